@@ -1,0 +1,145 @@
+//! Binary blocks for MPI_Allreduce: p is split into its powers of two, each of which halves on its own.
+//!
+//! Source: Rabenseifner, Träff 2004; Thakur, Rabenseifner, Gropp 2005, section 5.
+//! Each block of ranks does a reduce-scatter by halving. The results of a smaller block climb to the next larger one,
+//! each of its sections split as finely as that block's, until the largest has the full result; on the way down the
+//! sections go back, and each block ends with an allgather by doubling.
+//! Blocks are contiguous ranges of ranks, the largest first, so the order of operands is kept.
+//! Loses when: consecutive powers are far apart, for then a rank of the smaller block talks to many of the larger.
+
+use super::{alone, contribution};
+use crate::algorithms::phases::exchange_and_reduce::exchange_and_reduce;
+use crate::algorithms::phases::recursive_halving::{allgather, reduce_scatter, section};
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Allreduce,
+    name: "binary_blocks",
+    aliases: &[],
+    source: "Rabenseifner, Träff 2004; Thakur, Rabenseifner, Gropp 2005, section 5",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    if size == 1 {
+        return alone(problem);
+    }
+    let position = Position::of(rank, size);
+    let block = position.block;
+    let vector = 1 << size.ilog2();
+    let local = rank - block.start;
+    let in_block = |local: usize| block.start + local;
+    let mine = section(local, block.exponent(), vector);
+
+    let halved = reduce_scatter(local, block.size, vector, contribution(problem)).embed(size, in_block);
+    let operand = if block.size == 1 { contribution(problem) } else { Recv };
+
+    let mut between = Builder::new(rank, size, vector);
+    // Up: the sections of the smaller block, which holds higher ranks, then this block's to the larger one.
+    let below = position.smaller.map(|smaller| smaller.start + local % smaller.size);
+    if let Some(partner) = below {
+        exchange_and_reduce(&mut between, Recv, (rank, partner), 0..0, mine.clone());
+    }
+    // The larger block's ranks whose sections lie within this rank's: those that equal it in its own low bits.
+    let above: Vec<_> = position.larger.map_or(Vec::new(), |larger| {
+        let partner = |local| (larger.start + local, section(local, larger.exponent(), vector));
+        (local..larger.size).step_by(block.size).map(partner).collect()
+    });
+    for (partner, finer) in &above {
+        between.send(*partner, operand.blocks(finer.clone()));
+    }
+    between.end_round();
+    // Down again.
+    for (partner, finer) in &above {
+        between.receive(*partner, Recv.blocks(finer.clone()));
+    }
+    between.end_round();
+    if let Some(partner) = below {
+        between.send(partner, Recv.blocks(mine));
+    }
+    between.end_round();
+
+    halved.then(between.build()).then(allgather(local, block.size, vector).embed(size, in_block))
+}
+
+/// A contiguous range of ranks whose number is a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RankBlock {
+    start: usize,
+    size: usize,
+}
+
+impl RankBlock {
+    fn exponent(self) -> u32 {
+        self.size.ilog2()
+    }
+}
+
+/// The block that a rank belongs to, and its neighbours in size.
+struct Position {
+    larger: Option<RankBlock>,
+    block: RankBlock,
+    smaller: Option<RankBlock>,
+}
+
+impl Position {
+    fn of(rank: usize, size: usize) -> Position {
+        let blocks = rank_blocks(size);
+        let index = blocks.partition_point(|block| block.start + block.size <= rank);
+        Position {
+            larger: index.checked_sub(1).map(|larger| blocks[larger]),
+            block: blocks[index],
+            smaller: blocks.get(index + 1).copied(),
+        }
+    }
+}
+
+/// The powers of two that `size` is the sum of, largest first, as ranges of ranks.
+fn rank_blocks(size: usize) -> Vec<RankBlock> {
+    let mut start = 0;
+    let exponents = (0..usize::BITS).rev().filter(|exponent| size >> exponent & 1 == 1);
+    exponents
+        .map(|exponent| {
+            let block = RankBlock { start, size: 1 << exponent };
+            start += block.size;
+            block
+        })
+        .collect()
+}
+
+/// The largest gap between successive exponents of `size`'s powers of two, 0 for a power of two. The smaller, the
+/// better binary blocks do.
+pub fn delta_expo_max(size: usize) -> u32 {
+    rank_blocks(size).windows(2).map(|pair| pair[0].exponent() - pair[1].exponent()).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_thirteen() {
+        let blocks = rank_blocks(13).iter().map(|block| (block.start, block.size)).collect::<Vec<_>>();
+        assert_eq!(blocks, [(0, 8), (8, 4), (12, 1)]);
+    }
+
+    #[test]
+    fn largest_gap_between_exponents() {
+        assert_eq!([13, 100, 64, 3].map(delta_expo_max), [2, 3, 0, 1]);
+    }
+
+    #[test]
+    fn is_rabenseifner_at_powers_of_two() {
+        for size in [1, 2, 8, 32] {
+            for rank in 0..size {
+                let problem = Problem::new(size);
+                let rabenseifner = (super::super::rabenseifner::ALGORITHM.schedule)(&problem, rank);
+                assert_eq!(schedule(&problem, rank), rabenseifner);
+            }
+        }
+    }
+}

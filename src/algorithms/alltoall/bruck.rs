@@ -1,0 +1,144 @@
+//! Radix-r Bruck index algorithm for MPI_Alltoall: rotate, exchange digit by digit, rotate back.
+//!
+//! Source: Bruck et al. 1997; radix r: Fan et al. 2022.
+//! With w = ceil(log_r p) digits: w rounds of together w(r−1) − floor((r^w − p)/r^(w−1)) messages. A block moves once
+//! for each nonzero digit of its distance, so p·w·(r−1)/r blocks are sent, roughly.
+//! Loses when: blocks are large, for each travels up to w times.
+
+use crate::algorithms::digits::{digits, nonzero_digits_below, with_digit};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::schedule::{Buffer::*, Builder, Message, Run, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Alltoall,
+    name: "bruck",
+    aliases: &["modified_bruck", "brucks"],
+    source: "Bruck et al. 1997; Fan et al. 2022 (radix r)",
+    parameters: &[Parameter::Radix],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let mut program = Builder::new(rank, size, size);
+
+    // First rotation: work block i is for the rank at distance i.
+    program.copy(Send.blocks(rank..size), Scratch.blocks(0..size - rank));
+    program.copy(Send.blocks(0..rank), Scratch.blocks(size - rank..size));
+
+    // Work block i travels the sum of its digits' distances; a block that arrives takes the other of two places, so
+    // that it is never received into while it is sent.
+    let place = |block: usize, hops: usize| Scratch.block(hops % 2 * size + block);
+    exchange_by_digits(&mut program, problem, rank, Direction::Up, place);
+
+    // Last rotation: the block that travelled distance i comes from the rank at distance i.
+    for distance in 0..size {
+        let hops = nonzero_digits_below(distance, problem.radix, digits(size, problem.radix));
+        program.copy(place(distance, hops), Recv.block((rank + size - distance) % size));
+    }
+    super::with_input(problem, program.build())
+}
+
+/// Whether blocks travel to higher or to lower ranks.
+#[derive(Clone, Copy)]
+pub(super) enum Direction {
+    Up,
+    Down,
+}
+
+/// For each digit position a round in which, for each value z of the digit, the blocks with that digit are sent
+/// together z·r^position ranks further.
+///
+/// `place(block, hops)` is where a block that is to travel the distance `block` stands after `hops` hops.
+pub(super) fn exchange_by_digits(
+    program: &mut Builder,
+    problem: &Problem,
+    rank: usize,
+    direction: Direction,
+    place: impl Fn(usize, usize) -> Run,
+) {
+    let Problem { size, radix, .. } = *problem;
+    for position in 0..digits(size, radix) {
+        let hops = |block| nonzero_digits_below(block, radix, position);
+        // The values of one digit concern different blocks, so their messages share a round.
+        for digit in 1..radix {
+            let distance = digit * radix.pow(position);
+            if distance >= size {
+                break;
+            }
+            let (ahead, behind) = ((rank + distance) % size, (rank + size - distance) % size);
+            let (target, source) = match direction {
+                Direction::Up => (ahead, behind),
+                Direction::Down => (behind, ahead),
+            };
+            let blocks = || with_digit(size, radix, position, digit);
+            program.receive(source, blocks().map(|block| place(block, hops(block) + 1)).collect::<Message>());
+            program.send(target, blocks().map(|block| place(block, hops(block))).collect::<Message>());
+        }
+        program.end_round();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps and blocks by the formulas of Fan et al. 2022, equations 2 and 3.
+    fn formula(size: usize, radix: usize) -> (usize, usize) {
+        let w = digits(size, radix);
+        if w == 0 {
+            return (0, 0);
+        }
+        let steps = w as usize * (radix - 1) - (radix.pow(w) - size) / radix.pow(w - 1);
+        let mut blocks = 0;
+        for x in 0..w {
+            let weight = radix.pow(x);
+            let complete = size / (weight * radix) * weight;
+            let rest = (size % (weight * radix)) as isize;
+            for z in 1..radix {
+                let beyond = rest - (z * weight) as isize;
+                blocks += complete + beyond.clamp(0, weight as isize) as usize;
+            }
+        }
+        (steps, blocks)
+    }
+
+    fn counted(algorithm: &Algorithm, size: usize, radix: usize) -> (usize, usize) {
+        let schedule = (algorithm.schedule)(&Problem { radix, ..Problem::new(size) }, size / 2);
+        (schedule.messages_sent(), schedule.blocks_sent())
+    }
+
+    #[test]
+    fn steps_and_blocks_follow_the_paper() {
+        for algorithm in [&ALGORITHM, &super::super::bruck_modified::ALGORITHM] {
+            for size in 1..200 {
+                for radix in 2..=size.max(2) {
+                    assert_eq!(counted(algorithm, size, radix), formula(size, radix), "p={size} r={radix}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn known_counts() {
+        let known = [
+            ((512, 2), (9, 2304)),
+            ((512, 22), (43, 984)),
+            ((512, 23), (44, 978)),
+            ((4096, 2), (12, 24576)),
+            ((4096, 64), (126, 8064)),
+        ];
+        for ((size, radix), expected) in known {
+            assert_eq!(counted(&ALGORITHM, size, radix), expected, "p={size} r={radix}");
+        }
+        // The paper's figure 1 says 5 steps here; its equation 2 says 4.
+        assert_eq!(counted(&ALGORITHM, 6, 4).0, 4);
+    }
+
+    #[test]
+    fn a_round_for_each_digit() {
+        let schedule = (ALGORITHM.schedule)(&Problem { radix: 4, ..Problem::new(13) }, 5);
+        assert_eq!(schedule.rounds(), 2);
+    }
+}

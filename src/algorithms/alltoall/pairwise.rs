@@ -1,0 +1,38 @@
+//! Pairwise exchange for MPI_Alltoall: one partner at a time.
+//!
+//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.3.
+//! p − 1 rounds of one block each. Loses when: blocks are small; each round waits for the slowest of its pair.
+
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Alltoall,
+    name: "pairwise",
+    aliases: &["pairwise_exchange"],
+    source: "Thakur, Rabenseifner, Gropp 2005, section 4.3",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let mut program = Builder::new(rank, size, size);
+    program.copy(Send.block(rank), Recv.block(rank));
+    for round in 1..size {
+        let (target, source) = partners(rank, size, round);
+        program.exchange((target, Send.block(target)), (source, Recv.block(source)));
+    }
+    super::with_input(problem, program.build())
+}
+
+/// Whom a rank sends to and receives from: the same partner (by exclusive or) if `size` is a power of two, else the
+/// ranks at distance `round` ahead and behind.
+fn partners(rank: usize, size: usize, round: usize) -> (usize, usize) {
+    if size.is_power_of_two() {
+        (rank ^ round, rank ^ round)
+    } else {
+        ((rank + round) % size, (rank + size - round) % size)
+    }
+}

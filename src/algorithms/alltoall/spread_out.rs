@@ -1,0 +1,33 @@
+//! Spread-out algorithm for MPI_Alltoall: every message is posted at once, in an order that spreads the load.
+//!
+//! Source: MPICH (Thakur, Rabenseifner, Gropp 2005, section 4.3: "isend-irecv", scattered destinations).
+//! One round of p − 1 messages; p − 1 blocks sent. Loses when: blocks are small and each message costs.
+
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Alltoall,
+    name: "spread_out",
+    aliases: &["scattered", "linear"],
+    source: "Thakur, Rabenseifner, Gropp 2005, section 4.3",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let mut program = Builder::new(rank, size, size);
+    // Rank i starts with partner i + 1, so no rank is the target of two first messages.
+    for distance in 1..size {
+        let source = (rank + size - distance) % size;
+        program.receive(source, Recv.block(source));
+    }
+    for distance in 1..size {
+        let target = (rank + distance) % size;
+        program.send(target, Send.block(target));
+    }
+    program.copy(Send.block(rank), Recv.block(rank));
+    super::with_input(problem, program.build())
+}

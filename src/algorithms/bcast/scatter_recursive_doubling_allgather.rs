@@ -1,0 +1,41 @@
+//! Scatter and recursive-doubling allgather for MPI_Bcast.
+//!
+//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.2.
+//! p a power of two: 2 log2(p) rounds, 2n(p−1)/p bytes per rank. Otherwise the first 2^floor(log2 p) ranks after the
+//! root do so and then each of the others gets the whole vector from one of them, in one more round.
+//! Loses when: vectors are long, for partners are far apart; off powers of two.
+
+use super::relative;
+use crate::algorithms::phases::binomial_tree::scatter;
+use crate::algorithms::phases::recursive_doubling_allgather::recursive_doubling_allgather;
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Bcast,
+    name: "scatter_recursive_doubling_allgather",
+    aliases: &["scatter_allgather"],
+    source: "Thakur, Rabenseifner, Gropp 2005, section 4.2",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let (rank, size) = (relative(problem, rank), problem.size);
+    let participants = 1 << size.ilog2();
+    let vector = Recv.blocks(0..participants);
+    let mut last = Builder::new(rank, size, participants);
+    if rank >= participants {
+        last.receive(rank - participants, vector);
+        return last.build().relabel(problem.root);
+    }
+    if rank + participants < size {
+        last.send(rank + participants, vector);
+    }
+    scatter(rank, participants)
+        .then(recursive_doubling_allgather(rank, participants))
+        .embed(size, |rank| rank)
+        .then(last.build())
+        .relabel(problem.root)
+}

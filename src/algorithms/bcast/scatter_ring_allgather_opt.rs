@@ -1,0 +1,54 @@
+//! Bandwidth-saving broadcast: scatter, then an allgather along an opened ring.
+//!
+//! Source: Zhou, Marjanovic, Niethammer, Gracia 2015.
+//! After the binomial scatter a rank holds the blocks of its whole subtree; the ring does not bring them again. Rounds
+//! as in `scatter_ring_allgather`; of its p(p−1) ring messages, the blocks held beyond the own one are saved.
+//! Loses when: vectors are short.
+
+use super::relative;
+use crate::algorithms::phases::binomial_tree::{scatter, subtree};
+use crate::algorithms::phases::ring_allgather::ring_allgather;
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Bcast,
+    name: "scatter_ring_allgather_opt",
+    aliases: &[],
+    source: "Zhou, Marjanovic, Niethammer, Gracia 2015",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let (rank, size) = (relative(problem, rank), problem.size);
+    scatter(rank, size)
+        .then(ring_allgather(rank, size, |rank| subtree(rank, size).len()))
+        .relabel(problem.root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages of the ring phase: all but the p − 1 of the scatter.
+    fn ring_messages(schedule: fn(&Problem, usize) -> Schedule, size: usize, root: usize) -> usize {
+        let problem = Problem { root, ..Problem::new(size) };
+        let all: usize = (0..size).map(|rank| schedule(&problem, rank).messages_sent()).sum();
+        all - (size - 1)
+    }
+
+    #[test]
+    fn messages_saved_by_opening_the_ring() {
+        let known =
+            [(8, 44, 56), (10, 75, 90), (9, 59, 72), (16, 208, 240), (17, 239, 272), (129, 16063, 16512)];
+        for (size, opened, closed) in known {
+            for root in [0, 3, size - 1] {
+                assert_eq!(ring_messages(schedule, size, root), opened, "p = {size}");
+                let native = super::super::scatter_ring_allgather::ALGORITHM.schedule;
+                assert_eq!(ring_messages(native, size, root), closed, "p = {size}");
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The binomial tree over ranks 0 … p − 1 rooted at 0, and the scatter along it.
+
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+use std::ops::Range;
+
+/// The ranks in the subtree below `rank`, itself included. Rank 0's is everything; any other's reaches as far as its
+/// lowest set bit says.
+pub fn subtree(rank: usize, size: usize) -> Range<usize> {
+    let reach = if rank == 0 { size } else { 1 << rank.trailing_zeros() };
+    rank..(rank + reach).min(size)
+}
+
+/// The parent: the rank without its lowest set bit.
+pub fn parent(rank: usize) -> Option<usize> {
+    (rank > 0).then(|| rank & (rank - 1))
+}
+
+/// The children, the one with the largest subtree first.
+pub fn children(rank: usize, size: usize) -> impl Iterator<Item = usize> {
+    let reach = if rank == 0 { size.next_power_of_two() } else { 1 << rank.trailing_zeros() };
+    (0..reach.trailing_zeros()).rev().map(move |bit| rank + (1 << bit)).filter(move |&child| child < size)
+}
+
+/// Binomial scatter of `size` blocks from rank 0: afterwards rank i holds the blocks of its subtree.
+/// ceil(log2 p) rounds.
+pub fn scatter(rank: usize, size: usize) -> Schedule {
+    let mut program = Builder::new(rank, size, size);
+    if let Some(parent) = parent(rank) {
+        program.receive(parent, Recv.blocks(subtree(rank, size)));
+        program.end_round();
+    }
+    for child in children(rank, size) {
+        program.send(child, Recv.blocks(subtree(child, size)));
+    }
+    program.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_and_parents_agree() {
+        for size in 1..40 {
+            for rank in 0..size {
+                let mut below: Vec<usize> =
+                    children(rank, size).flat_map(|child| subtree(child, size)).collect();
+                below.push(rank);
+                below.sort();
+                assert_eq!(below, subtree(rank, size).collect::<Vec<_>>());
+                assert!(children(rank, size).all(|child| parent(child) == Some(rank)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_paper_s_trees() {
+        assert_eq!(children(0, 8).collect::<Vec<_>>(), [4, 2, 1]);
+        assert_eq!(children(0, 10).collect::<Vec<_>>(), [8, 4, 2, 1]);
+        assert_eq!(subtree(8, 10), 8..10);
+    }
+}

@@ -1,0 +1,9 @@
+//! Parts that several algorithms are composed of. They act on the receive buffer, in place, for root 0; rotation by
+//! the root and membership in a subgroup are added by `relabel` and `embed`.
+
+pub mod binomial_tree;
+pub mod exchange_and_reduce;
+pub mod fold;
+pub mod recursive_doubling_allgather;
+pub mod recursive_halving;
+pub mod ring_allgather;

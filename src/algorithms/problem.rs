@@ -1,0 +1,135 @@
+//! What an algorithm is given, and what it may ask for.
+
+use std::fmt;
+
+/// What all ranks know and agree on before a schedule is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Problem {
+    /// Number of ranks, at least 1.
+    pub size: usize,
+    /// The root, where the collective has one.
+    pub root: usize,
+    /// The input stands in the receive buffer and there is no send buffer.
+    pub in_place: bool,
+    /// Radix, from 2 to `max(size, 2)`.
+    pub radix: usize,
+    /// Number of segments that a vector is cut into for pipelining, at least 1.
+    pub segments: usize,
+}
+
+impl Problem {
+    /// Root 0, not in place, the default radix, one segment.
+    pub fn new(size: usize) -> Self {
+        Problem { size, root: 0, in_place: false, radix: default_radix(size), segments: 1 }
+    }
+}
+
+/// ceil(sqrt(size)), cut to the legal range: the radix that does best most often (Fan et al. 2022).
+pub fn default_radix(size: usize) -> usize {
+    let floor = size.isqrt();
+    let ceil = if floor * floor == size { floor } else { floor + 1 };
+    legal_radix(ceil, size)
+}
+
+/// The radix cut to what a communicator of this size allows: 2 to `max(size, 2)`.
+pub fn legal_radix(radix: usize, size: usize) -> usize {
+    radix.clamp(2, size.max(2))
+}
+
+/// A parameter that shapes an algorithm's schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Parameter {
+    /// Base of the digits in which ranks or distances are written.
+    Radix,
+    /// Length of the pieces of a pipelined vector, in bytes; 0 leaves it whole.
+    Segment,
+}
+
+impl Parameter {
+    /// All parameters.
+    pub const ALL: [Parameter; 2] = [Parameter::Radix, Parameter::Segment];
+
+    /// Its name in parameters and rule files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Parameter::Radix => "radix",
+            Parameter::Segment => "segment",
+        }
+    }
+
+    /// The smallest number that a user may give.
+    pub fn minimum(self) -> i32 {
+        match self {
+            Parameter::Radix => 2,
+            Parameter::Segment => 1,
+        }
+    }
+
+    /// The word that stands for the default, which is not a number.
+    pub fn default_word(self) -> &'static str {
+        match self {
+            Parameter::Radix => "sqrt",
+            Parameter::Segment => "none",
+        }
+    }
+
+    /// One sentence for users.
+    pub fn description(self) -> &'static str {
+        match self {
+            Parameter::Radix => {
+                "radix from 2 up, cut to the number of ranks; sqrt is the square root of the number of ranks, rounded up"
+            }
+            Parameter::Segment => {
+                "length in bytes of the pieces in which a vector is pipelined; none leaves it whole"
+            }
+        }
+    }
+}
+
+/// What an algorithm asks of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Requirement {
+    /// The operator must commute: contributions are combined out of rank order.
+    Commutative,
+}
+
+/// Why an algorithm cannot serve a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reason(pub Requirement);
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(match self.0 {
+            Requirement::Commutative => "the operator does not commute",
+        })
+    }
+}
+
+impl super::Algorithm {
+    /// Whether the algorithm gives the right result for operators that commute or do not.
+    pub fn serves(&self, commutative: bool) -> Result<(), Reason> {
+        match self.requires.contains(&Requirement::Commutative) && !commutative {
+            true => Err(Reason(Requirement::Commutative)),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_radix_is_the_ceiling_of_the_square_root() {
+        let expected = [(1, 2), (2, 2), (4, 2), (5, 3), (9, 3), (10, 4), (512, 23), (4096, 64)];
+        for (size, radix) in expected {
+            assert_eq!(default_radix(size), radix, "p = {size}");
+        }
+    }
+
+    #[test]
+    fn radix_is_cut_to_the_size() {
+        assert_eq!(legal_radix(64, 5), 5);
+        assert_eq!(legal_radix(64, 1), 2);
+    }
+}

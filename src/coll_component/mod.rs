@@ -1,0 +1,1 @@
+//! The Open MPI component.

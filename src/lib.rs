@@ -1,0 +1,13 @@
+//! rustcoll: collective algorithms as data.
+//!
+//! Every algorithm is a pure function from (rank, size, root, parameters) to a [`schedule::Schedule`]. The same
+//! schedule is verified for all ranks ([`verify`]) and executed over any transport ([`engine`]); the Open MPI
+//! component (feature `component`) runs it under `MPI_Allreduce` and its kin.
+
+pub mod algorithms;
+#[cfg(feature = "component")]
+mod coll_component;
+pub mod engine;
+pub mod schedule;
+pub mod selection;
+pub mod verify;

@@ -1,0 +1,135 @@
+//! A collective algorithm as data: the straight-line program of one rank.
+//!
+//! A [`Schedule`] posts sends and receives of numbered blocks, waits for named posts, copies and reduces. It holds no
+//! pointer, datatype, count or clock; a [`Layout`] says which elements a block stands for when it is executed.
+
+mod blocks;
+mod builder;
+mod combine;
+mod layout;
+mod text;
+
+pub use blocks::{Buffer, Message, Run};
+pub use builder::Builder;
+pub use layout::Layout;
+pub use text::ParseError;
+
+/// Number of a post (a send or a receive) within its schedule, from 0 in program order.
+pub type Post = u32;
+
+/// One step of a rank's program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Starts sending a message; its blocks must not be written before the post was waited for.
+    Send {
+        /// The post's number.
+        post: Post,
+        /// The receiving rank.
+        peer: u32,
+        /// What is sent.
+        message: Message,
+    },
+    /// Starts receiving a message; its blocks must be neither read nor written before the post was waited for.
+    /// Messages between two ranks arrive in the order in which they were sent.
+    Receive {
+        /// The post's number.
+        post: Post,
+        /// The sending rank.
+        peer: u32,
+        /// Where the blocks go, in the order of the sender's message.
+        message: Message,
+    },
+    /// Waits until each of the posts is complete.
+    Wait {
+        /// The posts.
+        posts: Vec<Post>,
+    },
+    /// Copies blocks within the rank.
+    Copy {
+        /// From where.
+        source: Run,
+        /// To where; as many blocks.
+        target: Run,
+    },
+    /// `target = left ⊕ right`, block by block. The target may be one of the operands; if it is the left one, the
+    /// right one is destroyed, for MPI's operators overwrite their right operand.
+    Reduce {
+        /// The operand of the lower ranks.
+        left: Run,
+        /// The operand of the higher ranks.
+        right: Run,
+        /// The result.
+        target: Run,
+    },
+}
+
+/// The program of one rank in one collective.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Schedule {
+    /// The rank that runs it.
+    pub rank: usize,
+    /// Number of ranks.
+    pub size: usize,
+    /// How many blocks a buffer is cut into.
+    pub blocks: usize,
+    /// The steps in program order.
+    pub steps: Vec<Step>,
+}
+
+impl Schedule {
+    /// How many sends and receives are posted.
+    pub fn posts(&self) -> usize {
+        self.steps.iter().filter(|step| matches!(step, Step::Send { .. } | Step::Receive { .. })).count()
+    }
+
+    /// How many scratch blocks are used: one more than the highest block number.
+    pub fn scratch_blocks(&self) -> usize {
+        self.steps
+            .iter()
+            .flat_map(Step::runs)
+            .filter(|run| run.buffer == Buffer::Scratch)
+            .map(|run| run.indices().end)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// How many messages this rank sends.
+    pub fn messages_sent(&self) -> usize {
+        self.sends().count()
+    }
+
+    /// How many blocks this rank sends.
+    pub fn blocks_sent(&self) -> usize {
+        self.sends().map(Message::blocks).sum()
+    }
+
+    /// How many blocks this rank reduces.
+    pub fn blocks_reduced(&self) -> usize {
+        let reduced =
+            |step: &Step| if let Step::Reduce { target, .. } = step { target.count as usize } else { 0 };
+        self.steps.iter().map(reduced).sum()
+    }
+
+    /// How many times this rank waits: its rounds, where each round ends with a single wait.
+    pub fn rounds(&self) -> usize {
+        self.steps.iter().filter(|step| matches!(step, Step::Wait { .. })).count()
+    }
+
+    fn sends(&self) -> impl Iterator<Item = &Message> {
+        self.steps
+            .iter()
+            .filter_map(|step| if let Step::Send { message, .. } = step { Some(message) } else { None })
+    }
+}
+
+impl Step {
+    /// Every run that the step reads or writes.
+    pub fn runs(&self) -> Vec<Run> {
+        match self {
+            Step::Send { message, .. } | Step::Receive { message, .. } => message.runs().to_vec(),
+            Step::Wait { .. } => Vec::new(),
+            Step::Copy { source, target } => vec![*source, *target],
+            Step::Reduce { left, right, target } => vec![*left, *right, *target],
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! text
+#[derive(Debug)]
+pub struct ParseError;
