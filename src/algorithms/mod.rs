@@ -10,7 +10,8 @@ pub mod digits;
 mod phases;
 mod problem;
 
-pub use problem::{Parameter, Problem, Reason, Requirement};
+pub use allreduce::binary_blocks::delta_expo_max;
+pub use problem::{Parameter, Problem, Reason, Requirement, default_radix, legal_radix};
 
 use crate::schedule::Schedule;
 

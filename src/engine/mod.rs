@@ -1,1 +1,58 @@
-//! engine
+//! Runs schedules: the interpreter, and the interface to what moves bytes.
+//!
+//! The interpreter resolves blocks to elements and knows no pointer; a [`Transport`] knows the memory, the datatypes,
+//! the operator and the wire.
+
+mod binding;
+mod execution;
+pub mod in_process;
+
+pub use binding::{Binding, View};
+pub use execution::{Execution, Program};
+
+use crate::schedule::{Buffer, Post};
+
+/// Memory that a transport resolves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Memory {
+    /// A buffer of the schedule.
+    Buffer(Buffer),
+    /// Bytes in which messages of several runs are packed.
+    Staging,
+}
+
+/// Consecutive elements of one memory. An element of [`Memory::Staging`] is a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// Where.
+    pub memory: Memory,
+    /// Number of the first element.
+    pub offset: usize,
+    /// How many elements.
+    pub elements: usize,
+}
+
+/// What moves bytes for one rank during one collective.
+pub trait Transport {
+    /// What can go wrong.
+    type Error;
+
+    /// Starts sending a region. Messages to a peer must not overtake each other.
+    fn send(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Self::Error>;
+
+    /// Starts receiving into a region.
+    fn receive(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Self::Error>;
+
+    /// Blocks until the posts are complete. A post that was never started is complete.
+    fn wait(&mut self, posts: &[Post]) -> Result<(), Self::Error>;
+
+    /// Whether the posts are complete; makes progress, but does not block.
+    fn test(&mut self, posts: &[Post]) -> Result<bool, Self::Error>;
+
+    /// Copies a region to another one that holds as many bytes of data, converting between their element types.
+    fn copy(&mut self, source: Region, target: Region) -> Result<(), Self::Error>;
+
+    /// `target = left ⊕ right`, element by element. If the target is the left operand, the right one may be
+    /// destroyed.
+    fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Self::Error>;
+}

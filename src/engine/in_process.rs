@@ -1,0 +1,331 @@
+//! All ranks in one process: a transport for tests that delivers messages in a seeded random order.
+
+use super::{Binding, Execution, Memory, Program, Region, Transport};
+use crate::schedule::Post;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fmt;
+
+/// When a send completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Semantics {
+    /// At once: the message is buffered.
+    Eager,
+    /// When the receiver has taken the message.
+    Rendezvous,
+}
+
+/// The bytes of data of one element, with gaps and any lower bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElementType {
+    /// Offset from the element's address and length of each contiguous piece, in the order in which they travel.
+    pub pieces: Vec<(isize, usize)>,
+    /// Distance of consecutive elements in bytes.
+    pub extent: isize,
+}
+
+impl ElementType {
+    /// Elements of `bytes` contiguous bytes.
+    pub fn contiguous(bytes: usize) -> Self {
+        ElementType { pieces: vec![(0, bytes)], extent: bytes as isize }
+    }
+
+    /// Bytes of data.
+    pub fn bytes(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.1).sum()
+    }
+}
+
+/// Memory of a buffer: element `i` lies at `origin + i * extent` of `bytes`.
+#[derive(Clone, Debug)]
+pub struct Area {
+    /// The memory, gaps included.
+    pub bytes: Vec<u8>,
+    /// Where the first element's address is.
+    pub origin: isize,
+    /// What an element is.
+    pub element: ElementType,
+}
+
+impl Area {
+    /// Memory for `elements` elements, filled with a byte.
+    pub fn filled(element: ElementType, elements: usize, byte: u8) -> Self {
+        let at = |index: isize, offset: isize| index * element.extent + offset;
+        let last = elements.saturating_sub(1) as isize;
+        let ends = element.pieces.iter().flat_map(|&(offset, length)| {
+            [at(0, offset), at(last, offset), at(0, offset + length as isize), at(last, offset + length as isize)]
+        });
+        let (low, high) = ends.fold((0, 0), |(low, high), end| (low.min(end), high.max(end)));
+        Area { bytes: vec![byte; (high - low) as usize], origin: -low, element }
+    }
+
+    /// The positions in `bytes` of an element's data, in the order in which they travel.
+    pub fn positions(&self, element: usize) -> impl Iterator<Item = usize> + '_ {
+        let start = self.origin + element as isize * self.element.extent;
+        self.element.pieces.iter().flat_map(move |&(offset, length)| {
+            let piece = (start + offset) as usize;
+            piece..piece + length
+        })
+    }
+
+    /// The data of some elements, without gaps.
+    pub fn gather(&self, offset: usize, elements: usize) -> Vec<u8> {
+        (offset..offset + elements).flat_map(|element| self.positions(element)).map(|at| self.bytes[at]).collect()
+    }
+
+    /// Overwrites the data of elements from `offset` on.
+    pub fn scatter(&mut self, offset: usize, data: &[u8]) {
+        let size = self.element.bytes();
+        for (index, element) in data.chunks(size).enumerate() {
+            let positions: Vec<usize> = self.positions(offset + index).collect();
+            positions.iter().zip(element).for_each(|(&at, &byte)| self.bytes[at] = byte);
+        }
+    }
+}
+
+/// An operator on the data of one element: left, right, result.
+pub type Operator<'a> = &'a dyn Fn(&[u8], &[u8]) -> Vec<u8>;
+
+/// What a rank executes.
+#[derive(Clone, Debug)]
+pub struct Participant {
+    /// Its schedule.
+    pub program: Program,
+    /// Its blocks.
+    pub binding: Binding,
+}
+
+/// A rank's send, receive and scratch buffer.
+pub type Areas = [Area; 3];
+
+/// Why a collective did not end well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// No rank can go on and no message is on its way.
+    Deadlock,
+    /// A message is longer or shorter than its receive: sender, receiver.
+    Length(usize, usize),
+    /// A message was sent that nobody received: sender, receiver.
+    Unreceived(usize, usize),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Failure::Deadlock => formatter.write_str("deadlock: no rank can go on"),
+            Failure::Length(from, to) => write!(formatter, "a message from {from} to {to} has the wrong length"),
+            Failure::Unreceived(from, to) => write!(formatter, "a message from {from} to {to} was never received"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Runs all ranks to the end, interleaved and delivering in an order drawn from `seed`.
+pub fn run(
+    participants: &[Participant],
+    areas: &mut [Areas],
+    operator: Operator,
+    semantics: Semantics,
+    seed: u64,
+) -> Result<(), Failure> {
+    let size = participants.len();
+    let network = RefCell::new(Network::new(size, semantics));
+    let mut random = Random(seed);
+    let mut ports: Vec<Port> = Vec::new();
+    for (rank, (participant, areas)) in participants.iter().zip(areas).enumerate() {
+        let staging = vec![0; participant.program.staging_bytes(&participant.binding)];
+        ports.push(Port { rank, network: &network, operator, staging, areas, receives: VecDeque::new() });
+    }
+    let mut executions = vec![Execution::default(); size];
+    let mut running: Vec<usize> = (0..size).collect();
+    let mut idle_turns = 0;
+    while !running.is_empty() {
+        let turn = random.below(running.len());
+        let rank = running[turn];
+        let Participant { program, binding } = &participants[rank];
+        let moved = network.borrow_mut().deliver_one(&mut random);
+        let before = network.borrow().events;
+        if executions[rank].advance(&program.schedule, binding, &mut ports[rank])? {
+            running.swap_remove(turn);
+        }
+        let quiet = !moved && before == network.borrow().events;
+        idle_turns = if quiet { idle_turns + 1 } else { 0 };
+        // A rank that can go on is drawn sooner or later; so many quiet draws in a row mean that there is none.
+        if idle_turns > 64 * size + 1000 {
+            return Err(Failure::Deadlock);
+        }
+    }
+    let network = network.borrow();
+    network.leftover().map_or(Ok(()), |(from, to)| Err(Failure::Unreceived(from, to)))
+}
+
+/// SplitMix64: small, seeded, the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
+    }
+}
+
+/// Messages between each ordered pair of ranks, in the order in which they were sent.
+struct Network {
+    size: usize,
+    semantics: Semantics,
+    /// By sender, then receiver: sent and not yet arrived.
+    on_the_way: Vec<VecDeque<(Post, Vec<u8>)>>,
+    /// By sender, then receiver: arrived and not yet taken.
+    arrived: Vec<VecDeque<(Post, Vec<u8>)>>,
+    /// By rank: sends whose message was not yet taken.
+    unfinished_sends: Vec<Vec<Post>>,
+    /// Counts what changed, to notice when nothing does.
+    events: u64,
+}
+
+impl Network {
+    fn new(size: usize, semantics: Semantics) -> Self {
+        Network {
+            size,
+            semantics,
+            on_the_way: vec![VecDeque::new(); size * size],
+            arrived: vec![VecDeque::new(); size * size],
+            unfinished_sends: vec![Vec::new(); size],
+            events: 0,
+        }
+    }
+
+    fn deliver_one(&mut self, random: &mut Random) -> bool {
+        let waiting: Vec<usize> = (0..self.size * self.size).filter(|&pair| !self.on_the_way[pair].is_empty()).collect();
+        if waiting.is_empty() {
+            return false;
+        }
+        let pair = waiting[random.below(waiting.len())];
+        let message = self.on_the_way[pair].pop_front();
+        self.arrived[pair].extend(message);
+        true
+    }
+
+    fn send(&mut self, from: usize, to: usize, post: Post, data: Vec<u8>) {
+        if self.semantics == Semantics::Rendezvous {
+            self.unfinished_sends[from].push(post);
+        }
+        self.on_the_way[from * self.size + to].push_back((post, data));
+        self.events += 1;
+    }
+
+    fn take(&mut self, from: usize, to: usize) -> Option<Vec<u8>> {
+        let (post, data) = self.arrived[from * self.size + to].pop_front()?;
+        self.unfinished_sends[from].retain(|&unfinished| unfinished != post);
+        self.events += 1;
+        Some(data)
+    }
+
+    fn leftover(&self) -> Option<(usize, usize)> {
+        let pair = (0..self.size * self.size)
+            .find(|&pair| !self.on_the_way[pair].is_empty() || !self.arrived[pair].is_empty())?;
+        Some((pair / self.size, pair % self.size))
+    }
+}
+
+/// One rank's end of the network.
+struct Port<'a> {
+    rank: usize,
+    network: &'a RefCell<Network>,
+    operator: Operator<'a>,
+    staging: Vec<u8>,
+    areas: &'a mut Areas,
+    /// Posted and not yet matched, in order.
+    receives: VecDeque<(Post, u32, Region)>,
+}
+
+impl Port<'_> {
+    fn read(&self, region: Region) -> Vec<u8> {
+        match region.memory {
+            Memory::Buffer(buffer) => self.areas[buffer as usize].gather(region.offset, region.elements),
+            Memory::Staging => self.staging[region.offset..region.offset + region.elements].to_vec(),
+        }
+    }
+
+    fn write(&mut self, region: Region, data: &[u8]) {
+        match region.memory {
+            Memory::Buffer(buffer) => self.areas[buffer as usize].scatter(region.offset, data),
+            Memory::Staging => self.staging[region.offset..region.offset + region.elements].copy_from_slice(data),
+        }
+    }
+
+    fn bytes(&self, region: Region) -> usize {
+        match region.memory {
+            Memory::Buffer(buffer) => region.elements * self.areas[buffer as usize].element.bytes(),
+            Memory::Staging => region.elements,
+        }
+    }
+
+    /// Matches arrived messages with posted receives, in order for each sender.
+    fn progress(&mut self) -> Result<(), Failure> {
+        let mut unmatched = VecDeque::new();
+        while let Some((post, peer, region)) = self.receives.pop_front() {
+            let blocked = unmatched.iter().any(|&(_, other, _)| other == peer);
+            let message =
+                if blocked { None } else { self.network.borrow_mut().take(peer as usize, self.rank) };
+            match message {
+                Some(data) if data.len() == self.bytes(region) => self.write(region, &data),
+                Some(_) => return Err(Failure::Length(peer as usize, self.rank)),
+                None => unmatched.push_back((post, peer, region)),
+            }
+        }
+        self.receives = unmatched;
+        Ok(())
+    }
+}
+
+impl Transport for Port<'_> {
+    type Error = Failure;
+
+    fn send(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Failure> {
+        let data = self.read(region);
+        self.network.borrow_mut().send(self.rank, peer as usize, post, data);
+        Ok(())
+    }
+
+    fn receive(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Failure> {
+        self.receives.push_back((post, peer, region));
+        Ok(())
+    }
+
+    /// Cannot block: whoever would complete the posts runs in this very thread.
+    fn wait(&mut self, posts: &[Post]) -> Result<(), Failure> {
+        if self.test(posts)? { Ok(()) } else { Err(Failure::Deadlock) }
+    }
+
+    fn test(&mut self, posts: &[Post]) -> Result<bool, Failure> {
+        self.progress()?;
+        let network = self.network.borrow();
+        let sending = &network.unfinished_sends[self.rank];
+        Ok(posts
+            .iter()
+            .all(|post| !sending.contains(post) && self.receives.iter().all(|(receive, ..)| receive != post)))
+    }
+
+    fn copy(&mut self, source: Region, target: Region) -> Result<(), Failure> {
+        let data = self.read(source);
+        self.write(target, &data);
+        Ok(())
+    }
+
+    fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Failure> {
+        let size = self.bytes(target) / target.elements;
+        let (left_data, right_data) = (self.read(left), self.read(right));
+        let operands = left_data.chunks(size).zip(right_data.chunks(size));
+        let result: Vec<u8> = operands.flat_map(|(left, right)| (self.operator)(left, right)).collect();
+        if target == left {
+            // What the contract allows: nobody may count on the right operand any more.
+            self.write(right, &vec![0xdb; right_data.len()]);
+        }
+        self.write(target, &result);
+        Ok(())
+    }
+}
