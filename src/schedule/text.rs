@@ -1,3 +1,456 @@
-//! text
-#[derive(Debug)]
-pub struct ParseError;
+//! The text form of a schedule: a header, then one step a line.
+//!
+//! ```text
+//! rank 1 of 5, 5 blocks
+//! 0: receive from 0 into recv[0], scratch[1..3]
+//! 1: send to 2 from send[3], send[5..7]
+//! wait 0 1
+//! copy send[0..2] to recv[0..2]
+//! reduce recv[0..2] = send[0..2] + scratch[0..2]
+//! ```
+//!
+//! Blank lines and what follows a `#` are skipped. The parser checks the form only; whether a program makes sense is
+//! for the verifier to say.
+
+use super::{Buffer, Message, Run, Schedule, Step};
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let Schedule { rank, size, blocks, steps } = self;
+        writeln!(formatter, "rank {rank} of {size}, {blocks} blocks")?;
+        steps.iter().try_for_each(|step| writeln!(formatter, "{step}"))
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Step::Send { post, peer, message } => write!(formatter, "{post}: send to {peer} from {message}"),
+            Step::Receive { post, peer, message } => {
+                write!(formatter, "{post}: receive from {peer} into {message}")
+            }
+            Step::Wait { posts } => {
+                formatter.write_str("wait")?;
+                posts.iter().try_for_each(|post| write!(formatter, " {post}"))
+            }
+            Step::Copy { source, target } => write!(formatter, "copy {source} to {target}"),
+            Step::Reduce { left, right, target } => write!(formatter, "reduce {target} = {left} + {right}"),
+        }
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Schedule, ParseError> {
+        let mut lines = text.lines().zip(1..).map(|(text, number)| Line::new(number, text));
+        let past_the_end = || Line::new(text.lines().count() + 1, "");
+        let mut schedule = lines.find(|line| !line.at_end()).unwrap_or_else(past_the_end).header()?;
+        for line in lines.filter(|line| !line.at_end()) {
+            schedule.steps.push(line.step()?);
+        }
+        Ok(schedule)
+    }
+}
+
+/// Why and where a text is not a schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// Number of the line, from 1.
+    pub line: usize,
+    /// Number of the character within the line, from 1.
+    pub column: usize,
+    /// What stands there; empty at the end of a line.
+    pub found: String,
+    /// What should stand there.
+    pub expected: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let ParseError { line, column, found, expected } = self;
+        write!(formatter, "line {line}, column {column}: expected {expected}, found ")?;
+        match found.as_str() {
+            "" => formatter.write_str("the end of the line"),
+            found => write!(formatter, "{found:?}"),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+const ANY: RangeInclusive<u32> = 0..=u32::MAX;
+
+/// A line that is being read.
+struct Line<'text> {
+    number: usize,
+    text: &'text str,
+    /// What has not been read yet: a suffix of `text` that does not begin with a space.
+    rest: &'text str,
+}
+
+impl<'text> Line<'text> {
+    fn new(number: usize, text: &'text str) -> Self {
+        let text = text.split('#').next().unwrap_or_default().trim_end();
+        Line { number, text, rest: text.trim_start() }
+    }
+
+    fn header(mut self) -> Result<Schedule, ParseError> {
+        self.expect("rank")?;
+        let rank = self.number("a rank", ANY)? as usize;
+        self.expect("of")?;
+        let size = self.number("a number of ranks", ANY)? as usize;
+        self.expect(",")?;
+        let blocks = self.number("a number of blocks", ANY)? as usize;
+        self.expect("blocks")?;
+        self.end(Schedule::idle(rank, size, blocks))
+    }
+
+    fn step(mut self) -> Result<Step, ParseError> {
+        let step = match self.token() {
+            "wait" => self.wait()?,
+            "copy" => self.copy()?,
+            "reduce" => self.reduce()?,
+            token if token.starts_with(|first: char| first.is_ascii_digit()) => self.post()?,
+            _ => return Err(self.error("a post, \"wait\", \"copy\" or \"reduce\"")),
+        };
+        self.end(step)
+    }
+
+    fn post(&mut self) -> Result<Step, ParseError> {
+        let post = self.number("a post", ANY)?;
+        self.expect(":")?;
+        if self.accept("send") {
+            self.expect("to")?;
+            let peer = self.number("a rank", ANY)?;
+            self.expect("from")?;
+            Ok(Step::Send { post, peer, message: self.message()? })
+        } else if self.accept("receive") {
+            self.expect("from")?;
+            let peer = self.number("a rank", ANY)?;
+            self.expect("into")?;
+            Ok(Step::Receive { post, peer, message: self.message()? })
+        } else {
+            Err(self.error("\"send\" or \"receive\""))
+        }
+    }
+
+    fn wait(&mut self) -> Result<Step, ParseError> {
+        self.expect("wait")?;
+        let mut posts = vec![self.number("a post", ANY)?];
+        while !self.at_end() {
+            posts.push(self.number("a post", ANY)?);
+        }
+        Ok(Step::Wait { posts })
+    }
+
+    fn copy(&mut self) -> Result<Step, ParseError> {
+        self.expect("copy")?;
+        let source = self.run()?;
+        self.expect("to")?;
+        Ok(Step::Copy { source, target: self.run()? })
+    }
+
+    fn reduce(&mut self) -> Result<Step, ParseError> {
+        self.expect("reduce")?;
+        let target = self.run()?;
+        self.expect("=")?;
+        let left = self.run()?;
+        self.expect("+")?;
+        Ok(Step::Reduce { left, right: self.run()?, target })
+    }
+
+    fn message(&mut self) -> Result<Message, ParseError> {
+        let mut runs = vec![self.run()?];
+        while self.accept(",") {
+            runs.push(self.run()?);
+        }
+        Ok(runs.into_iter().collect())
+    }
+
+    fn run(&mut self) -> Result<Run, ParseError> {
+        let buffer = self.buffer()?;
+        self.expect("[")?;
+        // The end of a run is a block number as well.
+        let first = self.number("a block", 0..=u32::MAX - 1)?;
+        let end = if self.accept("..") { self.number("a block", first + 1..=u32::MAX)? } else { first + 1 };
+        self.expect("]")?;
+        Ok(Run { buffer, first, count: end - first })
+    }
+
+    fn buffer(&mut self) -> Result<Buffer, ParseError> {
+        let named = Buffer::ALL.into_iter().find(|buffer| self.accept(&buffer.to_string()));
+        named.ok_or_else(|| self.error("\"send\", \"recv\" or \"scratch\""))
+    }
+
+    fn number(&mut self, what: &str, bounds: RangeInclusive<u32>) -> Result<u32, ParseError> {
+        let token = self.token();
+        if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(self.error(what));
+        }
+        let Some(number) = token.parse().ok().filter(|number| bounds.contains(number)) else {
+            return Err(self.error(format!("{what} from {} to {}", bounds.start(), bounds.end())));
+        };
+        self.skip(token);
+        Ok(number)
+    }
+
+    fn expect(&mut self, token: &str) -> Result<(), ParseError> {
+        if self.accept(token) { Ok(()) } else { Err(self.error(format!("{token:?}"))) }
+    }
+
+    fn accept(&mut self, token: &str) -> bool {
+        let accepted = self.token() == token;
+        if accepted {
+            self.skip(token);
+        }
+        accepted
+    }
+
+    fn end<T>(self, result: T) -> Result<T, ParseError> {
+        if self.at_end() { Ok(result) } else { Err(self.error("the end of the line")) }
+    }
+
+    fn at_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The next word or number, two dots, or any other character; empty at the end.
+    fn token(&self) -> &'text str {
+        let word = self.rest.find(|character: char| !character.is_alphanumeric()).unwrap_or(self.rest.len());
+        let length = match word {
+            0 if self.rest.starts_with("..") => 2,
+            0 => self.rest.chars().next().map_or(0, char::len_utf8),
+            _ => word,
+        };
+        &self.rest[..length]
+    }
+
+    /// Goes on to what follows `token`, which comes next.
+    fn skip(&mut self, token: &str) {
+        self.rest = self.rest[token.len()..].trim_start();
+    }
+
+    fn error(&self, expected: impl Into<String>) -> ParseError {
+        let read = &self.text[..self.text.len() - self.rest.len()];
+        ParseError {
+            line: self.number,
+            column: read.chars().count() + 1,
+            found: self.token().to_string(),
+            expected: expected.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::{Problem, REGISTRY};
+
+    const EXAMPLE: &str = "\
+rank 1 of 5, 5 blocks
+0: receive from 0 into recv[0], scratch[1..3]
+1: send to 2 from send[3], send[5..7]
+wait 0 1
+copy send[0..2] to recv[0..2]
+reduce recv[0..2] = send[0..2] + scratch[0..2]
+";
+
+    /// Every rank's schedule by every algorithm for up to nine ranks.
+    fn schedules() -> Vec<Schedule> {
+        let mut schedules = Vec::new();
+        for size in 1..=9 {
+            for (radix, segments, root, in_place) in
+                [(2, 1, 0, false), (3, 2, size - 1, true), (size, 5, size / 2, false)]
+            {
+                let problem = Problem { size, root, in_place, radix: radix.clamp(2, size.max(2)), segments };
+                let ranks =
+                    REGISTRY.iter().flat_map(|algorithm| (0..size).map(move |rank| (algorithm, rank)));
+                schedules.extend(ranks.map(|(algorithm, rank)| (algorithm.schedule)(&problem, rank)));
+            }
+        }
+        schedules
+    }
+
+    fn error(text: &str) -> String {
+        text.parse::<Schedule>().unwrap_err().to_string()
+    }
+
+    fn error_in_step(step: &str) -> String {
+        error(&format!("rank 0 of 1, 1 blocks\n{step}"))
+    }
+
+    #[test]
+    fn the_example_has_every_step() {
+        let schedule: Schedule = EXAMPLE.parse().unwrap();
+        assert_eq!((schedule.rank, schedule.size, schedule.blocks), (1, 5, 5));
+        let message: Message = [Buffer::Recv.block(0), Buffer::Scratch.blocks(1..3)].into_iter().collect();
+        assert_eq!(schedule.steps[0], Step::Receive { post: 0, peer: 0, message });
+        let message: Message = [Buffer::Send.block(3), Buffer::Send.blocks(5..7)].into_iter().collect();
+        assert_eq!(schedule.steps[1], Step::Send { post: 1, peer: 2, message });
+        assert_eq!(schedule.steps[2], Step::Wait { posts: vec![0, 1] });
+        let [send, recv, scratch] = Buffer::ALL.map(|buffer| buffer.blocks(0..2));
+        assert_eq!(schedule.steps[3], Step::Copy { source: send, target: recv });
+        assert_eq!(schedule.steps[4], Step::Reduce { left: send, right: scratch, target: recv });
+        assert_eq!(schedule.to_string(), EXAMPLE);
+    }
+
+    #[test]
+    fn every_schedule_is_read_as_it_was_printed() {
+        for schedule in schedules() {
+            assert_eq!(schedule.to_string().parse(), Ok(schedule));
+        }
+    }
+
+    #[test]
+    fn comments_blank_lines_and_spaces_do_not_matter() {
+        let spaced = "# a comment\r\n\n  rank 0  of 2 ,1 blocks # two ranks\r\n\t\nwait 0\n  # the end";
+        assert_eq!(spaced.parse::<Schedule>().unwrap().to_string(), "rank 0 of 2, 1 blocks\nwait 0\n");
+    }
+
+    #[test]
+    fn adjacent_runs_are_merged() {
+        let schedule: Schedule =
+            "rank 0 of 2, 4 blocks\n0: send to 1 from send[0], send[1..3]".parse().unwrap();
+        assert_eq!(schedule.steps[0].to_string(), "0: send to 1 from send[0..3]");
+    }
+
+    #[test]
+    fn faults_in_the_header() {
+        assert_eq!(error(""), "line 1, column 1: expected \"rank\", found the end of the line");
+        assert_eq!(error("# nothing\n\n"), "line 3, column 1: expected \"rank\", found the end of the line");
+        assert_eq!(error("\n wait 0"), "line 2, column 2: expected \"rank\", found \"wait\"");
+        assert_eq!(error("rank x of 5, 5 blocks"), "line 1, column 6: expected a rank, found \"x\"");
+        assert_eq!(error("rank -1 of 5, 5 blocks"), "line 1, column 6: expected a rank, found \"-\"");
+        assert_eq!(error("rank 1 or 5, 5 blocks"), "line 1, column 8: expected \"of\", found \"or\"");
+        assert_eq!(error("rank 1 of , 5"), "line 1, column 11: expected a number of ranks, found \",\"");
+        assert_eq!(error("rank 1 of 5 5"), "line 1, column 13: expected \",\", found \"5\"");
+        assert_eq!(
+            error("rank 1 of 5, many"),
+            "line 1, column 14: expected a number of blocks, found \"many\""
+        );
+        assert_eq!(
+            error("rank 1 of 5, 5 blocks."),
+            "line 1, column 22: expected the end of the line, found \".\""
+        );
+    }
+
+    #[test]
+    fn faults_in_steps() {
+        for (step, expected) in [
+            ("recieve", "column 1: expected a post, \"wait\", \"copy\" or \"reduce\", found \"recieve\""),
+            ("0 send to 1", "column 3: expected \":\", found \"send\""),
+            ("0x: send to 1", "column 1: expected a post, found \"0x\""),
+            ("0: bring", "column 4: expected \"send\" or \"receive\", found \"bring\""),
+            ("0: send from 1", "column 9: expected \"to\", found \"from\""),
+            ("0: send to x from", "column 12: expected a rank, found \"x\""),
+            ("0: receive from 1 from", "column 19: expected \"into\", found \"from\""),
+            (
+                "0: send to 1 from ",
+                "column 18: expected \"send\", \"recv\" or \"scratch\", found the end of the line",
+            ),
+            ("0: send to 1 from é[0]", "column 19: expected \"send\", \"recv\" or \"scratch\", found \"é\""),
+            ("0: send to 1 from send[0] send[1]", "column 27: expected the end of the line, found \"send\""),
+            ("wait", "column 5: expected a post, found the end of the line"),
+            ("wait 0, 1", "column 7: expected a post, found \",\""),
+            ("copy send[0] recv[0]", "column 14: expected \"to\", found \"recv\""),
+            ("copy send(0) to recv[0]", "column 10: expected \"[\", found \"(\""),
+            ("copy send[0.2]", "column 12: expected \"]\", found \".\""),
+            ("copy send[0..] to recv[0]", "column 14: expected a block, found \"]\""),
+            ("reduce recv[0] send[0]", "column 16: expected \"=\", found \"send\""),
+            ("reduce recv[0] = send[0] * recv[0]", "column 26: expected \"+\", found \"*\""),
+        ] {
+            assert_eq!(error_in_step(step), format!("line 2, {expected}"), "{step}");
+        }
+    }
+
+    #[test]
+    fn ranges_are_neither_empty_nor_reversed() {
+        for range in ["3..3", "3..1"] {
+            let found = &range[3..];
+            assert_eq!(
+                error_in_step(&format!("copy send[{range}] to recv[0]")),
+                format!("line 2, column 14: expected a block from 4 to 4294967295, found \"{found}\"")
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_are_bounded() {
+        assert_eq!(
+            error("rank 4294967296 of 5, 5 blocks"),
+            "line 1, column 6: expected a rank from 0 to 4294967295, found \"4294967296\""
+        );
+        assert_eq!(
+            error_in_step("wait 99999999999999999999999999"),
+            "line 2, column 6: expected a post from 0 to 4294967295, found \"99999999999999999999999999\""
+        );
+        assert_eq!(
+            error_in_step("copy send[4294967295] to recv[0]"),
+            "line 2, column 11: expected a block from 0 to 4294967294, found \"4294967295\""
+        );
+        let largest = "rank 4294967295 of 4294967295, 4294967295 blocks\n\
+                       0: send to 4294967295 from send[0..4294967295], recv[4294967294]\n";
+        assert_eq!(largest.parse::<Schedule>().unwrap().to_string(), largest);
+    }
+
+    /// Numbers that look random and are the same in every run.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, bound: usize) -> usize {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 % bound as u64) as usize
+        }
+    }
+
+    fn mutate(text: &mut Vec<u8>, random: &mut Random) {
+        if text.is_empty() {
+            return;
+        }
+        let place = random.below(text.len());
+        match random.below(5) {
+            0 => text[place] ^= 1 << random.below(8),
+            1 => text[place] = b"0123456789,:.[]=+#\n "[random.below(20)],
+            2 => text.truncate(place),
+            3 => drop(text.remove(place)),
+            _ => duplicate_line(text, place),
+        }
+    }
+
+    fn duplicate_line(text: &mut Vec<u8>, place: usize) {
+        let newline = |byte: &u8| *byte == b'\n';
+        let start = text[..place].iter().rposition(newline).map_or(0, |before| before + 1);
+        let end = text[place..].iter().position(newline).map_or(text.len(), |length| place + length + 1);
+        let line = text[start..end].to_vec();
+        text.splice(start..start, line);
+    }
+
+    #[test]
+    fn mutated_texts_are_refused_or_read_but_never_panic() {
+        let mut random = Random(0x5eed);
+        let (mut read, mut refused) = (0, 0);
+        for schedule in schedules() {
+            let mut text = schedule.to_string().into_bytes();
+            for _ in 0..8 {
+                mutate(&mut text, &mut random);
+                match String::from_utf8_lossy(&text).parse::<Schedule>() {
+                    Ok(schedule) => {
+                        read += 1;
+                        assert_eq!(schedule.to_string().parse(), Ok(schedule));
+                    }
+                    Err(error) => {
+                        refused += 1;
+                        assert!(error.line > 0 && error.column > 0, "{error}");
+                    }
+                }
+            }
+        }
+        assert!(read > 100 && refused > 1000, "{read} read, {refused} refused");
+    }
+}

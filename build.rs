@@ -1,0 +1,75 @@
+//! Without a feature this does nothing. With `component` it compiles the C shim against Open MPI's headers and
+//! generates the bindings to it.
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    #[cfg(feature = "component")]
+    component::build();
+}
+
+#[cfg(feature = "component")]
+mod component {
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+
+    const SHIM: &str = "src/coll_component";
+    const SOURCES: [&str; 4] = ["component.c", "module.c", "parameters.c", "services.c"];
+
+    pub fn build() {
+        println!("cargo:rerun-if-changed={SHIM}");
+        println!("cargo:rerun-if-changed=wrapper.h");
+        println!("cargo:rerun-if-env-changed=MPICC");
+        println!("cargo:rerun-if-env-changed=RUSTCOLL_RELEASE");
+        let includes = include_directories();
+        compile_shim(&includes);
+        generate_bindings(&includes);
+    }
+
+    /// Open MPI's public and internal header directories, and the stand-in for what packages leave out.
+    fn include_directories() -> Vec<PathBuf> {
+        let mpicc = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
+        let output = Command::new(&mpicc).arg("--showme:incdirs").output();
+        let public = match output {
+            Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
+            Ok(output) => panic!("{mpicc} --showme:incdirs failed: {}", String::from_utf8_lossy(&output.stderr)),
+            Err(error) => panic!("cannot run {mpicc}: {error}; install Open MPI's development package or set MPICC"),
+        };
+        let mut directories: Vec<PathBuf> = public.split_whitespace().map(PathBuf::from).collect();
+        for directory in directories.clone() {
+            directories.push(directory.join("openmpi"));
+        }
+        let has_internal = directories.iter().any(|directory| directory.join("ompi/mca/coll/coll.h").exists());
+        assert!(
+            has_internal,
+            "{mpicc} belongs to an MPI without Open MPI's internal headers (ompi/mca/coll/coll.h not found below {public})"
+        );
+        directories.push(Path::new(SHIM).join("compat"));
+        directories
+    }
+
+    fn compile_shim(includes: &[PathBuf]) {
+        let mut build = cc::Build::new();
+        build.includes(includes).files(SOURCES.map(|source| Path::new(SHIM).join(source)));
+        build.define("_GNU_SOURCE", None).std("gnu11").flag_if_supported("-Wno-unused-parameter");
+        if let Ok(release) = std::env::var("RUSTCOLL_RELEASE") {
+            build.define("RUSTCOLL_RELEASE", format!("\"{release}\"").as_str());
+        }
+        build.compile("rustcoll_shim");
+    }
+
+    fn generate_bindings(includes: &[PathBuf]) {
+        let arguments = includes.iter().map(|directory| format!("-I{}", directory.display()));
+        let bindings = bindgen::Builder::default()
+            .header("wrapper.h")
+            .clang_args(arguments)
+            .clang_arg("-I.")
+            .allowlist_function("rustcoll_.*")
+            .allowlist_type("rustcoll_.*")
+            .allowlist_var("RUSTCOLL_.*|MPI_SUCCESS|MPI_ERR_.*|MCA_COLL_BASE_TAG_.*")
+            .default_macro_constant_type(bindgen::MacroTypeVariation::Signed)
+            .generate()
+            .expect("bindgen reads the shim's header");
+        let target = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join("bindings.rs");
+        bindings.write_to_file(target).expect("the bindings can be written");
+    }
+}

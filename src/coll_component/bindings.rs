@@ -1,0 +1,6 @@
+//! What bindgen found in `wrapper.h`.
+
+#![allow(non_camel_case_types, non_upper_case_globals, missing_docs, dead_code)]
+#![allow(clippy::undocumented_unsafe_blocks, clippy::all)]
+
+include!(concat!(env!("OUT_DIR"), "/bindings.rs"));

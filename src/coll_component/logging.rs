@@ -1,0 +1,61 @@
+//! Logging through Open MPI's output stream, by Open MPI's verbosity.
+
+use super::bindings::rustcoll_shim_output;
+use env_logger::{Builder, Target};
+use log::LevelFilter;
+use std::ffi::CString;
+use std::io::{self, Write};
+
+/// Overrides the verbosity with a filter in the syntax of the `log` ecosystem.
+const FILTER_VARIABLE: &str = "RUSTCOLL_LOG";
+
+/// Starts logging. Later calls, after an MPI_T re-initialisation, only set the level.
+pub fn start(verbosity: i32) {
+    let mut builder = Builder::new();
+    builder.filter_level(level(verbosity)).parse_env(FILTER_VARIABLE);
+    builder.format(|line, record| writeln!(line, "rustcoll: {}", record.args()));
+    builder.target(Target::Pipe(Box::new(OutputStream)));
+    if builder.try_init().is_err() {
+        log::set_max_level(level(verbosity));
+    }
+}
+
+fn level(verbosity: i32) -> LevelFilter {
+    match verbosity {
+        80.. => LevelFilter::Trace,
+        60.. => LevelFilter::Debug,
+        1.. => LevelFilter::Info,
+        _ => LevelFilter::Warn,
+    }
+}
+
+/// Open MPI's output stream; each write is a line of the logger.
+struct OutputStream;
+
+impl Write for OutputStream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        for line in text.lines() {
+            let line = CString::new(line).unwrap_or_default();
+            // SAFETY: the pointer is a C string that outlives the call, which copies it.
+            unsafe { rustcoll_shim_output(line.as_ptr()) };
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verbosity_selects_the_level() {
+        assert_eq!(level(0), LevelFilter::Warn);
+        assert_eq!(level(1), LevelFilter::Info);
+        assert_eq!(level(100), LevelFilter::Trace);
+    }
+}

@@ -1,0 +1,50 @@
+//! Temporary memory of a communicator: grows to what its calls need, is reused, and ends with it.
+
+/// The unit of allocation, so that memory starts on a cache line and suits every datatype.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct CacheLine([u8; 64]);
+
+/// There is not enough memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory;
+
+/// A block of memory whose content is lost between calls.
+#[derive(Default)]
+pub struct Memory(Vec<CacheLine>);
+
+impl Memory {
+    /// The start of at least so many bytes, uninitialised.
+    pub fn at_least(&mut self, bytes: usize) -> Result<*mut u8, OutOfMemory> {
+        let lines = bytes.div_ceil(size_of::<CacheLine>());
+        if lines > self.0.capacity() {
+            // Not grown in place: nobody needs the old content.
+            self.0 = Vec::new();
+            self.0.try_reserve_exact(lines).map_err(|_| OutOfMemory)?;
+        }
+        Ok(self.0.as_mut_ptr().cast())
+    }
+
+    /// Gives the memory up for good, because a transfer that cannot be stopped may still use it.
+    pub fn leak(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_reused() {
+        let mut memory = Memory::default();
+        let first = memory.at_least(1000).unwrap();
+        assert_eq!(memory.at_least(10).unwrap(), first);
+        assert_eq!(first as usize % 64, 0);
+    }
+
+    #[test]
+    fn too_much_is_refused() {
+        assert_eq!(Memory::default().at_least(usize::MAX / 2), Err(OutOfMemory));
+    }
+}

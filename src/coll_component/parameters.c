@@ -1,0 +1,139 @@
+/* Registration of the parameters that Rust derives from its registry of algorithms. */
+
+#include "component.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "opal/mca/base/mca_base_pvar.h"
+#include "opal/mca/base/mca_base_var.h"
+#include "opal/mca/base/mca_base_var_enum.h"
+
+static int priority_parameter, verbose_parameter;
+static int priority_index, are_legal = 1;
+
+/* An enumerator of one word and all numbers from a minimum up, so that Open MPI itself refuses every other value,
+ * at start-up as well as through MPI_T. */
+typedef struct number_enumerator {
+    mca_base_var_enum_t super;
+    int minimum;
+} number_enumerator;
+static OBJ_CLASS_INSTANCE(number_enumerator, mca_base_var_enum_t, NULL, NULL);
+
+static int number_from_string(mca_base_var_enum_t *self, const char *text, int *value)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (0 == strcmp(text, self->enum_values[0].string)) {
+        *value = self->enum_values[0].value;
+        return OPAL_SUCCESS;
+    }
+    if (end == text || '\0' != *end || number < ((number_enumerator *) self)->minimum || number > INT_MAX) {
+        return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
+    }
+    *value = (int) number;
+    return OPAL_SUCCESS;
+}
+
+static int string_from_number(mca_base_var_enum_t *self, const int value, char **text)
+{
+    int is_word = value == self->enum_values[0].value;
+    if (!is_word && value < ((number_enumerator *) self)->minimum) {
+        return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
+    }
+    if (NULL == text) {
+        return OPAL_SUCCESS;
+    }
+    int length = is_word ? asprintf(text, "%s", self->enum_values[0].string) : asprintf(text, "%d", value);
+    return 0 > length ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_SUCCESS;
+}
+
+static int dump_numbers(mca_base_var_enum_t *self, char **text)
+{
+    int length = asprintf(text, "\"%s\", or a number from %d up", self->enum_values[0].string,
+                          ((number_enumerator *) self)->minimum);
+    return 0 > length ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_SUCCESS;
+}
+
+static mca_base_var_enum_t *new_number_enumerator(const rustcoll_parameter *parameter)
+{
+    number_enumerator *numbers = OBJ_NEW(number_enumerator);
+    numbers->minimum = parameter->minimum;
+    numbers->super.enum_name = strdup(parameter->name);
+    numbers->super.enum_values = calloc(2, sizeof *numbers->super.enum_values);
+    numbers->super.enum_values[0].string = strdup(parameter->words[0]);
+    numbers->super.enum_value_count = 1;
+    numbers->super.value_from_string = number_from_string;
+    numbers->super.string_from_value = string_from_number;
+    numbers->super.dump = dump_numbers;
+    return &numbers->super;
+}
+
+static mca_base_var_enum_t *new_word_enumerator(const rustcoll_parameter *parameter)
+{
+    mca_base_var_enum_value_t values[64] = {{0, NULL}};
+    mca_base_var_enum_t *words = NULL;
+    for (int i = 0; i < 63 && NULL != parameter->words[i]; i++) {
+        values[i] = (mca_base_var_enum_value_t) {i, parameter->words[i]};
+    }
+    mca_base_var_enum_create(parameter->name, values, &words);
+    return words;
+}
+
+static void register_one(const mca_base_component_t *component, const rustcoll_parameter *parameter)
+{
+    mca_base_var_enum_t *enumerator =
+        0 < parameter->minimum ? new_number_enumerator(parameter) : new_word_enumerator(parameter);
+    int index = mca_base_component_var_register(component, parameter->name, parameter->description,
+                                                MCA_BASE_VAR_TYPE_INT, enumerator, 0, MCA_BASE_VAR_FLAG_SETTABLE,
+                                                OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL, parameter->value);
+    are_legal = are_legal && 0 <= index;
+    if (NULL != parameter->variable) {
+        /* Without a description: ompi_info 4.1 overruns its buffer on a variable that has one and an enumerator. */
+        mca_base_component_pvar_register(component, parameter->variable, NULL, OPAL_INFO_LVL_5,
+                                         MCA_BASE_PVAR_CLASS_STATE, MCA_BASE_VAR_TYPE_INT, enumerator,
+                                         MPI_T_BIND_NO_OBJECT,
+                                         MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL,
+                                         parameter->variable_value);
+    }
+    OBJ_RELEASE(enumerator);
+}
+
+void rustcoll_register_parameters(const mca_base_component_t *component)
+{
+    rustcoll_parameter parameter;
+    are_legal = 1;
+    priority_parameter = verbose_parameter = 0;
+    priority_index = mca_base_component_var_register(
+        component, "priority",
+        "Priority of the rustcoll component. It stays away from every communicator unless this is set, or the "
+        "component is named in the parameter coll or in the communicator's info key ompi_comm_coll_preference",
+        MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_6, MCA_BASE_VAR_SCOPE_READONLY, &priority_parameter);
+    int verbose_index = mca_base_component_var_register(
+        component, "verbose",
+        "What is logged: 1, every new schedule of a communicator; 60, every call; 80, every post (coll_base_verbose "
+        "raises it)",
+        MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_READONLY, &verbose_parameter);
+    are_legal = 0 <= priority_index && 0 <= verbose_index;
+    for (int i = 0; rustcoll_parameter_get(i, &parameter); i++) {
+        register_one(component, &parameter);
+    }
+}
+
+int rustcoll_parameters_are_legal(void) { return are_legal; }
+
+int rustcoll_verbosity(void)
+{
+    int base = ompi_coll_base_framework.framework_verbose;
+    return base > verbose_parameter ? base : verbose_parameter;
+}
+
+int rustcoll_given_priority(int *priority)
+{
+    mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
+    *priority = priority_parameter;
+    return OPAL_SUCCESS == mca_base_var_get_value(priority_index, NULL, &source, NULL)
+           && MCA_BASE_VAR_SOURCE_DEFAULT != source;
+}

@@ -1,0 +1,188 @@
+//! The parameters that Open MPI registers, derived from the registry; their current values.
+
+use super::bindings::rustcoll_parameter;
+use crate::algorithms::{Algorithm, Collective, Parameter};
+use std::ffi::{CString, c_char};
+use std::ptr;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+/// What the algorithm parameter says when rules decide; and the performance variable, when the component below served.
+const AUTOMATIC: &str = "auto";
+
+/// The parameters and variables of one collective. Numbers of algorithms count from 1 in the order of the registry.
+pub struct Settings {
+    algorithm: AtomicI32,
+    radix: AtomicI32,
+    segment: AtomicI32,
+    ran: AtomicI32,
+}
+
+/// A collective's parameter values at one moment; 0 is the default word of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Values {
+    algorithm: i32,
+    radix: i32,
+    segment: i32,
+}
+
+static SETTINGS: [Settings; Collective::ALL.len()] = [const { Settings::new() }; Collective::ALL.len()];
+
+impl Settings {
+    const fn new() -> Self {
+        let [algorithm, radix, segment, ran] = [const { AtomicI32::new(0) }; 4];
+        Settings { algorithm, radix, segment, ran }
+    }
+
+    /// The settings of a collective.
+    pub fn of(collective: Collective) -> &'static Settings {
+        &SETTINGS[collective as usize]
+    }
+
+    /// The values now; a tool may change them between calls.
+    pub fn values(&self) -> Values {
+        let value = |setting: &AtomicI32| setting.load(Relaxed);
+        Values {
+            algorithm: value(&self.algorithm),
+            radix: value(&self.radix),
+            segment: value(&self.segment),
+        }
+    }
+
+    /// Notes which algorithm served a call: its number, or 0 for the component below.
+    pub fn note_ran(&self, number: i32) {
+        self.ran.store(number, Relaxed);
+    }
+}
+
+impl Values {
+    /// The algorithm that the user forces.
+    pub fn forced(self, collective: Collective) -> Option<&'static Algorithm> {
+        let index = usize::try_from(self.algorithm).ok()?.checked_sub(1)?;
+        collective.algorithms().nth(index)
+    }
+
+    /// The radix that the user sets.
+    pub fn radix(self) -> Option<usize> {
+        usize::try_from(self.radix).ok().filter(|&radix| radix > 0)
+    }
+
+    /// The segment that the user sets, in bytes.
+    pub fn segment(self) -> Option<usize> {
+        usize::try_from(self.segment).ok().filter(|&segment| segment > 0)
+    }
+}
+
+/// The number by which parameters and variables know an algorithm.
+pub fn number(algorithm: &Algorithm) -> i32 {
+    let position = algorithm.collective.algorithms().position(|other| ptr::eq(other, algorithm));
+    position.map_or(0, |position| position as i32 + 1)
+}
+
+/// The name behind such a number.
+pub fn word(collective: Collective, number: i32) -> &'static str {
+    let values = Values { algorithm: number, radix: 0, segment: 0 };
+    values.forced(collective).map_or("the component below", |algorithm| algorithm.name)
+}
+
+/// A parameter with the C strings that its description points to; they live as long as the process.
+struct Registered {
+    name: CString,
+    description: CString,
+    words: Vec<CString>,
+    word_pointers: Vec<*const c_char>,
+    minimum: i32,
+    value: &'static AtomicI32,
+    variable: Option<(CString, &'static AtomicI32)>,
+}
+
+// SAFETY: the pointers point into `words` of the same value, which is never changed.
+unsafe impl Send for Registered {}
+// SAFETY: as above.
+unsafe impl Sync for Registered {}
+
+impl Registered {
+    fn new(name: String, description: String, words: Vec<&str>, minimum: i32, value: &'static AtomicI32) -> Self {
+        let words: Vec<CString> = words.into_iter().map(text).collect();
+        let word_pointers = words.iter().map(|word| word.as_ptr()).chain([ptr::null()]).collect();
+        let (name, description) = (text(&name), text(&description));
+        Registered { name, description, words, word_pointers, minimum, value, variable: None }
+    }
+
+    fn describe(&self) -> rustcoll_parameter {
+        debug_assert_eq!(self.words.len() + 1, self.word_pointers.len());
+        let (variable, variable_value) =
+            self.variable.as_ref().map_or((ptr::null(), ptr::null_mut()), |(name, value)| (name.as_ptr(), value.as_ptr()));
+        rustcoll_parameter {
+            name: self.name.as_ptr(),
+            description: self.description.as_ptr(),
+            words: self.word_pointers.as_ptr(),
+            minimum: self.minimum,
+            value: self.value.as_ptr(),
+            variable,
+            variable_value,
+        }
+    }
+}
+
+fn text(text: &str) -> CString {
+    CString::new(text).expect("the registry's names hold no zero bytes")
+}
+
+static REGISTERED: LazyLock<Vec<Registered>> =
+    LazyLock::new(|| Collective::ALL.into_iter().flat_map(registered).collect());
+
+/// The parameters of a collective: its algorithm, then what its algorithms take.
+fn registered(collective: Collective) -> Vec<Registered> {
+    let (name, settings) = (collective.name(), Settings::of(collective));
+    let words = [AUTOMATIC].into_iter().chain(collective.algorithms().map(|algorithm| algorithm.name)).collect();
+    let description = format!("Algorithm of {name}; {AUTOMATIC} follows the selection rules");
+    let mut algorithm = Registered::new(format!("{name}_algorithm"), description, words, 0, &settings.algorithm);
+    algorithm.variable = Some((text(&format!("{name}_ran")), &settings.ran));
+    let others = collective.parameters().map(|parameter| {
+        let value = match parameter {
+            Parameter::Radix => &settings.radix,
+            Parameter::Segment => &settings.segment,
+        };
+        let takers: Vec<&str> = collective
+            .algorithms()
+            .filter(|algorithm| algorithm.parameters.contains(&parameter))
+            .map(|algorithm| algorithm.name)
+            .collect();
+        let description = format!("For {name} by {}: {}", takers.join(", "), parameter.description());
+        let words = vec![parameter.default_word()];
+        Registered::new(format!("{name}_{}", parameter.name()), description, words, parameter.minimum(), value)
+    });
+    [algorithm].into_iter().chain(others).collect()
+}
+
+/// The parameter of that number, if there are so many.
+pub fn parameter(index: usize) -> Option<rustcoll_parameter> {
+    REGISTERED.get(index).map(Registered::describe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> Vec<&'static str> {
+        REGISTERED.iter().map(|parameter| parameter.name.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn parameters_are_those_of_the_registry() {
+        let expected =
+            ["allreduce_algorithm", "alltoall_algorithm", "alltoall_radix", "bcast_algorithm", "bcast_segment"];
+        assert_eq!(names(), expected);
+    }
+
+    #[test]
+    fn numbers_find_their_algorithm() {
+        for collective in Collective::ALL {
+            for algorithm in collective.algorithms() {
+                let values = Values { algorithm: number(algorithm), radix: 0, segment: 0 };
+                assert!(ptr::eq(values.forced(collective).unwrap(), algorithm));
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+/* The interface between the C shim, which knows Open MPI's structures, and the Rust library, which does not.
+ * Counts are size_t, handles are opaque, and nothing here depends on Open MPI's series. */
+#ifndef RUSTCOLL_SHIM_H
+#define RUSTCOLL_SHIM_H
+
+#include <stddef.h>
+
+/* Returned instead of an MPI error code: the component below shall serve the call. */
+#define RUSTCOLL_BELOW 0x40000000
+
+/* A datatype, described once per call. */
+typedef struct rustcoll_datatype {
+    const void *handle;
+    size_t size;           /* bytes of data in one element */
+    ptrdiff_t extent;      /* distance of consecutive elements */
+    ptrdiff_t true_lb;     /* offset of the first byte of data */
+    size_t true_extent;    /* from the first byte of data past the last */
+    int contiguous;        /* consecutive elements have no gap anywhere */
+} rustcoll_datatype;
+
+/* An operator. */
+typedef struct rustcoll_operator {
+    const void *handle;
+    int commutative;
+} rustcoll_operator;
+
+/* A parameter that the shim registers with Open MPI, and where its value is kept. */
+typedef struct rustcoll_parameter {
+    const char *name;          /* without the component's prefix */
+    const char *description;
+    const char *const *words;  /* words[i] stands for the value i; ends with NULL */
+    int minimum;               /* numbers from here up are legal beside the words; 0: words only */
+    int *value;
+    const char *variable;      /* name of a performance variable with the same words, or NULL */
+    int *variable_value;
+} rustcoll_parameter;
+
+/* Which collectives the component below a module serves. */
+typedef struct rustcoll_below {
+    int allreduce, alltoall, bcast;
+} rustcoll_below;
+
+/* ---- Rust, called by the shim ---- */
+
+/* Fills in parameter number `index`; returns 0 past the last one. */
+int rustcoll_parameter_get(int index, rustcoll_parameter *parameter);
+/* Starts logging at a verbosity from 0 to 100. */
+void rustcoll_start(int verbosity);
+/* Priority on a communicator, or -1 to stay away. `given`: the parameter's value, if the user set it. `components`:
+ * the value of `--mca coll`, `preference`: that of the communicator's info key; either may be NULL. */
+int rustcoll_priority(int is_given, int given, const char *components, const char *preference);
+/* A communicator's state, or NULL if there is no memory. */
+void *rustcoll_communicator_new(const void *communicator, int rank, int size, unsigned identifier,
+                                const rustcoll_below *below);
+void rustcoll_communicator_free(void *state);
+
+/* The collectives: an MPI error code, or RUSTCOLL_BELOW. `send` is not looked at when `in_place`. */
+int rustcoll_allreduce(void *state, int in_place, const void *send, void *recv, size_t count,
+                       const rustcoll_datatype *datatype, const rustcoll_operator *operator_);
+int rustcoll_alltoall(void *state, int in_place, const void *send, size_t send_count,
+                      const rustcoll_datatype *send_datatype, void *recv, size_t recv_count,
+                      const rustcoll_datatype *recv_datatype);
+int rustcoll_bcast(void *state, void *buffer, size_t count, const rustcoll_datatype *datatype, int root);
+
+/* ---- the shim, called by Rust ---- */
+
+/* Point-to-point over the PML; return an MPI error code. */
+int rustcoll_shim_send(const void *buffer, size_t count, const void *datatype, int peer, int tag,
+                       const void *communicator, void **request);
+int rustcoll_shim_receive(void *buffer, size_t count, const void *datatype, int peer, int tag,
+                          const void *communicator, void **request);
+/* Waits for a request and frees it; returns the error that its status holds. */
+int rustcoll_shim_wait(void **request);
+/* Gives a request up after an error elsewhere. */
+void rustcoll_shim_abandon(void **request);
+
+/* Copies data between two layouts that hold equally many bytes; a NULL datatype stands for plain bytes. */
+int rustcoll_shim_copy(const void *source, size_t source_count, const void *source_datatype,
+                       void *target, size_t target_count, const void *target_datatype);
+/* target = source ⊕ target */
+void rustcoll_shim_reduce(const void *operator_, const void *source, void *target, size_t count,
+                          const void *datatype);
+/* target = left ⊕ right, three different buffers; returns an MPI error code */
+int rustcoll_shim_reduce_apart(const void *operator_, const void *left, const void *right, void *target,
+                               size_t count, const void *datatype);
+/* MPI_BYTE */
+const void *rustcoll_shim_byte(void);
+
+/* One line for the log. */
+void rustcoll_shim_output(const char *line);
+/* Ends the job; does not return. */
+void rustcoll_shim_abort(const void *communicator, const char *message);
+
+#endif

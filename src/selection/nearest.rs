@@ -1,0 +1,42 @@
+//! What somebody who mistyped a name may have meant.
+
+/// The known name with the fewest edits from `name`.
+pub fn nearest<'known>(name: &str, known: impl IntoIterator<Item = &'known str>) -> Option<&'known str> {
+    known.into_iter().min_by_key(|candidate| edits(name, candidate))
+}
+
+/// How many characters must be inserted, removed or replaced to turn one text into the other.
+fn edits(from: &str, to: &str) -> usize {
+    // Before each turn, entry j is the distance from what was read of `from` to the first j characters of `to`.
+    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
+    for (position, removed) in from.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], position + 1);
+        for (column, inserted) in to.chars().enumerate() {
+            let replaced = diagonal + usize::from(removed != inserted);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[to.chars().count()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_are_counted() {
+        for (from, to, expected) in
+            [("", "", 0), ("", "ring", 4), ("ring", "ring", 0), ("rign", "ring", 2), ("kitten", "sitting", 3)]
+        {
+            assert_eq!(edits(from, to), expected, "{from} to {to}");
+            assert_eq!(edits(to, from), expected, "{to} to {from}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_has_the_fewest_edits() {
+        assert_eq!(nearest("pairwize", ["bruck", "pairwise", "spread_out"]), Some("pairwise"));
+        assert_eq!(nearest("pairwise", []), None);
+    }
+}

@@ -1,0 +1,94 @@
+//! Numbers, sizes and ranges as they are written in rule files.
+
+use std::ops::RangeInclusive;
+
+const UNITS: [(&str, usize); 5] = [("", 1), ("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+
+/// A number without a unit.
+pub fn number(text: &str) -> Result<usize, String> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number {
+        return Err(format!("`{text}` is not a number"));
+    }
+    text.parse().map_err(|_| too_large(text))
+}
+
+/// A number of bytes, with or without a unit.
+pub fn bytes(text: &str) -> Result<usize, String> {
+    let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let (count, name) = text.split_at(digits);
+    if count.is_empty() {
+        return Err(format!("`{text}` is not a number of bytes"));
+    }
+    let unit = UNITS.iter().find(|(known, _)| *known == name.trim_start());
+    let (_, unit) =
+        unit.ok_or_else(|| format!("unknown unit `{}`; the units are B, KiB, MiB and GiB", name.trim()))?;
+    number(count)?.checked_mul(*unit).ok_or_else(|| too_large(text))
+}
+
+/// `first..last`, both included, `first..`, `..last` or a single quantity.
+pub fn range(
+    text: &str,
+    quantity: fn(&str) -> Result<usize, String>,
+) -> Result<RangeInclusive<usize>, String> {
+    let Some((first, last)) = text.split_once("..") else {
+        return quantity(text).map(|only| only..=only);
+    };
+    let (first, last) = (first.trim(), last.trim());
+    if first.is_empty() && last.is_empty() {
+        return Err(format!("the range `{text}` has no bound"));
+    }
+    let first = if first.is_empty() { 0 } else { quantity(first)? };
+    let last = if last.is_empty() { usize::MAX } else { quantity(last)? };
+    if first > last { Err(format!("the range `{text}` is empty")) } else { Ok(first..=last) }
+}
+
+fn too_large(text: &str) -> String {
+    format!("`{text}` is too large")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_have_units() {
+        for (text, expected) in
+            [("0", 0), ("17", 17), ("17B", 17), ("2KiB", 2048), ("3 MiB", 3 << 20), ("1GiB", 1 << 30)]
+        {
+            assert_eq!(bytes(text), Ok(expected));
+        }
+        assert_eq!(bytes("2KB").unwrap_err(), "unknown unit `KB`; the units are B, KiB, MiB and GiB");
+        assert_eq!(bytes("KiB").unwrap_err(), "`KiB` is not a number of bytes");
+        assert_eq!(bytes("-1").unwrap_err(), "`-1` is not a number of bytes");
+        assert_eq!(bytes("99999999999999999999").unwrap_err(), "`99999999999999999999` is too large");
+        assert_eq!(bytes("99999999999999GiB").unwrap_err(), "`99999999999999GiB` is too large");
+    }
+
+    #[test]
+    fn numbers_have_none() {
+        assert_eq!(number("12"), Ok(12));
+        for text in ["", "+1", "-1", "1B", "x", "1.5"] {
+            assert_eq!(number(text), Err(format!("`{text}` is not a number")));
+        }
+    }
+
+    #[test]
+    fn both_ends_of_a_range_are_included() {
+        assert_eq!(range("2..64", number), Ok(2..=64));
+        assert_eq!(range("8 .. 8", number), Ok(8..=8));
+        assert_eq!(range("33..", number), Ok(33..=usize::MAX));
+        assert_eq!(range("..2KiB", bytes), Ok(0..=2048));
+        assert_eq!(range("5", number), Ok(5..=5));
+    }
+
+    #[test]
+    fn ranges_are_neither_empty_nor_reversed() {
+        assert_eq!(range("..", number).unwrap_err(), "the range `..` has no bound");
+        assert_eq!(range("3..2", number).unwrap_err(), "the range `3..2` is empty");
+        assert_eq!(range("1KiB..1023", bytes).unwrap_err(), "the range `1KiB..1023` is empty");
+        for text in ["", "a..", "1...2", "1..=2"] {
+            assert!(range(text, number).unwrap_err().ends_with("is not a number"), "{text}");
+        }
+    }
+}

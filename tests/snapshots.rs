@@ -1,0 +1,93 @@
+//! Every algorithm's schedules at a few sizes, compared with committed text files.
+//!
+//! Run with UPDATE_SNAPSHOTS=1 to rewrite the files after an intended change.
+
+use rustcoll::algorithms::{Algorithm, Parameter, Problem, REGISTRY};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+const SIZES: [usize; 2] = [5, 8];
+
+#[test]
+fn schedules_are_as_committed() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
+    let snapshots = snapshots();
+    if env::var_os("UPDATE_SNAPSHOTS").is_some_and(|value| value == "1") {
+        rewrite(&directory, &snapshots);
+    }
+    let changed = snapshots.iter().filter_map(|(name, text)| {
+        difference(&directory.join(name), text).map(|difference| format!("{name}: {difference}"))
+    });
+    let stale = stale(&directory, &snapshots)
+        .into_iter()
+        .map(|path| format!("{}: no algorithm claims this file", path.display()));
+    let faults: Vec<String> = changed.chain(stale).collect();
+    assert!(
+        faults.is_empty(),
+        "{}\nIf this is intended, run with UPDATE_SNAPSHOTS=1 to rewrite the files.",
+        faults.join("\n")
+    );
+}
+
+/// The text of every snapshot, by the name of its file.
+fn snapshots() -> BTreeMap<String, String> {
+    let mut snapshots = BTreeMap::new();
+    for algorithm in REGISTRY {
+        for size in SIZES {
+            let root = if algorithm.collective.is_rooted() { 3 } else { 0 };
+            // Three is the default radix at both sizes; it is fixed here lest the files follow a change of the default.
+            let problem = Problem { root, radix: 3, ..Problem::new(size) };
+            let name = format!("{}-{}-p{size}", algorithm.collective.name(), algorithm.name);
+            snapshots.insert(format!("{name}.txt"), schedules(algorithm, &problem));
+            if algorithm.parameters.contains(&Parameter::Segment) {
+                let problem = Problem { segments: 3, ..problem };
+                snapshots.insert(format!("{name}-segments3.txt"), schedules(algorithm, &problem));
+            }
+        }
+    }
+    snapshots
+}
+
+/// The schedules of all ranks, a blank line between them.
+fn schedules(algorithm: &Algorithm, problem: &Problem) -> String {
+    let texts: Vec<String> =
+        (0..problem.size).map(|rank| (algorithm.schedule)(problem, rank).to_string()).collect();
+    texts.join("\n")
+}
+
+/// How a file differs from a text: the first line that does.
+fn difference(path: &Path, text: &str) -> Option<String> {
+    let Ok(committed) = fs::read_to_string(path) else {
+        return Some("the file is missing".to_string());
+    };
+    let (mut was, mut is) = (committed.lines(), text.lines());
+    let mut lines = (1..)
+        .map(|number| (number, was.next(), is.next()))
+        .take_while(|(_, was, is)| was.is_some() || is.is_some());
+    let (number, was, is) = lines.find(|(_, was, is)| was != is)?;
+    let shown = |line: Option<&str>| line.map_or("nothing".to_string(), |line| format!("{line:?}"));
+    Some(format!("line {number} was {}, is {}", shown(was), shown(is)))
+}
+
+/// The files in the directory that are no snapshot.
+fn stale(directory: &Path, snapshots: &BTreeMap<String, String>) -> Vec<PathBuf> {
+    let is_snapshot = |path: &PathBuf| {
+        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| snapshots.contains_key(name))
+    };
+    let entries = fs::read_dir(directory).expect("the snapshots' directory");
+    let mut stale: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("a file").path()).filter(|path| !is_snapshot(path)).collect();
+    stale.sort();
+    stale
+}
+
+fn rewrite(directory: &Path, snapshots: &BTreeMap<String, String>) {
+    fs::create_dir_all(directory).expect("the snapshots' directory");
+    for path in stale(directory, snapshots) {
+        fs::remove_file(path).expect("removing a stale snapshot");
+    }
+    for (name, text) in snapshots {
+        fs::write(directory.join(name), text).expect("writing a snapshot");
+    }
+}
