@@ -2,8 +2,8 @@
 //! semantics, and datatypes with gaps and negative lower bounds. Results are compared with locally computed ones.
 
 use rustcoll::algorithms::{Algorithm, Collective, Parameter, Problem, REGISTRY};
-use rustcoll::engine::in_process::{Area, Areas, ElementType, Participant, Semantics, run};
-use rustcoll::engine::{Binding, Program, View};
+use rustcoll::engine::in_process::{Area, Areas, ElementType, Semantics, run};
+use rustcoll::engine::{Binding, Plan, View};
 use rustcoll::schedule::Layout;
 
 const UNTOUCHED: u8 = 0xa5;
@@ -109,7 +109,7 @@ impl Case<'_> {
         }
     }
 
-    fn participant(&self, rank: usize) -> Participant {
+    fn plan(&self, rank: usize) -> Plan {
         let schedule = (self.algorithm.schedule)(&self.problem, rank);
         let layout = match self.is_alltoall() {
             true => Layout::Uniform { elements: self.elements },
@@ -121,16 +121,15 @@ impl Case<'_> {
             false => View { layout, element_bytes: 8 },
         };
         let view = View { layout, element_bytes: 8 };
-        Participant { program: Program::new(schedule), binding: Binding { send: view, recv: view, scratch } }
+        Plan::new(&schedule, &Binding { send: view, recv: view, scratch })
     }
 
-    fn areas(&self, rank: usize, participant: &Participant) -> Areas {
+    fn areas(&self, rank: usize, plan: &Plan) -> Areas {
         let scratch = if self.is_alltoall() { ElementType::contiguous(1) } else { self.recv.clone() };
-        let scratch_elements = participant.binding.scratch.layout.offset(participant.program.scratch_blocks);
         let mut areas = [
             Area::filled(self.send.clone(), self.total(), UNTOUCHED),
             Area::filled(self.recv.clone(), self.total(), UNTOUCHED),
-            Area::filled(scratch, scratch_elements, UNTOUCHED),
+            Area::filled(scratch, plan.scratch_elements, UNTOUCHED),
         ];
         let is_root = rank == self.problem.root;
         match (self.algorithm.collective == Collective::Bcast, self.problem.in_place) {
@@ -143,16 +142,21 @@ impl Case<'_> {
     }
 
     fn check(&self) {
-        let participants: Vec<Participant> = (0..self.problem.size).map(|rank| self.participant(rank)).collect();
+        let plans: Vec<Plan> = (0..self.problem.size).map(|rank| self.plan(rank)).collect();
         let mut areas: Vec<Areas> =
-            participants.iter().enumerate().map(|(rank, participant)| self.areas(rank, participant)).collect();
+            plans.iter().enumerate().map(|(rank, plan)| self.areas(rank, plan)).collect();
         let before = areas.clone();
-        run(&participants, &mut areas, &self.operator(), self.semantics, self.seed)
+        run(&plans, &mut areas, &self.operator(), self.semantics, self.seed)
             .unwrap_or_else(|failure| panic!("{}: {failure}", self.describe()));
         for rank in 0..self.problem.size {
             let recv = &areas[rank][1];
             assert_eq!(recv.gather(0, self.total()), self.expected(rank), "rank {rank}: {}", self.describe());
-            assert_eq!(areas[rank][0].bytes, before[rank][0].bytes, "send buffer changed: {}", self.describe());
+            assert_eq!(
+                areas[rank][0].bytes,
+                before[rank][0].bytes,
+                "send buffer changed: {}",
+                self.describe()
+            );
             self.check_gaps(recv);
         }
     }

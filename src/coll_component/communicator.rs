@@ -1,48 +1,16 @@
-//! What the component keeps for a communicator: its schedules and its temporary memory; and how a call is served.
+//! What the component keeps for a communicator, and how a call is served.
 
 use super::bindings::*;
 use super::memory::{Memory, OutOfMemory};
-use super::parameters::{Settings, Values, number, word};
+use super::parameters::{Settings, Values, word};
 use super::pml::{self, Place, Pml};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, default_radix, legal_radix};
-use crate::engine::{Binding, Execution, Program, View};
-use crate::schedule::Layout;
-use crate::selection::{Call, Choice, Rules};
-use std::collections::HashSet;
+use super::schedules::{Chosen, Schedules};
+use crate::algorithms::Collective;
+use crate::engine::{Binding, Execution, Plan, View};
+use crate::schedule::{Layout, Schedule};
+use crate::selection::Call;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::rc::Rc;
-
-/// A communicator keeps at most so many schedules; then it starts anew. Broadcasts from ever new roots would fill the
-/// memory otherwise.
-const MOST_SCHEDULES: usize = 64;
-
-/// A vector is cut into at most so many segments, however short the user wants them.
-const MOST_SEGMENTS: usize = 16384;
-
-/// What decides which schedule serves a call. Equal on all ranks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Request {
-    call: Call,
-    root: usize,
-    values: Values,
-}
-
-/// A schedule that was made before.
-struct Known {
-    algorithm: &'static Algorithm,
-    problem: Problem,
-    program: Rc<Program>,
-}
-
-/// Who serves a call.
-#[derive(Clone)]
-enum Served {
-    /// The component below.
-    Below,
-    /// This component.
-    Here { program: Rc<Program>, number: i32 },
-}
 
 /// A communicator's state.
 pub struct Communicator {
@@ -50,44 +18,86 @@ pub struct Communicator {
     rank: usize,
     size: usize,
     identifier: u32,
-    below: rustcoll_below,
-    known: Vec<Known>,
-    /// By collective: the last call and who served it.
-    last: [Option<(Request, Served)>; Collective::ALL.len()],
-    /// Forced algorithms whose refusal was reported.
-    reported: HashSet<(Collective, &'static str)>,
-    execution: Execution,
+    schedules: Schedules,
+    /// By collective: how the last call was served. Programs repeat themselves.
+    last: [Option<Prepared>; Collective::ALL.len()],
     requests: Vec<*mut c_void>,
     scratch: Memory,
     staging: Memory,
+    bytes: rustcoll_datatype,
     /// Whether posts may be outstanding.
     pub in_flight: bool,
 }
 
-/// The buffers of a call: send and receive place with their views, and the datatype of scratch blocks.
-struct Buffers {
-    send: Place,
-    recv: Place,
-    binding: Binding,
-    scratch: rustcoll_datatype,
+/// Everything that a plan depends on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Shape {
+    call: Call,
+    root: usize,
+    values: Values,
+    send: Elements,
+    recv: Elements,
 }
+
+/// How many elements of how many bytes of data, and whether these have no gaps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Elements {
+    count: usize,
+    bytes: usize,
+    contiguous: bool,
+}
+
+impl Elements {
+    fn new(count: usize, datatype: &rustcoll_datatype) -> Self {
+        Elements { count, bytes: datatype.size, contiguous: datatype.contiguous != 0 }
+    }
+
+    fn view(self, layout: impl FnOnce(usize) -> Layout) -> View {
+        View { layout: layout(self.count), element_bytes: self.bytes }
+    }
+}
+
+/// A call's shape and what serves it.
+struct Prepared {
+    shape: Shape,
+    /// The algorithm's number, 0 for the component below.
+    number: c_int,
+    /// `None`: the component below.
+    plan: Option<Plan>,
+    /// How many blocks the schedule cuts a vector into.
+    blocks: usize,
+}
+
+/// The memory of a call.
+struct Buffers<'a> {
+    send: Place<'a>,
+    recv: Place<'a>,
+    /// The datatype of scratch elements.
+    scratch: &'a rustcoll_datatype,
+}
+
+const NO_OPERATOR: rustcoll_operator = rustcoll_operator { handle: ptr::null(), commutative: 1 };
 
 impl Communicator {
     /// State of a new communicator.
-    pub fn new(handle: *const c_void, rank: usize, size: usize, identifier: u32, below: rustcoll_below) -> Self {
+    pub fn new(
+        handle: *const c_void,
+        rank: usize,
+        size: usize,
+        identifier: u32,
+        below: rustcoll_below,
+    ) -> Self {
         Communicator {
             handle,
             rank,
             size,
             identifier,
-            below,
-            known: Vec::new(),
+            schedules: Schedules::new(rank, size, identifier, below),
             last: [const { None }; Collective::ALL.len()],
-            reported: HashSet::new(),
-            execution: Execution::default(),
             requests: Vec::new(),
             scratch: Memory::default(),
             staging: Memory::default(),
+            bytes: pml::bytes(),
             in_flight: false,
         }
     }
@@ -103,72 +113,104 @@ impl Communicator {
         send: Option<*const u8>,
         recv: *mut u8,
         count: usize,
-        datatype: rustcoll_datatype,
-        operator: rustcoll_operator,
+        datatype: &rustcoll_datatype,
+        operator: &rustcoll_operator,
     ) -> c_int {
-        let bytes = count * datatype.size;
-        let call = self.call(Collective::Allreduce, bytes, operator.commutative != 0, send.is_none());
-        let Served::Here { program, .. } = self.serve(call, 0) else { return RUSTCOLL_BELOW };
-        let layout = Layout::Balanced { elements: count, blocks: program.schedule.blocks };
-        let binding = Binding::uniform(View { layout, element_bytes: datatype.size });
-        let send = send.map_or(Place::nowhere(), |base| Place { base: base.cast_mut(), datatype });
-        let buffers = Buffers { send, recv: Place { base: recv, datatype }, binding, scratch: datatype };
-        self.execute(&program, buffers, MCA_COLL_BASE_TAG_ALLREDUCE, operator)
+        let elements = Elements::new(count, datatype);
+        let call = Call {
+            collective: Collective::Allreduce,
+            size: self.size,
+            bytes: count * datatype.size,
+            commutative: operator.commutative != 0,
+            in_place: send.is_none(),
+        };
+        let served = self.prepare(self.shape(call, 0, elements, elements), |schedule| {
+            Binding::uniform(elements.view(|elements| Layout::Balanced { elements, blocks: schedule.blocks }))
+        });
+        if !served {
+            return RUSTCOLL_BELOW;
+        }
+        let send = Place { base: send.unwrap_or(ptr::null()).cast_mut(), datatype };
+        let recv = Place { base: recv, datatype };
+        self.execute(call.collective, Buffers { send, recv, scratch: datatype }, operator)
     }
 
     /// `MPI_Alltoall`; `send` is `None` for an in-place call.
     pub fn alltoall(
         &mut self,
-        send: Option<(*const u8, usize, rustcoll_datatype)>,
+        send: Option<(*const u8, usize, &rustcoll_datatype)>,
         recv: *mut u8,
         recv_count: usize,
-        recv_datatype: rustcoll_datatype,
+        recv_datatype: &rustcoll_datatype,
     ) -> c_int {
+        let (send_base, send_count, send_datatype) = send.unwrap_or((ptr::null(), recv_count, recv_datatype));
         let bytes = recv_count * recv_datatype.size;
-        let (send, send_count, send_datatype) = match send {
-            Some((base, count, datatype)) => (Some(base), count, datatype),
-            None => (None, recv_count, recv_datatype),
-        };
         if send_count * send_datatype.size != bytes {
             return MPI_ERR_TRUNCATE;
         }
-        let call = self.call(Collective::Alltoall, bytes, true, send.is_none());
-        let Served::Here { program, .. } = self.serve(call, 0) else { return RUSTCOLL_BELOW };
-        let view = |elements, datatype: &rustcoll_datatype| View {
-            layout: Layout::Uniform { elements },
-            element_bytes: datatype.size,
+        let (sent, received) =
+            (Elements::new(send_count, send_datatype), Elements::new(recv_count, recv_datatype));
+        let call = Call {
+            collective: Collective::Alltoall,
+            size: self.size,
+            bytes,
+            commutative: true,
+            in_place: send.is_none(),
         };
-        let binding = Binding {
-            send: view(send_count, &send_datatype),
-            recv: view(recv_count, &recv_datatype),
-            // Blocks on the way are kept without gaps.
-            scratch: view(bytes, &pml::bytes()),
-        };
-        let send = send.map_or(Place::nowhere(), |base| Place { base: base.cast_mut(), datatype: send_datatype });
+        let uniform = |elements| Layout::Uniform { elements };
+        let served = self.prepare(self.shape(call, 0, sent, received), |_| Binding {
+            send: sent.view(uniform),
+            recv: received.view(uniform),
+            // Blocks on their way are kept without gaps.
+            scratch: View { layout: uniform(bytes), element_bytes: 1 },
+        });
+        if !served {
+            return RUSTCOLL_BELOW;
+        }
+        let send = Place { base: send_base.cast_mut(), datatype: send_datatype };
         let recv = Place { base: recv, datatype: recv_datatype };
-        let buffers = Buffers { send, recv, binding, scratch: pml::bytes() };
-        self.execute(&program, buffers, MCA_COLL_BASE_TAG_ALLTOALL, NO_OPERATOR)
+        let scratch = self.bytes;
+        self.execute(call.collective, Buffers { send, recv, scratch: &scratch }, &NO_OPERATOR)
     }
 
     /// `MPI_Bcast`.
     ///
     /// Ranks may describe the same data by different counts and datatypes, so a vector is cut by bytes. Where a rank's
     /// datatype has gaps and the vector is cut, that rank packs it.
-    pub fn bcast(&mut self, buffer: *mut u8, count: usize, datatype: rustcoll_datatype, root: usize) -> c_int {
+    pub fn bcast(
+        &mut self,
+        buffer: *mut u8,
+        count: usize,
+        datatype: &rustcoll_datatype,
+        root: usize,
+    ) -> c_int {
         let bytes = count * datatype.size;
-        let call = self.call(Collective::Bcast, bytes, true, false);
-        let Served::Here { program, .. } = self.serve(call, root) else { return RUSTCOLL_BELOW };
-        let blocks = program.schedule.blocks;
+        let call = Call {
+            collective: Collective::Bcast,
+            size: self.size,
+            bytes,
+            commutative: true,
+            in_place: false,
+        };
+        let elements = Elements::new(count, datatype);
+        let as_bytes = Elements { count: bytes, bytes: 1, contiguous: true };
+        let served = self.prepare(self.shape(call, root, elements, elements), |schedule| {
+            let cut = if elements.contiguous || schedule.blocks > 1 { as_bytes } else { elements };
+            Binding::uniform(cut.view(|elements| Layout::Balanced { elements, blocks: schedule.blocks }))
+        });
+        if !served {
+            return RUSTCOLL_BELOW;
+        }
         let user = Place { base: buffer, datatype };
-        if datatype.contiguous != 0 {
-            let data = Place { base: buffer.wrapping_offset(datatype.true_lb), datatype: pml::bytes() };
-            return self.bcast_from(&program, data, bytes, blocks);
+        let bytes_type = self.bytes;
+        if elements.contiguous {
+            return self.bcast_from(Place { base: user.data(0), datatype: &bytes_type });
         }
-        if blocks == 1 {
-            return self.bcast_from(&program, user, count, blocks);
+        if self.blocks(call.collective) == 1 {
+            return self.bcast_from(user);
         }
-        let Ok(packed) = self.scratch.at_least(bytes) else { return MPI_ERR_NO_MEM };
-        let packed = Place { base: packed, datatype: pml::bytes() };
+        let Ok(memory) = self.scratch.at_least(bytes) else { return MPI_ERR_NO_MEM };
+        let packed = Place { base: memory, datatype: &bytes_type };
         if self.rank == root {
             // SAFETY: the caller's buffer holds `count` elements, the scratch memory their bytes.
             let packing = pml::status(unsafe { pml::copy(&user, (0, count), &packed, (0, bytes)) });
@@ -176,7 +218,7 @@ impl Communicator {
                 return packing;
             }
         }
-        let status = self.bcast_from(&program, packed, bytes, blocks);
+        let status = self.bcast_from(packed);
         if status == MPI_SUCCESS && self.rank != root {
             // SAFETY: as above.
             return pml::status(unsafe { pml::copy(&packed, (0, bytes), &user, (0, count)) });
@@ -184,161 +226,68 @@ impl Communicator {
         status
     }
 
-    fn bcast_from(&mut self, program: &Rc<Program>, recv: Place, elements: usize, blocks: usize) -> c_int {
-        let layout = Layout::Balanced { elements, blocks };
-        let binding = Binding::uniform(View { layout, element_bytes: recv.datatype.size });
-        let buffers = Buffers { send: Place::nowhere(), recv, binding, scratch: recv.datatype };
-        self.execute(program, buffers, MCA_COLL_BASE_TAG_BCAST, NO_OPERATOR)
+    /// Broadcasts have neither a send buffer nor scratch blocks.
+    fn bcast_from(&mut self, recv: Place) -> c_int {
+        let buffers = Buffers { send: Place { base: ptr::null_mut(), ..recv }, recv, scratch: recv.datatype };
+        self.execute(Collective::Bcast, buffers, &NO_OPERATOR)
     }
 
-    fn call(&self, collective: Collective, bytes: usize, commutative: bool, in_place: bool) -> Call {
-        Call { collective, size: self.size, bytes, commutative, in_place }
+    fn shape(&self, call: Call, root: usize, send: Elements, recv: Elements) -> Shape {
+        Shape { call, root, values: Settings::of(call.collective).values(), send, recv }
     }
 
-    /// Decides who serves a call, and makes the schedule if it is new.
-    fn serve(&mut self, call: Call, root: usize) -> Served {
-        let settings = Settings::of(call.collective);
-        let request = Request { call, root, values: settings.values() };
-        let slot = call.collective as usize;
-        let served = match &self.last[slot] {
-            Some((last, served)) if *last == request => served.clone(),
-            _ => {
-                let served = self.decide(&request);
-                self.last[slot] = Some((request, served.clone()));
-                served
-            }
-        };
-        let number = if let Served::Here { number, .. } = served { number } else { 0 };
-        settings.note_ran(number);
-        log::debug!("{}: {} of {} bytes by {}", self.name(), call.collective.name(), call.bytes, word(call.collective, number));
-        served
+    fn blocks(&self, collective: Collective) -> usize {
+        self.last[collective as usize].as_ref().map_or(1, |prepared| prepared.blocks)
     }
 
-    fn decide(&mut self, request: &Request) -> Served {
-        let Request { call, values, .. } = *request;
-        match self.choose(&call, values) {
-            Choice::Below => Served::Below,
-            Choice::Use { algorithm, radix, segment } => {
-                let problem = self.problem(request, algorithm, radix, segment);
-                Served::Here { program: self.program(algorithm, problem), number: number(algorithm) }
-            }
-        }
-    }
-
-    /// The forced algorithm, if it can serve the call; else what the rules say.
-    fn choose(&mut self, call: &Call, values: Values) -> Choice {
-        let chosen = match values.forced(call.collective) {
-            Some(algorithm) => match algorithm.serves(call.commutative) {
-                Ok(()) => Choice::Use { algorithm, radix: None, segment: None },
-                Err(reason) => {
-                    self.report_refusal(algorithm, &reason.to_string());
-                    Choice::Below
+    /// Decides who serves a call and plans it, unless the last call was alike. Says whether it is served here.
+    fn prepare(&mut self, shape: Shape, bind: impl FnOnce(&Schedule) -> Binding) -> bool {
+        let collective = shape.call.collective;
+        let last = &mut self.last[collective as usize];
+        let prepared = match last {
+            Some(prepared) if prepared.shape == shape => prepared,
+            _ => last.insert(match self.schedules.choose(&shape.call, shape.root, shape.values) {
+                Chosen::Below => Prepared { shape, number: 0, plan: None, blocks: 1 },
+                Chosen::Here { number, schedule } => {
+                    let plan = Plan::new(schedule, &bind(schedule));
+                    Prepared { shape, number, plan: Some(plan), blocks: schedule.blocks }
                 }
-            },
-            None => Rules::built_in().choose(call),
+            }),
         };
-        match chosen {
-            Choice::Below if !self.has_below(call.collective) => first_that_serves(call),
-            choice => choice,
-        }
-    }
-
-    fn has_below(&self, collective: Collective) -> bool {
-        let flag = match collective {
-            Collective::Allreduce => self.below.allreduce,
-            Collective::Alltoall => self.below.alltoall,
-            Collective::Bcast => self.below.bcast,
-        };
-        flag != 0
-    }
-
-    /// Says once for each communicator and algorithm why a forced algorithm was not used.
-    fn report_refusal(&mut self, algorithm: &'static Algorithm, reason: &str) {
-        let (collective, name) = (algorithm.collective, algorithm.name);
-        if self.reported.insert((collective, name)) && self.rank == 0 {
-            let instead = if self.has_below(collective) { "the component below serves it" } else { "another one runs" };
-            log::warn!(
-                "{}: {name} is forced for {}, but cannot serve this call: {reason}; {instead}",
-                self.name(),
-                collective.name()
-            );
-        }
-    }
-
-    /// What the algorithm is asked, with the user's parameters before the rule's.
-    fn problem(
-        &self,
-        request: &Request,
-        algorithm: &Algorithm,
-        radix: Option<usize>,
-        segment: Option<usize>,
-    ) -> Problem {
-        let mut problem = Problem::new(self.size);
-        problem.in_place = request.call.in_place;
-        if algorithm.collective.is_rooted() {
-            problem.root = request.root;
-        }
-        let takes = |parameter| algorithm.parameters.contains(&parameter);
-        if takes(Parameter::Radix) {
-            let wanted = request.values.radix().or(radix).unwrap_or(default_radix(self.size));
-            problem.radix = legal_radix(wanted, self.size);
-            if problem.radix != wanted {
-                log::info!("{}: radix {wanted} is cut to {}, for the size", self.name(), problem.radix);
-            }
-        }
-        if takes(Parameter::Segment)
-            && let Some(segment) = request.values.segment().or(segment)
-        {
-            let wanted = request.call.bytes.div_ceil(segment).max(1);
-            problem.segments = wanted.min(MOST_SEGMENTS);
-            if problem.segments != wanted {
-                log::info!("{}: {wanted} segments are cut to {MOST_SEGMENTS}", self.name());
-            }
-        }
-        problem
-    }
-
-    /// The prepared schedule of an algorithm, from memory or new.
-    fn program(&mut self, algorithm: &'static Algorithm, problem: Problem) -> Rc<Program> {
-        let is_it = |known: &&Known| ptr::eq(known.algorithm, algorithm) && known.problem == problem;
-        if let Some(known) = self.known.iter().find(is_it) {
-            return Rc::clone(&known.program);
-        }
-        let program = Rc::new(Program::new((algorithm.schedule)(&problem, self.rank)));
-        log::info!(
-            "{}: {} by {}{}",
-            self.name(),
-            algorithm.collective.name(),
-            algorithm.name,
-            describe(algorithm, &problem)
+        Settings::of(collective).note_ran(prepared.number);
+        log::debug!(
+            "rank {} of {}, communicator {}: {} of {} bytes by {}",
+            self.rank,
+            self.size,
+            self.identifier,
+            collective.name(),
+            shape.call.bytes,
+            word(collective, prepared.number)
         );
-        if self.known.len() == MOST_SCHEDULES {
-            self.known.clear();
-        }
-        self.known.push(Known { algorithm, problem, program: Rc::clone(&program) });
-        program
+        prepared.plan.is_some()
     }
 
-    /// Runs a schedule over the PML.
-    fn execute(&mut self, program: &Program, buffers: Buffers, tag: c_int, operator: rustcoll_operator) -> c_int {
-        let Buffers { send, recv, binding, scratch } = buffers;
-        let staging = self.staging.at_least(program.staging_bytes(&binding));
-        let scratch_elements = binding.scratch.layout.offset(program.scratch_blocks);
-        let scratch = scratch_place(&mut self.scratch, scratch_elements, scratch);
+    /// Carries the prepared plan of a collective out over the PML.
+    fn execute(&mut self, collective: Collective, buffers: Buffers, operator: &rustcoll_operator) -> c_int {
+        let Some(Prepared { plan: Some(plan), .. }) = &self.last[collective as usize] else {
+            return MPI_ERR_INTERN;
+        };
+        let staging = self.staging.at_least(plan.staging_bytes);
+        let scratch = scratch_place(&mut self.scratch, plan.scratch_elements, buffers.scratch);
         let (Ok(staging), Ok(scratch)) = (staging, scratch) else { return MPI_ERR_NO_MEM };
-        self.requests.clear();
-        self.requests.resize(program.posts, ptr::null_mut());
+        if self.requests.len() < plan.posts {
+            self.requests.resize(plan.posts, ptr::null_mut());
+        }
         let mut transport = Pml {
             communicator: self.handle,
-            tag,
-            places: pml::places(send, recv, scratch),
-            staging: Place { base: staging, datatype: pml::bytes() },
+            tag: tag(collective),
+            buffers: [buffers.send, buffers.recv, scratch],
+            staging: Place { base: staging, datatype: &self.bytes },
             operator,
             requests: &mut self.requests,
         };
-        self.execution.restart();
         self.in_flight = true;
-        let result = self.execution.run(&program.schedule, &binding, &mut transport);
+        let result = Execution::run(plan, &mut transport);
         if result.is_err() && transport.abandon() {
             // What was given up may still arrive.
             self.scratch.leak();
@@ -347,20 +296,22 @@ impl Communicator {
         self.in_flight = false;
         pml::status(result)
     }
+}
 
-    fn name(&self) -> String {
-        format!("rank {} of {}, communicator {}", self.rank, self.size, self.identifier)
+fn tag(collective: Collective) -> c_int {
+    match collective {
+        Collective::Allreduce => MCA_COLL_BASE_TAG_ALLREDUCE,
+        Collective::Alltoall => MCA_COLL_BASE_TAG_ALLTOALL,
+        Collective::Bcast => MCA_COLL_BASE_TAG_BCAST,
     }
 }
 
-const NO_OPERATOR: rustcoll_operator = rustcoll_operator { handle: ptr::null(), commutative: 1 };
-
 /// Memory for elements of a datatype, wherever their data lies relative to their address.
-fn scratch_place(
+fn scratch_place<'a>(
     memory: &mut Memory,
     elements: usize,
-    datatype: rustcoll_datatype,
-) -> Result<Place, OutOfMemory> {
+    datatype: &'a rustcoll_datatype,
+) -> Result<Place<'a>, OutOfMemory> {
     if elements == 0 {
         return Ok(Place { base: ptr::null_mut(), datatype });
     }
@@ -368,19 +319,4 @@ fn scratch_place(
     let (lowest, highest) = (last.min(0) + datatype.true_lb, last.max(0) + datatype.true_lb);
     let span = (highest - lowest) as usize + datatype.true_extent;
     Ok(Place { base: memory.at_least(span)?.wrapping_offset(-lowest), datatype })
-}
-
-/// Where nothing is below: the first registered algorithm that can serve the call.
-fn first_that_serves(call: &Call) -> Choice {
-    let serving = call.collective.algorithms().find(|algorithm| algorithm.serves(call.commutative).is_ok());
-    serving.map_or(Choice::Below, |algorithm| Choice::Use { algorithm, radix: None, segment: None })
-}
-
-/// The parameters that shape the schedule, for the log.
-fn describe(algorithm: &Algorithm, problem: &Problem) -> String {
-    let value = |parameter: &Parameter| match parameter {
-        Parameter::Radix => format!(" radix {}", problem.radix),
-        Parameter::Segment => format!(" in {} segments", problem.segments),
-    };
-    algorithm.parameters.iter().map(value).collect()
 }

@@ -106,7 +106,7 @@ extern "C" fn rustcoll_allreduce(
 ) -> c_int {
     // SAFETY: the shim passes the communicator's state and valid descriptions.
     unsafe {
-        let (datatype, operator) = (*datatype, *operator);
+        let (datatype, operator) = (&*datatype, &*operator);
         let send = (in_place == 0).then_some(send.cast());
         collective(state, |communicator| communicator.allreduce(send, recv.cast(), count, datatype, operator))
     }
@@ -125,7 +125,7 @@ extern "C" fn rustcoll_alltoall(
 ) -> c_int {
     // SAFETY: the shim passes the communicator's state and valid descriptions.
     unsafe {
-        let (send_datatype, recv_datatype) = (*send_datatype, *recv_datatype);
+        let (send_datatype, recv_datatype) = (&*send_datatype, &*recv_datatype);
         let send = (in_place == 0).then_some((send.cast(), send_count, send_datatype));
         collective(state, |communicator| communicator.alltoall(send, recv.cast(), recv_count, recv_datatype))
     }
@@ -141,7 +141,7 @@ extern "C" fn rustcoll_bcast(
 ) -> c_int {
     // SAFETY: the shim passes the communicator's state and a valid description.
     unsafe {
-        let datatype = *datatype;
+        let datatype = &*datatype;
         collective(state, |communicator| communicator.bcast(buffer.cast(), count, datatype, root as usize))
     }
 }
@@ -153,9 +153,14 @@ fn signatures_agree() {
     let _ = [header::rustcoll_parameter_get as unsafe extern "C" fn(_, _) -> _, rustcoll_parameter_get];
     let _ = [header::rustcoll_start as unsafe extern "C" fn(_), rustcoll_start];
     let _ = [header::rustcoll_priority as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_priority];
-    let _ = [header::rustcoll_communicator_new as unsafe extern "C" fn(_, _, _, _, _) -> _, rustcoll_communicator_new];
+    let _ = [
+        header::rustcoll_communicator_new as unsafe extern "C" fn(_, _, _, _, _) -> _,
+        rustcoll_communicator_new,
+    ];
     let _ = [header::rustcoll_communicator_free as unsafe extern "C" fn(_), rustcoll_communicator_free];
-    let _ = [header::rustcoll_allreduce as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _, rustcoll_allreduce];
-    let _ = [header::rustcoll_alltoall as unsafe extern "C" fn(_, _, _, _, _, _, _, _) -> _, rustcoll_alltoall];
+    let _ =
+        [header::rustcoll_allreduce as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _, rustcoll_allreduce];
+    let _ =
+        [header::rustcoll_alltoall as unsafe extern "C" fn(_, _, _, _, _, _, _, _) -> _, rustcoll_alltoall];
     let _ = [header::rustcoll_bcast as unsafe extern "C" fn(_, _, _, _, _) -> _, rustcoll_bcast];
 }

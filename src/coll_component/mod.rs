@@ -10,3 +10,4 @@ mod memory;
 mod parameters;
 mod pml;
 mod priority;
+mod schedules;

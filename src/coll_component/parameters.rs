@@ -42,11 +42,7 @@ impl Settings {
     /// The values now; a tool may change them between calls.
     pub fn values(&self) -> Values {
         let value = |setting: &AtomicI32| setting.load(Relaxed);
-        Values {
-            algorithm: value(&self.algorithm),
-            radix: value(&self.radix),
-            segment: value(&self.segment),
-        }
+        Values { algorithm: value(&self.algorithm), radix: value(&self.radix), segment: value(&self.segment) }
     }
 
     /// Notes which algorithm served a call: its number, or 0 for the component below.
@@ -102,7 +98,13 @@ unsafe impl Send for Registered {}
 unsafe impl Sync for Registered {}
 
 impl Registered {
-    fn new(name: String, description: String, words: Vec<&str>, minimum: i32, value: &'static AtomicI32) -> Self {
+    fn new(
+        name: String,
+        description: String,
+        words: Vec<&str>,
+        minimum: i32,
+        value: &'static AtomicI32,
+    ) -> Self {
         let words: Vec<CString> = words.into_iter().map(text).collect();
         let word_pointers = words.iter().map(|word| word.as_ptr()).chain([ptr::null()]).collect();
         let (name, description) = (text(&name), text(&description));
@@ -111,8 +113,10 @@ impl Registered {
 
     fn describe(&self) -> rustcoll_parameter {
         debug_assert_eq!(self.words.len() + 1, self.word_pointers.len());
-        let (variable, variable_value) =
-            self.variable.as_ref().map_or((ptr::null(), ptr::null_mut()), |(name, value)| (name.as_ptr(), value.as_ptr()));
+        let (variable, variable_value) = self
+            .variable
+            .as_ref()
+            .map_or((ptr::null(), ptr::null_mut()), |(name, value)| (name.as_ptr(), value.as_ptr()));
         rustcoll_parameter {
             name: self.name.as_ptr(),
             description: self.description.as_ptr(),
@@ -135,9 +139,11 @@ static REGISTERED: LazyLock<Vec<Registered>> =
 /// The parameters of a collective: its algorithm, then what its algorithms take.
 fn registered(collective: Collective) -> Vec<Registered> {
     let (name, settings) = (collective.name(), Settings::of(collective));
-    let words = [AUTOMATIC].into_iter().chain(collective.algorithms().map(|algorithm| algorithm.name)).collect();
+    let words =
+        [AUTOMATIC].into_iter().chain(collective.algorithms().map(|algorithm| algorithm.name)).collect();
     let description = format!("Algorithm of {name}; {AUTOMATIC} follows the selection rules");
-    let mut algorithm = Registered::new(format!("{name}_algorithm"), description, words, 0, &settings.algorithm);
+    let mut algorithm =
+        Registered::new(format!("{name}_algorithm"), description, words, 0, &settings.algorithm);
     algorithm.variable = Some((text(&format!("{name}_ran")), &settings.ran));
     let others = collective.parameters().map(|parameter| {
         let value = match parameter {
@@ -151,7 +157,13 @@ fn registered(collective: Collective) -> Vec<Registered> {
             .collect();
         let description = format!("For {name} by {}: {}", takers.join(", "), parameter.description());
         let words = vec![parameter.default_word()];
-        Registered::new(format!("{name}_{}", parameter.name()), description, words, parameter.minimum(), value)
+        Registered::new(
+            format!("{name}_{}", parameter.name()),
+            description,
+            words,
+            parameter.minimum(),
+            value,
+        )
     });
     [algorithm].into_iter().chain(others).collect()
 }
@@ -171,8 +183,13 @@ mod tests {
 
     #[test]
     fn parameters_are_those_of_the_registry() {
-        let expected =
-            ["allreduce_algorithm", "alltoall_algorithm", "alltoall_radix", "bcast_algorithm", "bcast_segment"];
+        let expected = [
+            "allreduce_algorithm",
+            "alltoall_algorithm",
+            "alltoall_radix",
+            "bcast_algorithm",
+            "bcast_segment",
+        ];
         assert_eq!(names(), expected);
     }
 

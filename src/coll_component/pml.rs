@@ -2,7 +2,7 @@
 
 use super::bindings::*;
 use crate::engine::{Memory, Region, Transport};
-use crate::schedule::{Buffer, Post};
+use crate::schedule::Post;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
@@ -11,25 +11,20 @@ pub type Error = c_int;
 
 /// Memory with the datatype of its elements.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct Place<'a> {
     /// Address of the first element, as MPI means it: data may begin before or behind it.
     pub base: *mut u8,
     /// What an element is.
-    pub datatype: rustcoll_datatype,
+    pub datatype: &'a rustcoll_datatype,
 }
 
-impl Place {
-    /// A buffer that the schedule does not touch.
-    pub fn nowhere() -> Place {
-        Place { base: ptr::null_mut(), datatype: bytes() }
-    }
-
+impl Place<'_> {
     fn element(&self, offset: usize) -> *mut u8 {
         self.base.wrapping_offset(offset as isize * self.datatype.extent)
     }
 
-    /// The first byte of data, where elements have no gaps.
-    fn data(&self, offset: usize) -> *mut u8 {
+    /// The first byte of an element's data, where elements have no gaps.
+    pub fn data(&self, offset: usize) -> *mut u8 {
         self.element(offset).wrapping_offset(self.datatype.true_lb)
     }
 }
@@ -91,20 +86,20 @@ pub struct Pml<'a> {
     pub communicator: *const c_void,
     /// The collective's tag.
     pub tag: c_int,
-    /// Send, receive and scratch buffer.
-    pub places: [Place; 3],
+    /// Send, receive and scratch buffer, in the order of [`crate::schedule::Buffer::ALL`].
+    pub buffers: [Place<'a>; 3],
     /// Where messages are packed.
-    pub staging: Place,
-    /// The operator, where there is one.
-    pub operator: rustcoll_operator,
+    pub staging: Place<'a>,
+    /// The operator; none that is ever applied, where nothing is reduced.
+    pub operator: &'a rustcoll_operator,
     /// A request for each post; null while it is not outstanding.
     pub requests: &'a mut [*mut c_void],
 }
 
-impl Pml<'_> {
-    fn place(&self, memory: Memory) -> &Place {
+impl<'a> Pml<'a> {
+    fn place(&self, memory: Memory) -> &Place<'a> {
         match memory {
-            Memory::Buffer(buffer) => &self.places[buffer as usize],
+            Memory::Buffer(buffer) => &self.buffers[buffer as usize],
             Memory::Staging => &self.staging,
         }
     }
@@ -136,7 +131,12 @@ impl Transport for Pml<'_> {
     type Error = Error;
 
     fn send(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Error> {
-        log::trace!("send {} elements at {} of {:?} to {peer}", region.elements, region.offset, region.memory);
+        log::trace!(
+            "send {} elements at {} of {:?} to {peer}",
+            region.elements,
+            region.offset,
+            region.memory
+        );
         let (tag, communicator) = (self.tag, self.communicator);
         let (address, datatype, request) = self.post(post, region);
         // SAFETY: the region lies in memory that stays valid until the post was waited for, as the schedule does
@@ -147,12 +147,25 @@ impl Transport for Pml<'_> {
     }
 
     fn receive(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Error> {
-        log::trace!("receive {} elements at {} of {:?} from {peer}", region.elements, region.offset, region.memory);
+        log::trace!(
+            "receive {} elements at {} of {:?} from {peer}",
+            region.elements,
+            region.offset,
+            region.memory
+        );
         let (tag, communicator) = (self.tag, self.communicator);
         let (address, datatype, request) = self.post(post, region);
         // SAFETY: as for sends.
         check(unsafe {
-            rustcoll_shim_receive(address, region.elements, datatype, peer as c_int, tag, communicator, request)
+            rustcoll_shim_receive(
+                address,
+                region.elements,
+                datatype,
+                peer as c_int,
+                tag,
+                communicator,
+                request,
+            )
         })
     }
 
@@ -178,7 +191,7 @@ impl Transport for Pml<'_> {
     }
 
     fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Error> {
-        let rustcoll_operator { handle, commutative } = self.operator;
+        let rustcoll_operator { handle, commutative } = *self.operator;
         let datatype = self.place(target.memory).datatype.handle;
         let elements = target.elements;
         let [left_data, right_data, target_data] = [left, right, target].map(|region| self.address(region));
@@ -206,13 +219,4 @@ impl Transport for Pml<'_> {
         }
         Ok(())
     }
-}
-
-/// The place of a buffer among [`Pml::places`].
-pub fn places(send: Place, recv: Place, scratch: Place) -> [Place; 3] {
-    let mut places = [Place::nowhere(); 3];
-    places[Buffer::Send as usize] = send;
-    places[Buffer::Recv as usize] = recv;
-    places[Buffer::Scratch as usize] = scratch;
-    places
 }

@@ -16,8 +16,13 @@ static int output_stream = -1;
 int rustcoll_shim_send(const void *buffer, size_t count, const void *datatype, int peer, int tag,
                        const void *communicator, void **request)
 {
-    return MCA_PML_CALL(isend(buffer, count, (ompi_datatype_t *) datatype, peer, tag, MCA_PML_BASE_SEND_STANDARD,
-                              (ompi_communicator_t *) communicator, (ompi_request_t **) request));
+    int status = MCA_PML_CALL(isend(buffer, count, (ompi_datatype_t *) datatype, peer, tag,
+                                    MCA_PML_BASE_SEND_STANDARD, (ompi_communicator_t *) communicator,
+                                    (ompi_request_t **) request));
+    if (&ompi_request_empty == *request) {
+        *request = NULL; /* buffered: there is nothing to wait for or to free */
+    }
+    return status;
 }
 
 int rustcoll_shim_receive(void *buffer, size_t count, const void *datatype, int peer, int tag,

@@ -12,13 +12,6 @@ pub struct View {
     pub element_bytes: usize,
 }
 
-impl View {
-    /// Bytes of data of the largest block.
-    pub fn largest_block_bytes(&self) -> usize {
-        self.layout.largest_block() * self.element_bytes
-    }
-}
-
 /// The views of the three buffers. Blocks that meet in a message, a copy or a reduction hold the same number of bytes,
 /// whatever elements those are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

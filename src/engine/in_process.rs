@@ -1,6 +1,6 @@
 //! All ranks in one process: a transport for tests that delivers messages in a seeded random order.
 
-use super::{Binding, Execution, Memory, Program, Region, Transport};
+use super::{Execution, Memory, Plan, Region, Transport};
 use crate::schedule::Post;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -53,7 +53,12 @@ impl Area {
         let at = |index: isize, offset: isize| index * element.extent + offset;
         let last = elements.saturating_sub(1) as isize;
         let ends = element.pieces.iter().flat_map(|&(offset, length)| {
-            [at(0, offset), at(last, offset), at(0, offset + length as isize), at(last, offset + length as isize)]
+            [
+                at(0, offset),
+                at(last, offset),
+                at(0, offset + length as isize),
+                at(last, offset + length as isize),
+            ]
         });
         let (low, high) = ends.fold((0, 0), |(low, high), end| (low.min(end), high.max(end)));
         Area { bytes: vec![byte; (high - low) as usize], origin: -low, element }
@@ -70,7 +75,10 @@ impl Area {
 
     /// The data of some elements, without gaps.
     pub fn gather(&self, offset: usize, elements: usize) -> Vec<u8> {
-        (offset..offset + elements).flat_map(|element| self.positions(element)).map(|at| self.bytes[at]).collect()
+        (offset..offset + elements)
+            .flat_map(|element| self.positions(element))
+            .map(|at| self.bytes[at])
+            .collect()
     }
 
     /// Overwrites the data of elements from `offset` on.
@@ -85,15 +93,6 @@ impl Area {
 
 /// An operator on the data of one element: left, right, result.
 pub type Operator<'a> = &'a dyn Fn(&[u8], &[u8]) -> Vec<u8>;
-
-/// What a rank executes.
-#[derive(Clone, Debug)]
-pub struct Participant {
-    /// Its schedule.
-    pub program: Program,
-    /// Its blocks.
-    pub binding: Binding,
-}
 
 /// A rank's send, receive and scratch buffer.
 pub type Areas = [Area; 3];
@@ -113,8 +112,12 @@ impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Failure::Deadlock => formatter.write_str("deadlock: no rank can go on"),
-            Failure::Length(from, to) => write!(formatter, "a message from {from} to {to} has the wrong length"),
-            Failure::Unreceived(from, to) => write!(formatter, "a message from {from} to {to} was never received"),
+            Failure::Length(from, to) => {
+                write!(formatter, "a message from {from} to {to} has the wrong length")
+            }
+            Failure::Unreceived(from, to) => {
+                write!(formatter, "a message from {from} to {to} was never received")
+            }
         }
     }
 }
@@ -123,18 +126,18 @@ impl std::error::Error for Failure {}
 
 /// Runs all ranks to the end, interleaved and delivering in an order drawn from `seed`.
 pub fn run(
-    participants: &[Participant],
+    plans: &[Plan],
     areas: &mut [Areas],
     operator: Operator,
     semantics: Semantics,
     seed: u64,
 ) -> Result<(), Failure> {
-    let size = participants.len();
+    let size = plans.len();
     let network = RefCell::new(Network::new(size, semantics));
     let mut random = Random(seed);
     let mut ports: Vec<Port> = Vec::new();
-    for (rank, (participant, areas)) in participants.iter().zip(areas).enumerate() {
-        let staging = vec![0; participant.program.staging_bytes(&participant.binding)];
+    for (rank, (plan, areas)) in plans.iter().zip(areas).enumerate() {
+        let staging = vec![0; plan.staging_bytes];
         ports.push(Port { rank, network: &network, operator, staging, areas, receives: VecDeque::new() });
     }
     let mut executions = vec![Execution::default(); size];
@@ -143,10 +146,9 @@ pub fn run(
     while !running.is_empty() {
         let turn = random.below(running.len());
         let rank = running[turn];
-        let Participant { program, binding } = &participants[rank];
         let moved = network.borrow_mut().deliver_one(&mut random);
         let before = network.borrow().events;
-        if executions[rank].advance(&program.schedule, binding, &mut ports[rank])? {
+        if executions[rank].advance(&plans[rank], &mut ports[rank])? {
             running.swap_remove(turn);
         }
         let quiet = !moved && before == network.borrow().events;
@@ -199,7 +201,8 @@ impl Network {
     }
 
     fn deliver_one(&mut self, random: &mut Random) -> bool {
-        let waiting: Vec<usize> = (0..self.size * self.size).filter(|&pair| !self.on_the_way[pair].is_empty()).collect();
+        let waiting: Vec<usize> =
+            (0..self.size * self.size).filter(|&pair| !self.on_the_way[pair].is_empty()).collect();
         if waiting.is_empty() {
             return false;
         }
@@ -253,7 +256,9 @@ impl Port<'_> {
     fn write(&mut self, region: Region, data: &[u8]) {
         match region.memory {
             Memory::Buffer(buffer) => self.areas[buffer as usize].scatter(region.offset, data),
-            Memory::Staging => self.staging[region.offset..region.offset + region.elements].copy_from_slice(data),
+            Memory::Staging => {
+                self.staging[region.offset..region.offset + region.elements].copy_from_slice(data)
+            }
         }
     }
 

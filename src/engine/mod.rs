@@ -1,14 +1,15 @@
-//! Runs schedules: the interpreter, and the interface to what moves bytes.
+//! Runs schedules: a [`Plan`] binds one to elements, an [`Execution`] carries it out over a [`Transport`].
 //!
-//! The interpreter resolves blocks to elements and knows no pointer; a [`Transport`] knows the memory, the datatypes,
-//! the operator and the wire.
+//! Plan and execution know no pointer; the transport knows the memory, the datatypes, the operator and the wire.
 
 mod binding;
 mod execution;
 pub mod in_process;
+mod plan;
 
 pub use binding::{Binding, View};
-pub use execution::{Execution, Program};
+pub use execution::Execution;
+pub use plan::{Operation, Plan};
 
 use crate::schedule::{Buffer, Post};
 

@@ -40,14 +40,6 @@ impl Layout {
     pub fn elements(&self, blocks: Range<usize>) -> Range<usize> {
         self.offset(blocks.start)..self.offset(blocks.end)
     }
-
-    /// The most elements that one block has.
-    pub fn largest_block(&self) -> usize {
-        match *self {
-            Layout::Uniform { elements } => elements,
-            Layout::Balanced { elements, blocks } => elements.div_ceil(blocks),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -63,7 +55,6 @@ mod tests {
                     (0..blocks).map(|block| layout.elements(block..block + 1).len()).collect();
                 assert_eq!(lengths.iter().sum::<usize>(), elements);
                 assert!(lengths.iter().max().unwrap() - lengths.iter().min().unwrap() <= 1);
-                assert_eq!(*lengths.iter().max().unwrap(), layout.largest_block());
             }
         }
     }

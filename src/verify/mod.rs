@@ -1,1 +1,48 @@
-//! verify
+//! The verifier: proves for one problem that the schedules of all ranks together perform their collective.
+//!
+//! First each program is checked on its own (`program`), then every send is paired with its receive (`matching`).
+//! Then all ranks are run symbolically (`execution`): blocks hold values that know which inputs they were made of
+//! (`values`). At last the values in the receive buffers are compared with what the collective promises
+//! (`contract`).
+//!
+//! No receive names a wildcard and data is captured when it is sent, so the outcome does not depend on the order in
+//! which the ranks are run: one run stands for all.
+
+#![forbid(unsafe_code)]
+
+mod contract;
+mod execution;
+mod matching;
+mod memory;
+mod problems;
+mod program;
+mod values;
+mod violation;
+
+pub use problems::problems;
+pub use violation::{Fault, Misfit, Violation};
+
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::Schedule;
+
+/// Verifies the schedules that an algorithm makes for a problem.
+pub fn verify(algorithm: &Algorithm, problem: &Problem) -> Result<(), Violation> {
+    let schedules: Vec<Schedule> =
+        (0..problem.size).map(|rank| (algorithm.schedule)(problem, rank)).collect();
+    let ordered = algorithm.serves(false).is_ok();
+    verify_schedules(algorithm.collective, problem, ordered, &schedules)
+}
+
+/// Verifies the schedules of all ranks, rank 0 first. With `ordered` the operands of a reduction must be combined in
+/// the order of their ranks.
+pub fn verify_schedules(
+    collective: Collective,
+    problem: &Problem,
+    ordered: bool,
+    schedules: &[Schedule],
+) -> Result<(), Violation> {
+    program::check(collective, problem, schedules)?;
+    let matching = matching::match_posts(collective, schedules)?;
+    let outcome = execution::run(collective, problem, schedules, &matching)?;
+    contract::check(collective, problem, ordered, &outcome)
+}

@@ -1,0 +1,188 @@
+//! Which algorithm serves a call on a communicator, and its schedules.
+
+use super::bindings::rustcoll_below;
+use super::parameters::{Values, number};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, default_radix, legal_radix};
+use crate::schedule::Schedule;
+use crate::selection::{Call, Choice, Rules};
+use std::collections::HashSet;
+use std::ffi::c_int;
+use std::ptr;
+
+/// A communicator keeps at most so many schedules; then it starts anew. Broadcasts from ever new roots would fill the
+/// memory otherwise.
+const MOST_SCHEDULES: usize = 64;
+
+/// A vector is cut into at most so many segments, however short the user wants them.
+const MOST_SEGMENTS: usize = 16384;
+
+/// The schedules of one rank of a communicator.
+pub struct Schedules {
+    rank: usize,
+    size: usize,
+    /// How log lines begin.
+    name: String,
+    below: rustcoll_below,
+    known: Vec<Known>,
+    /// Forced algorithms whose refusal was reported.
+    reported: HashSet<(Collective, &'static str)>,
+}
+
+/// A schedule that was made before.
+struct Known {
+    algorithm: &'static Algorithm,
+    problem: Problem,
+    schedule: Schedule,
+}
+
+/// Who serves a call.
+pub enum Chosen<'a> {
+    /// The component below.
+    Below,
+    /// This component.
+    Here {
+        /// The algorithm's number among the collective's.
+        number: c_int,
+        /// Its schedule.
+        schedule: &'a Schedule,
+    },
+}
+
+impl Schedules {
+    /// None yet.
+    pub fn new(rank: usize, size: usize, identifier: u32, below: rustcoll_below) -> Self {
+        let name = format!("rank {rank} of {size}, communicator {identifier}");
+        Schedules { rank, size, name, below, known: Vec::new(), reported: HashSet::new() }
+    }
+
+    /// Who serves a call with these parameter values. All ranks come to the same answer, for all that it depends on is
+    /// equal on all ranks.
+    pub fn choose(&mut self, call: &Call, root: usize, values: Values) -> Chosen<'_> {
+        match self.choice(call, values) {
+            Choice::Below => Chosen::Below,
+            Choice::Use { algorithm, radix, segment } => {
+                let radix = values.radix().or(radix);
+                let segment = values.segment().or(segment);
+                let problem = self.problem(call, root, algorithm, radix, segment);
+                Chosen::Here { number: number(algorithm), schedule: self.schedule(algorithm, problem) }
+            }
+        }
+    }
+
+    /// The forced algorithm, if it can serve the call; else what the rules say.
+    fn choice(&mut self, call: &Call, values: Values) -> Choice {
+        let choice = match values.forced(call.collective) {
+            Some(algorithm) => match algorithm.serves(call.commutative) {
+                Ok(()) => Choice::Use { algorithm, radix: None, segment: None },
+                Err(reason) => {
+                    self.report_refusal(algorithm, &reason.to_string());
+                    Choice::Below
+                }
+            },
+            None => Rules::built_in().choose(call),
+        };
+        match choice {
+            Choice::Below if !self.has_below(call.collective) => first_that_serves(call),
+            choice => choice,
+        }
+    }
+
+    fn has_below(&self, collective: Collective) -> bool {
+        let flag = match collective {
+            Collective::Allreduce => self.below.allreduce,
+            Collective::Alltoall => self.below.alltoall,
+            Collective::Bcast => self.below.bcast,
+        };
+        flag != 0
+    }
+
+    /// Says once for each communicator and algorithm why a forced algorithm was not used.
+    fn report_refusal(&mut self, algorithm: &'static Algorithm, reason: &str) {
+        let collective = algorithm.collective;
+        if self.reported.insert((collective, algorithm.name)) && self.rank == 0 {
+            let instead =
+                if self.has_below(collective) { "the component below serves it" } else { "another one runs" };
+            log::warn!(
+                "{}: {} is forced for {}, but cannot serve this call: {reason}; {instead}",
+                self.name,
+                algorithm.name,
+                collective.name()
+            );
+        }
+    }
+
+    /// What the algorithm is asked.
+    fn problem(
+        &self,
+        call: &Call,
+        root: usize,
+        algorithm: &Algorithm,
+        radix: Option<usize>,
+        segment: Option<usize>,
+    ) -> Problem {
+        let mut problem = Problem::new(self.size);
+        problem.in_place = call.in_place;
+        problem.root = root;
+        let takes = |parameter| algorithm.parameters.contains(&parameter);
+        if takes(Parameter::Radix) {
+            problem.radix = self.radix(radix.unwrap_or(default_radix(self.size)));
+        }
+        if takes(Parameter::Segment)
+            && let Some(segment) = segment
+        {
+            problem.segments = self.segments(call.bytes.div_ceil(segment).max(1));
+        }
+        problem
+    }
+
+    fn radix(&self, wanted: usize) -> usize {
+        let radix = legal_radix(wanted, self.size);
+        if radix != wanted {
+            log::info!("{}: radix {wanted} is cut to {radix}, for there are {} ranks", self.name, self.size);
+        }
+        radix
+    }
+
+    fn segments(&self, wanted: usize) -> usize {
+        if wanted > MOST_SEGMENTS {
+            log::info!("{}: {wanted} segments are cut to {MOST_SEGMENTS}", self.name);
+        }
+        wanted.min(MOST_SEGMENTS)
+    }
+
+    /// The schedule of an algorithm, from memory or new.
+    fn schedule(&mut self, algorithm: &'static Algorithm, problem: Problem) -> &Schedule {
+        let is_it = |known: &Known| ptr::eq(known.algorithm, algorithm) && known.problem == problem;
+        let position = self.known.iter().position(is_it).unwrap_or_else(|| {
+            log::info!(
+                "{}: {} by {}{}",
+                self.name,
+                algorithm.collective.name(),
+                algorithm.name,
+                describe(algorithm, &problem)
+            );
+            if self.known.len() == MOST_SCHEDULES {
+                self.known.clear();
+            }
+            let schedule = (algorithm.schedule)(&problem, self.rank);
+            self.known.push(Known { algorithm, problem, schedule });
+            self.known.len() - 1
+        });
+        &self.known[position].schedule
+    }
+}
+
+/// Where nothing is below: the first registered algorithm that can serve the call.
+fn first_that_serves(call: &Call) -> Choice {
+    let serving = call.collective.algorithms().find(|algorithm| algorithm.serves(call.commutative).is_ok());
+    serving.map_or(Choice::Below, |algorithm| Choice::Use { algorithm, radix: None, segment: None })
+}
+
+/// The parameters that shape a schedule, for the log.
+fn describe(algorithm: &Algorithm, problem: &Problem) -> String {
+    let value = |parameter: &Parameter| match parameter {
+        Parameter::Radix => format!(", radix {}", problem.radix),
+        Parameter::Segment => format!(", segments {}", problem.segments),
+    };
+    algorithm.parameters.iter().map(value).collect()
+}

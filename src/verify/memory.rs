@@ -1,0 +1,111 @@
+//! The symbolic memory of one rank.
+
+use super::values::Value;
+use super::violation::Fault;
+use crate::schedule::{Buffer, Message, Post, Run};
+
+/// The blocks of all buffers of one rank.
+pub struct Memory {
+    buffers: [Vec<Block>; Buffer::ALL.len()],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Block {
+    /// None before the first write and after a destroying reduction.
+    value: Option<Value>,
+    /// How many outstanding sends read the block.
+    sends: u32,
+    /// The outstanding receive that writes the block.
+    receive: Option<Post>,
+}
+
+impl Memory {
+    /// Memory of so many blocks in the send and the receive buffer and in scratch, none of which is defined.
+    pub fn new(blocks: usize, scratch: usize) -> Self {
+        Memory { buffers: [blocks, blocks, scratch].map(|length| vec![Block::default(); length]) }
+    }
+
+    /// Defines the blocks of a buffer from its first on.
+    pub fn fill(&mut self, buffer: Buffer, values: impl Iterator<Item = Value>) {
+        for (block, value) in self.buffers[buffer as usize].iter_mut().zip(values) {
+            block.value = Some(value);
+        }
+    }
+
+    /// Reads a run of one block.
+    pub fn read(&self, run: Run) -> Result<Value, Fault> {
+        let block = self.buffers[run.buffer as usize][run.first as usize];
+        match block.receive {
+            Some(post) => Err(Fault::ReadWhileReceived(run, post)),
+            None => block.value.ok_or(Fault::Undefined(run)),
+        }
+    }
+
+    /// Writes a run of one block.
+    pub fn write(&mut self, run: Run, value: Value) -> Result<(), Fault> {
+        self.writable(run)?.value = Some(value);
+        Ok(())
+    }
+
+    /// Leaves a run of one block undefined.
+    pub fn destroy(&mut self, run: Run) -> Result<(), Fault> {
+        self.writable(run)?.value = None;
+        Ok(())
+    }
+
+    /// Reads the blocks of a message, which must not be written until [`Memory::end_send`].
+    pub fn begin_send(&mut self, message: &Message) -> Result<Vec<Value>, Fault> {
+        let mut values = Vec::with_capacity(message.blocks());
+        for run in message_blocks(message) {
+            values.push(self.read(run)?);
+            self.block(run).sends += 1;
+        }
+        Ok(values)
+    }
+
+    /// Ends the send of a message.
+    pub fn end_send(&mut self, message: &Message) {
+        for run in message_blocks(message) {
+            self.block(run).sends -= 1;
+        }
+    }
+
+    /// Gives the blocks of a message to a receive until [`Memory::end_receive`].
+    pub fn begin_receive(&mut self, post: Post, message: &Message) -> Result<(), Fault> {
+        for run in message_blocks(message) {
+            if self.block(run).receive == Some(post) {
+                return Err(Fault::ReceivedTwice(run));
+            }
+            self.writable(run)?.receive = Some(post);
+        }
+        Ok(())
+    }
+
+    /// Ends the receive of a message with the values that arrived.
+    pub fn end_receive(&mut self, message: &Message, values: Vec<Value>) {
+        for (run, value) in message_blocks(message).zip(values) {
+            *self.block(run) = Block { value: Some(value), ..Block::default() };
+        }
+    }
+
+    fn block(&mut self, run: Run) -> &mut Block {
+        &mut self.buffers[run.buffer as usize][run.first as usize]
+    }
+
+    fn writable(&mut self, run: Run) -> Result<&mut Block, Fault> {
+        match self.block(run) {
+            Block { receive: Some(post), .. } => Err(Fault::WrittenWhileReceived(run, *post)),
+            Block { sends: 0, .. } => Ok(self.block(run)),
+            Block { .. } => Err(Fault::WrittenWhileSent(run)),
+        }
+    }
+}
+
+/// The blocks of a run, each as a run of its own.
+pub fn single_blocks(run: Run) -> impl Iterator<Item = Run> {
+    run.indices().map(move |index| run.buffer.block(index))
+}
+
+fn message_blocks(message: &Message) -> impl Iterator<Item = Run> {
+    message.runs().iter().copied().flat_map(single_blocks)
+}

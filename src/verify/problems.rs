@@ -1,0 +1,44 @@
+//! What there is to verify for an algorithm.
+
+use crate::algorithms::{Algorithm, Parameter, Problem};
+
+/// Numbers of segments that are tried: none, even, odd, and more than a pipeline holds at a time.
+const SEGMENTS: [usize; 4] = [1, 2, 3, 5];
+
+/// Every problem of a size that leads to a schedule of its own: each root, in place and not, each radix, several
+/// numbers of segments, as far as the algorithm makes a difference between them.
+pub fn problems(algorithm: &Algorithm, size: usize) -> Vec<Problem> {
+    let takes = |parameter| algorithm.parameters.contains(&parameter);
+    let base = Problem::new(size);
+
+    let mut problems = Vec::new();
+    for root in if algorithm.collective.is_rooted() { 0..size } else { 0..1 } {
+        for in_place in [false, true].into_iter().take(1 + usize::from(algorithm.collective.has_in_place())) {
+            for radix in if takes(Parameter::Radix) { 2..=size.max(2) } else { base.radix..=base.radix } {
+                for &segments in if takes(Parameter::Segment) { &SEGMENTS[..] } else { &SEGMENTS[..1] } {
+                    problems.push(Problem { size, root, in_place, radix, segments });
+                }
+            }
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::Collective;
+
+    fn count(collective: Collective, name: &str, size: usize) -> usize {
+        problems(collective.algorithm(name).unwrap(), size).len()
+    }
+
+    #[test]
+    fn every_choice_is_a_problem() {
+        assert_eq!(count(Collective::Allreduce, "ring", 10), 2);
+        assert_eq!(count(Collective::Alltoall, "bruck", 10), 2 * 9);
+        assert_eq!(count(Collective::Alltoall, "bruck", 1), 2);
+        assert_eq!(count(Collective::Bcast, "binomial", 10), 10 * 4);
+        assert_eq!(count(Collective::Bcast, "scatter_ring_allgather", 10), 10);
+    }
+}

@@ -1,0 +1,182 @@
+//! What a rank's program must satisfy on its own.
+
+use super::violation::{Fault, Misfit, Violation};
+use crate::algorithms::{Collective, Problem};
+use crate::schedule::{Buffer, Message, Post, Run, Schedule, Step};
+
+/// Checks every program by itself: its header, its posts and waits, and the runs it names.
+pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) -> Result<(), Violation> {
+    if schedules.len() != problem.size {
+        return Err(Violation::of(0)(Fault::ScheduleCount(schedules.len())));
+    }
+    let blocks = match collective {
+        Collective::Alltoall => problem.size,
+        Collective::Allreduce | Collective::Bcast => schedules[0].blocks.max(1),
+    };
+    let rules = Rules { collective, problem, blocks };
+    for (rank, schedule) in schedules.iter().enumerate() {
+        rules.check_header(rank, schedule).map_err(Violation::of(rank))?;
+        rules.check_steps(schedule)?;
+        check_posts(schedule)?;
+    }
+    Ok(())
+}
+
+/// Whether blocks can be moved one by one. The blocks of a vector differ in size, so they only fit blocks of the same
+/// number, or scratch blocks that hold a copy of them; those of an alltoall are all alike.
+pub fn check_fit(
+    collective: Collective,
+    blocks: usize,
+    source: &[Run],
+    target: &[Run],
+) -> Result<(), Misfit> {
+    let shapes = if collective == Collective::Alltoall { 1 } else { blocks };
+    match shape(source, shapes).eq(shape(target, shapes)) {
+        true => Ok(()),
+        false => Err(Misfit { source: message(source), target: message(target) }),
+    }
+}
+
+/// For each block which of so many sizes it has.
+fn shape(runs: &[Run], shapes: usize) -> impl Iterator<Item = usize> {
+    runs.iter().flat_map(|run| run.indices()).map(move |index| index % shapes)
+}
+
+fn message(runs: &[Run]) -> Message {
+    runs.iter().copied().collect()
+}
+
+struct Rules<'a> {
+    collective: Collective,
+    problem: &'a Problem,
+    blocks: usize,
+}
+
+impl Rules<'_> {
+    fn check_header(&self, rank: usize, schedule: &Schedule) -> Result<(), Fault> {
+        if (schedule.rank, schedule.size) != (rank, self.problem.size) {
+            return Err(Fault::Identity(schedule.rank, schedule.size));
+        }
+        match schedule.blocks == self.blocks {
+            true => Ok(()),
+            false => Err(Fault::Blocks(schedule.blocks, self.blocks)),
+        }
+    }
+
+    fn check_steps(&self, schedule: &Schedule) -> Result<(), Violation> {
+        for (position, step) in schedule.steps.iter().enumerate() {
+            self.check_step(schedule.rank, step).map_err(Violation::at(schedule.rank, position))?;
+        }
+        Ok(())
+    }
+
+    fn check_step(&self, rank: usize, step: &Step) -> Result<(), Fault> {
+        match step {
+            Step::Send { peer, message, .. } => {
+                self.check_peer(rank, *peer)?;
+                message.runs().iter().try_for_each(|&run| self.check_readable(run))
+            }
+            Step::Receive { peer, message, .. } => {
+                self.check_peer(rank, *peer)?;
+                message.runs().iter().try_for_each(|&run| self.check_writable(run))
+            }
+            Step::Wait { .. } => Ok(()),
+            Step::Copy { source, target } => {
+                self.check_readable(*source)?;
+                self.check_writable(*target)?;
+                check_disjoint(*source, *target)?;
+                self.check_fit(*source, *target)
+            }
+            Step::Reduce { left, right, target } => self.check_reduction(*left, *right, *target),
+        }
+    }
+
+    fn check_reduction(&self, left: Run, right: Run, target: Run) -> Result<(), Fault> {
+        if !self.collective.reduces() {
+            return Err(Fault::NoOperator);
+        }
+        self.check_writable(target)?;
+        for operand in [left, right] {
+            self.check_readable(operand)?;
+            self.check_fit(operand, target)?;
+            if operand != target {
+                check_disjoint(operand, target)?;
+            }
+        }
+        if target == left {
+            self.check_writable(right)?;
+        }
+        check_disjoint(left, right)
+    }
+
+    fn check_peer(&self, rank: usize, peer: u32) -> Result<(), Fault> {
+        match (peer as usize) < self.problem.size && peer as usize != rank {
+            true => Ok(()),
+            false => Err(Fault::Peer(peer)),
+        }
+    }
+
+    fn check_writable(&self, run: Run) -> Result<(), Fault> {
+        self.check_readable(run)?;
+        match run.buffer {
+            Buffer::Send => Err(Fault::SendBufferWritten(run)),
+            Buffer::Recv | Buffer::Scratch => Ok(()),
+        }
+    }
+
+    fn check_readable(&self, run: Run) -> Result<(), Fault> {
+        let has_send_buffer = self.collective != Collective::Bcast && !self.problem.in_place;
+        match run.buffer {
+            Buffer::Send if !has_send_buffer => Err(Fault::NoSendBuffer(run)),
+            Buffer::Send | Buffer::Recv if run.indices().end > self.blocks => Err(Fault::OutOfRange(run)),
+            Buffer::Send | Buffer::Recv | Buffer::Scratch => Ok(()),
+        }
+    }
+
+    fn check_fit(&self, source: Run, target: Run) -> Result<(), Fault> {
+        check_fit(self.collective, self.blocks, &[source], &[target]).map_err(Fault::Misfit)
+    }
+}
+
+fn check_disjoint(first: Run, second: Run) -> Result<(), Fault> {
+    if first.overlaps(second) { Err(Fault::Overlap(first, second)) } else { Ok(()) }
+}
+
+/// Posts are numbered in program order, and each is waited for once, after it was posted.
+fn check_posts(schedule: &Schedule) -> Result<(), Violation> {
+    let mut posts = Posts::default();
+    for (position, step) in schedule.steps.iter().enumerate() {
+        let checked = match step {
+            Step::Send { post, .. } | Step::Receive { post, .. } => posts.post(*post, position),
+            Step::Wait { posts: waited } => waited.iter().try_for_each(|&post| posts.wait(post)),
+            Step::Copy { .. } | Step::Reduce { .. } => Ok(()),
+        };
+        checked.map_err(Violation::at(schedule.rank, position))?;
+    }
+    match posts.outstanding() {
+        Some((post, position)) => Err(Violation::at(schedule.rank, position)(Fault::NeverWaited(post))),
+        None => Ok(()),
+    }
+}
+
+/// For each post so far the step that posted it, until it is waited for.
+#[derive(Default)]
+struct Posts(Vec<Option<usize>>);
+
+impl Posts {
+    fn post(&mut self, post: Post, position: usize) -> Result<(), Fault> {
+        let expected = self.0.len() as Post;
+        self.0.push(Some(position));
+        if post == expected { Ok(()) } else { Err(Fault::PostNumber(post, expected)) }
+    }
+
+    fn wait(&mut self, post: Post) -> Result<(), Fault> {
+        let position = self.0.get_mut(post as usize).ok_or(Fault::NotPosted(post))?;
+        position.take().map(|_| ()).ok_or(Fault::WaitedTwice(post))
+    }
+
+    fn outstanding(&self) -> Option<(Post, usize)> {
+        let mut posts = self.0.iter().zip(0..);
+        posts.find_map(|(position, post)| position.map(|position| (post, position)))
+    }
+}

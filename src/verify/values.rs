@@ -1,0 +1,196 @@
+//! Symbolic values of blocks: inputs, and what is combined of them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A value that a block can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(u32);
+
+/// All values of one run. The first `ranks · blocks` are the inputs, the others are combined of earlier ones.
+pub struct Values {
+    ranks: usize,
+    blocks: usize,
+    combined: Vec<Combined>,
+    /// By their operands, in either order, the first value of each form.
+    forms: HashMap<(Value, Value), Value>,
+}
+
+struct Combined {
+    left: Value,
+    right: Value,
+    block: usize,
+    /// The first value that differs from this one at most by exchanged operands.
+    form: Value,
+    contributors: Ranks,
+    /// Whether the operands, from left to right, are those of consecutive ascending ranks.
+    ascending: bool,
+}
+
+impl Values {
+    /// The inputs of `ranks` ranks, each of so many blocks.
+    pub fn new(ranks: usize, blocks: usize) -> Self {
+        Values { ranks, blocks, combined: Vec::new(), forms: HashMap::new() }
+    }
+
+    /// A rank's input block.
+    pub fn input(&self, rank: usize, block: usize) -> Value {
+        Value((rank * self.blocks + block) as u32)
+    }
+
+    /// `left ⊕ right`, unless they have a contribution in common.
+    ///
+    /// Both are made of the same block of the ranks' vectors: blocks only ever move to blocks that fit.
+    pub fn combine(&mut self, left: Value, right: Value) -> Option<Value> {
+        let block = self.block(left);
+        assert_eq!(block, self.block(right), "unlike blocks were allowed to meet");
+        let contributors = self.contributors(left).disjoint_union(&self.contributors(right))?;
+        let ascending = self.is_ascending(left)
+            && self.is_ascending(right)
+            && self.contributors(left).end() == self.contributors(right).start();
+        let value = Value((self.ranks * self.blocks + self.combined.len()) as u32);
+        let operands = (self.form(left), self.form(right));
+        let form =
+            *self.forms.entry((operands.0.min(operands.1), operands.0.max(operands.1))).or_insert(value);
+        self.combined.push(Combined { left, right, block, form, contributors, ascending });
+        Some(value)
+    }
+
+    /// Whether every rank has contributed to the value.
+    pub fn is_complete(&self, value: Value) -> bool {
+        self.contributors(value) == Ranks::range(0..self.ranks)
+    }
+
+    /// Whether the operands of the value are combined in the order of their ranks, none left out in between.
+    pub fn is_ascending(&self, value: Value) -> bool {
+        self.combined(value).is_none_or(|combined| combined.ascending)
+    }
+
+    /// Whether the values differ at most by exchanged operands: a commutative operator then gives the same bits.
+    pub fn are_alike(&self, first: Value, second: Value) -> bool {
+        self.form(first) == self.form(second)
+    }
+
+    /// The block of the ranks' vectors that the value belongs to.
+    pub fn block(&self, value: Value) -> usize {
+        self.combined(value).map_or(value.0 as usize % self.blocks, |combined| combined.block)
+    }
+
+    /// The value in words.
+    pub fn describe(&self, value: Value) -> String {
+        format!("block {} of {}", self.block(value), self.operands(value))
+    }
+
+    fn operands(&self, value: Value) -> String {
+        match self.combined(value) {
+            None => (value.0 as usize / self.blocks).to_string(),
+            Some(Combined { left, right, .. }) => {
+                format!("({} ⊕ {})", self.operands(*left), self.operands(*right))
+            }
+        }
+    }
+
+    fn combined(&self, value: Value) -> Option<&Combined> {
+        (value.0 as usize).checked_sub(self.ranks * self.blocks).map(|index| &self.combined[index])
+    }
+
+    fn form(&self, value: Value) -> Value {
+        self.combined(value).map_or(value, |combined| combined.form)
+    }
+
+    fn contributors(&self, value: Value) -> Ranks {
+        match self.combined(value) {
+            None => {
+                let rank = value.0 as usize / self.blocks;
+                Ranks::range(rank..rank + 1)
+            }
+            Some(combined) => combined.contributors.clone(),
+        }
+    }
+}
+
+/// A set of ranks as ascending ranges with gaps between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Ranks(Vec<Range<usize>>);
+
+impl Ranks {
+    fn range(ranks: Range<usize>) -> Ranks {
+        Ranks(std::iter::once(ranks).collect())
+    }
+
+    fn start(&self) -> usize {
+        self.0[0].start
+    }
+
+    fn end(&self) -> usize {
+        self.0[self.0.len() - 1].end
+    }
+
+    fn disjoint_union(&self, other: &Ranks) -> Option<Ranks> {
+        let mut ranges: Vec<Range<usize>> = self.0.iter().chain(&other.0).cloned().collect();
+        ranges.sort_by_key(|range| range.start);
+        let mut union: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            match union.last_mut() {
+                Some(last) if last.end > range.start => return None,
+                Some(last) if last.end == range.start => last.end = range.end,
+                _ => union.push(range),
+            }
+        }
+        Some(Ranks(union))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Block 1 of the given ranks, combined from the left.
+    fn chain(values: &mut Values, ranks: &[usize]) -> Value {
+        let inputs: Vec<Value> = ranks.iter().map(|&rank| values.input(rank, 1)).collect();
+        inputs.into_iter().reduce(|left, right| values.combine(left, right).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_contribution_enters_once() {
+        let mut values = Values::new(4, 2);
+        let (first, second) = (chain(&mut values, &[0, 3]), chain(&mut values, &[3, 1]));
+        assert_eq!(values.combine(first, second), None);
+        assert_eq!(values.combine(first, first), None);
+    }
+
+    #[test]
+    fn complete_means_all_ranks_in_any_order() {
+        let mut values = Values::new(4, 2);
+        let (partial, whole) = (chain(&mut values, &[2, 0, 3]), chain(&mut values, &[2, 0, 3, 1]));
+        assert!(!values.is_complete(partial));
+        assert!(values.is_complete(whole));
+        assert!(!values.is_ascending(whole));
+        assert_eq!(values.describe(whole), "block 1 of (((2 ⊕ 0) ⊕ 3) ⊕ 1)");
+    }
+
+    #[test]
+    fn ascending_means_without_gaps() {
+        let mut values = Values::new(4, 2);
+        let (gap, run) = (chain(&mut values, &[0, 2]), chain(&mut values, &[1, 2, 3]));
+        assert!(!values.is_ascending(gap));
+        assert!(values.is_ascending(run));
+        let first = values.input(0, 1);
+        let (right, wrong) = (values.combine(first, run).unwrap(), values.combine(run, first).unwrap());
+        assert!(values.is_ascending(right));
+        assert!(!values.is_ascending(wrong));
+    }
+
+    #[test]
+    fn alike_up_to_exchanged_operands_but_not_association() {
+        let mut values = Values::new(3, 2);
+        let [zero, one, two] = [0, 1, 2].map(|rank| values.input(rank, 1));
+        let left = chain(&mut values, &[0, 1, 2]);
+        let pair = values.combine(one, zero).unwrap();
+        let exchanged = values.combine(two, pair).unwrap();
+        let pair = values.combine(one, two).unwrap();
+        let right = values.combine(zero, pair).unwrap();
+        assert!(values.are_alike(left, exchanged));
+        assert!(!values.are_alike(left, right));
+    }
+}

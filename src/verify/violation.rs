@@ -1,0 +1,188 @@
+//! What can be wrong with a set of schedules.
+
+use crate::schedule::{Message, Post, Run, Step};
+use std::fmt;
+
+/// A proof that a set of schedules is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The rank whose program is at fault.
+    pub rank: usize,
+    /// Position of the faulty step in its program; none if the program as a whole is at fault.
+    pub step: Option<usize>,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// There are so many schedules instead of one for each rank.
+    ScheduleCount(usize),
+    /// The schedule is that of this rank among so many.
+    Identity(usize, usize),
+    /// The buffers are cut into so many blocks instead of so many.
+    Blocks(usize, usize),
+    /// A post bears this number instead of that.
+    PostNumber(Post, Post),
+    /// There is no such peer.
+    Peer(u32),
+    /// A wait for what is not yet posted.
+    NotPosted(Post),
+    /// A second wait for the same post.
+    WaitedTwice(Post),
+    /// No step waits for this post.
+    NeverWaited(Post),
+    /// There is no send buffer.
+    NoSendBuffer(Run),
+    /// The send buffer must not be written.
+    SendBufferWritten(Run),
+    /// These blocks do not exist.
+    OutOfRange(Run),
+    /// These runs must not overlap.
+    Overlap(Run, Run),
+    /// Source and target of a copy, or operand and target of a reduction, do not fit.
+    Misfit(Misfit),
+    /// The sender's message, posted by this rank in this step, does not fit the receiver's.
+    MessageMisfit(usize, usize, Misfit),
+    /// A reduction in a collective that has no operator.
+    NoOperator,
+    /// The peer does not post the other half of this send or receive.
+    Unmatched(Step),
+    /// These ranks wait, in these steps, for these posts, none of which will complete.
+    Deadlock(Vec<(usize, usize, Vec<Step>)>),
+    /// A block is read that was never written, or was destroyed by a reduction.
+    Undefined(Run),
+    /// A block is read while it is received.
+    ReadWhileReceived(Run, Post),
+    /// A block is written while it is received.
+    WrittenWhileReceived(Run, Post),
+    /// A block is written while it is sent.
+    WrittenWhileSent(Run),
+    /// One message is to be received into the same block twice.
+    ReceivedTwice(Run),
+    /// The left and the right operand have a contribution in common.
+    ContributesTwice(Run, String, String),
+    /// At the end a block holds this instead of that.
+    Result(Run, String, String),
+    /// At the end a block holds contributions combined in another order than that of the ranks.
+    Order(Run, String),
+    /// At the end a block holds this, but that on rank 0, so that rounding may give different results.
+    Association(Run, String, String),
+}
+
+/// Blocks that cannot be moved to other blocks one by one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// From where.
+    pub source: Message,
+    /// To where.
+    pub target: Message,
+}
+
+impl Violation {
+    /// For `map_err`: locates a fault in a step.
+    pub(super) fn at(rank: usize, step: usize) -> impl Fn(Fault) -> Violation {
+        move |fault| Violation { rank, step: Some(step), fault }
+    }
+
+    /// For `map_err`: locates a fault in a program as a whole.
+    pub(super) fn of(rank: usize) -> impl Fn(Fault) -> Violation {
+        move |fault| Violation { rank, step: None, fault }
+    }
+}
+
+impl std::error::Error for Violation {}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self.step {
+            Some(step) => write!(formatter, "rank {}, step {step}: {}", self.rank, self.fault),
+            None => write!(formatter, "rank {}: {}", self.rank, self.fault),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Fault::ScheduleCount(count) => write!(formatter, "there are {count} schedules"),
+            Fault::Identity(rank, size) => write!(formatter, "the schedule is that of rank {rank} of {size}"),
+            Fault::Blocks(found, expected) => write!(formatter, "{found} blocks instead of {expected}"),
+            Fault::PostNumber(found, expected) => {
+                write!(formatter, "post {found} should have the number {expected}")
+            }
+            Fault::Peer(peer) => write!(formatter, "rank {peer} cannot be a peer"),
+            Fault::NotPosted(post) => write!(formatter, "wait for post {post}, which is not posted"),
+            Fault::WaitedTwice(post) => write!(formatter, "second wait for post {post}"),
+            Fault::NeverWaited(post) => write!(formatter, "post {post} is never waited for"),
+            Fault::NoSendBuffer(run) => write!(formatter, "{run}: there is no send buffer"),
+            Fault::SendBufferWritten(run) => write!(formatter, "{run} must not be written"),
+            Fault::OutOfRange(run) => write!(formatter, "{run} is out of range"),
+            Fault::Overlap(first, second) => write!(formatter, "{first} overlaps {second}"),
+            Fault::Misfit(misfit) => misfit.fmt(formatter),
+            Fault::MessageMisfit(rank, step, misfit) => {
+                write!(formatter, "message of rank {rank}, step {step}: {misfit}")
+            }
+            Fault::NoOperator => write!(formatter, "reduction in a collective without an operator"),
+            Fault::Unmatched(step) => write!(formatter, "unmatched {}", Posted(step)),
+            Fault::Deadlock(waiting) => write_deadlock(formatter, waiting),
+            Fault::Undefined(run) => write!(formatter, "{run} is read but holds nothing defined"),
+            Fault::ReadWhileReceived(run, post) => {
+                write!(formatter, "{run} is read while post {post} receives it")
+            }
+            Fault::WrittenWhileReceived(run, post) => {
+                write!(formatter, "{run} is written while post {post} receives it")
+            }
+            Fault::WrittenWhileSent(run) => write!(formatter, "{run} is written while it is sent"),
+            Fault::ReceivedTwice(run) => write!(formatter, "{run} stands twice in one receive"),
+            Fault::ContributesTwice(run, left, right) => {
+                write!(formatter, "{run}: {left} and {right} have a contribution in common")
+            }
+            Fault::Result(run, found, expected) => {
+                write!(formatter, "{run} holds {found} instead of {expected}")
+            }
+            Fault::Order(run, found) => write!(formatter, "{run} holds operands out of order: {found}"),
+            Fault::Association(run, found, first) => {
+                write!(formatter, "{run} holds {found}, but on rank 0 {first}: rounding may differ")
+            }
+        }
+    }
+}
+
+fn write_deadlock(formatter: &mut fmt::Formatter, waiting: &[(usize, usize, Vec<Step>)]) -> fmt::Result {
+    write!(formatter, "deadlock")?;
+    for (rank, step, posts) in waiting {
+        let posts: Vec<String> = posts.iter().map(|post| Posted(post).to_string()).collect();
+        write!(formatter, "; rank {rank}, step {step} waits for {}", posts.join(" and "))?;
+    }
+    Ok(())
+}
+
+/// A send or receive as it is written in messages.
+struct Posted<'a>(&'a Step);
+
+impl fmt::Display for Posted<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self.0 {
+            Step::Send { post, peer, message } => {
+                write!(formatter, "send of {message} to rank {peer} (post {post})")
+            }
+            Step::Receive { post, peer, message } => {
+                write!(formatter, "receive of {message} from rank {peer} (post {post})")
+            }
+            Step::Wait { .. } | Step::Copy { .. } | Step::Reduce { .. } => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let Misfit { source, target } = self;
+        let (sent, expected) = (source.blocks(), target.blocks());
+        match sent == expected {
+            true => write!(formatter, "the blocks {source} and {target} differ in size"),
+            false => write!(formatter, "{source} has {sent} blocks, {target} has {expected}"),
+        }
+    }
+}
