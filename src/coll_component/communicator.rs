@@ -1,7 +1,7 @@
 //! What the component keeps for a communicator, and how a call is served.
 
 use super::bindings::*;
-use super::memory::{Memory, OutOfMemory};
+use super::memory::Memory;
 use super::parameters::{Settings, Values, word};
 use super::pml::{self, Place, Pml};
 use super::schedules::{Chosen, Schedules};
@@ -273,7 +273,7 @@ impl Communicator {
             return MPI_ERR_INTERN;
         };
         let staging = self.staging.at_least(plan.staging_bytes);
-        let scratch = scratch_place(&mut self.scratch, plan.scratch_elements, buffers.scratch);
+        let scratch = self.scratch.place(plan.scratch_elements, buffers.scratch);
         let (Ok(staging), Ok(scratch)) = (staging, scratch) else { return MPI_ERR_NO_MEM };
         if self.requests.len() < plan.posts {
             self.requests.resize(plan.posts, ptr::null_mut());
@@ -304,19 +304,4 @@ fn tag(collective: Collective) -> c_int {
         Collective::Alltoall => MCA_COLL_BASE_TAG_ALLTOALL,
         Collective::Bcast => MCA_COLL_BASE_TAG_BCAST,
     }
-}
-
-/// Memory for elements of a datatype, wherever their data lies relative to their address.
-fn scratch_place<'a>(
-    memory: &mut Memory,
-    elements: usize,
-    datatype: &'a rustcoll_datatype,
-) -> Result<Place<'a>, OutOfMemory> {
-    if elements == 0 {
-        return Ok(Place { base: ptr::null_mut(), datatype });
-    }
-    let last = (elements - 1) as isize * datatype.extent;
-    let (lowest, highest) = (last.min(0) + datatype.true_lb, last.max(0) + datatype.true_lb);
-    let span = (highest - lowest) as usize + datatype.true_extent;
-    Ok(Place { base: memory.at_least(span)?.wrapping_offset(-lowest), datatype })
 }

@@ -1,5 +1,8 @@
 //! Temporary memory of a communicator: grows to what its calls need, is reused, and ends with it.
 
+use super::bindings::rustcoll_datatype;
+use super::pml::Place;
+
 /// The unit of allocation, so that memory starts on a cache line and suits every datatype.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
@@ -23,6 +26,18 @@ impl Memory {
             self.0.try_reserve_exact(lines).map_err(|_| OutOfMemory)?;
         }
         Ok(self.0.as_mut_ptr().cast())
+    }
+
+    /// Room for elements of a datatype, wherever their data lies relative to their address.
+    pub fn place<'a>(
+        &mut self,
+        elements: usize,
+        datatype: &'a rustcoll_datatype,
+    ) -> Result<Place<'a>, OutOfMemory> {
+        let last = elements.saturating_sub(1) as isize * datatype.extent;
+        let (lowest, highest) = (last.min(0) + datatype.true_lb, last.max(0) + datatype.true_lb);
+        let span = if elements == 0 { 0 } else { (highest - lowest) as usize + datatype.true_extent };
+        Ok(Place { base: self.at_least(span)?.wrapping_offset(-lowest), datatype })
     }
 
     /// Gives the memory up for good, because a transfer that cannot be stopped may still use it.

@@ -115,6 +115,22 @@ impl<'a> Pml<'a> {
         (self.address(region), datatype, &mut self.requests[post as usize])
     }
 
+    /// `left = left ⊕ right` for an operator that does not commute: MPI's operators leave the result where the right
+    /// operand was, which must not change.
+    fn reduce_into_left(&mut self, left: Region, right: Region) -> Result<(), Error> {
+        let (left_place, right_place) = (self.place(left.memory), self.place(right.memory));
+        let (elements, datatype) = (left.elements, left_place.datatype);
+        let mut memory = super::memory::Memory::default();
+        let copied = memory.place(elements, datatype).map_err(|_| MPI_ERR_NO_MEM)?;
+        // SAFETY: the regions lie within their buffers, the copy within its own memory.
+        unsafe {
+            copy(right_place, (right.offset, elements), &copied, (0, elements))?;
+            let (operand, result) = (self.address(left), copied.base.cast());
+            rustcoll_shim_reduce(self.operator.handle, operand, result, elements, datatype.handle);
+            copy(&copied, (0, elements), left_place, (left.offset, elements))
+        }
+    }
+
     /// Gives up everything that is outstanding, after an error. Says whether there was anything.
     pub fn abandon(&mut self) -> bool {
         let mut any = false;
@@ -203,9 +219,7 @@ impl Transport for Pml<'_> {
             } else if target == left && commutative != 0 {
                 rustcoll_shim_reduce(handle, right_data, target_data, elements, datatype);
             } else if target == left {
-                // MPI's operators leave the result in the right operand, which the schedule gives up.
-                rustcoll_shim_reduce(handle, left_data, right_data, elements, datatype);
-                return self.copy(right, target);
+                return self.reduce_into_left(left, right);
             } else {
                 return check(rustcoll_shim_reduce_apart(
                     handle,

@@ -53,7 +53,6 @@ pub trait Transport {
     /// Copies a region to another one that holds as many bytes of data, converting between their element types.
     fn copy(&mut self, source: Region, target: Region) -> Result<(), Self::Error>;
 
-    /// `target = left ⊕ right`, element by element. If the target is the left operand, the right one may be
-    /// destroyed.
+    /// `target = left ⊕ right`, element by element. The target may be one of the operands.
     fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Self::Error>;
 }

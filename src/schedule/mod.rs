@@ -51,8 +51,7 @@ pub enum Step {
         /// To where; as many blocks.
         target: Run,
     },
-    /// `target = left ⊕ right`, block by block. The target may be one of the operands; if it is the left one, the
-    /// right one is destroyed, for MPI's operators overwrite their right operand.
+    /// `target = left ⊕ right`, block by block. The target may be one of the operands.
     Reduce {
         /// The operand of the lower ranks.
         left: Run,

@@ -176,9 +176,6 @@ fn reduce(
         let value = values.combine(first, second);
         let in_common = || Fault::ContributesTwice(target, values.describe(first), values.describe(second));
         memory.write(target, value.ok_or_else(in_common)?)?;
-        if target == left {
-            memory.destroy(right)?;
-        }
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ pub struct Memory {
 
 #[derive(Clone, Copy, Default)]
 struct Block {
-    /// None before the first write and after a destroying reduction.
+    /// None before the first write.
     value: Option<Value>,
     /// How many outstanding sends read the block.
     sends: u32,
@@ -44,12 +44,6 @@ impl Memory {
     /// Writes a run of one block.
     pub fn write(&mut self, run: Run, value: Value) -> Result<(), Fault> {
         self.writable(run)?.value = Some(value);
-        Ok(())
-    }
-
-    /// Leaves a run of one block undefined.
-    pub fn destroy(&mut self, run: Run) -> Result<(), Fault> {
-        self.writable(run)?.value = None;
         Ok(())
     }
 

@@ -103,9 +103,6 @@ impl Rules<'_> {
                 check_disjoint(operand, target)?;
             }
         }
-        if target == left {
-            self.check_writable(right)?;
-        }
         check_disjoint(left, right)
     }
 

@@ -51,7 +51,7 @@ pub enum Fault {
     Unmatched(Step),
     /// These ranks wait, in these steps, for these posts, none of which will complete.
     Deadlock(Vec<(usize, usize, Vec<Step>)>),
-    /// A block is read that was never written, or was destroyed by a reduction.
+    /// A block is read that was never written.
     Undefined(Run),
     /// A block is read while it is received.
     ReadWhileReceived(Run, Post),

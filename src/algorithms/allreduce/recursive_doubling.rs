@@ -38,6 +38,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     match fold.role(rank) {
         Role::Folded => {
             program.send(rank - 1, contribution.block(0));
+            program.end_round();
             program.receive(rank - 1, Recv.block(0));
             program.build()
         }

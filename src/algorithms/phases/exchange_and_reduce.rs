@@ -16,8 +16,8 @@ pub fn exchange_and_reduce(
     given: Range<usize>,
     kept: Range<usize>,
 ) {
-    // What comes from a higher rank is a right operand and may stand where the result goes; it saves a buffer.
-    let incoming = if operand == Send && partner > rank { Recv } else { Scratch };
+    // As long as the rank's own contribution stands elsewhere, the partner's can arrive where the result goes.
+    let incoming = if operand == Send { Recv } else { Scratch };
     program.exchange((partner, operand.blocks(given)), (partner, incoming.blocks(kept.clone())));
     let (mine, theirs) = (operand.blocks(kept.clone()), incoming.blocks(kept.clone()));
     let (left, right) = if partner < rank { (theirs, mine) } else { (mine, theirs) };

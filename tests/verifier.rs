@@ -1,0 +1,627 @@
+//! The verifier rejects what is wrong: hand-written faults of every kind, and every registered algorithm after any
+//! single step of any rank was changed.
+
+use rustcoll::algorithms::{Algorithm, Collective, Problem, REGISTRY};
+use rustcoll::schedule::{Buffer, Buffer::*, Builder, Message, Post, Run, Schedule, Step};
+use rustcoll::verify::{Fault, Violation, problems, verify_schedules};
+
+// Changed algorithms.
+
+/// The programs of all ranks for one problem.
+struct Case {
+    algorithm: &'static Algorithm,
+    problem: Problem,
+    schedules: Vec<Schedule>,
+}
+
+impl Case {
+    fn new(algorithm: &'static Algorithm, problem: Problem) -> Case {
+        let schedules = (0..problem.size).map(|rank| (algorithm.schedule)(&problem, rank)).collect();
+        Case { algorithm, problem, schedules }
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.algorithm.serves(false).is_ok()
+    }
+
+    fn verify(&self) -> Result<(), Violation> {
+        verify_schedules(self.algorithm.collective, &self.problem, self.is_ordered(), &self.schedules)
+    }
+
+    /// Verifies with a rank's program replaced.
+    fn verify_with(&mut self, rank: usize, steps: &[Step]) -> Result<(), Violation> {
+        let original = std::mem::replace(&mut self.schedules[rank].steps, steps.to_vec());
+        let verified = self.verify();
+        self.schedules[rank].steps = original;
+        verified
+    }
+}
+
+/// All algorithms at a size that is a power of two and one that is not, for some roots and radices.
+fn cases() -> impl Iterator<Item = Case> {
+    let sizes = REGISTRY.iter().flat_map(|&algorithm| [5, 8].map(|size| (algorithm, size)));
+    sizes.flat_map(|(algorithm, size)| {
+        problems(algorithm, size)
+            .into_iter()
+            .filter(move |problem| [0, 3].contains(&problem.root) && [2, 3, size].contains(&problem.radix))
+            .map(|problem| Case::new(algorithm, problem))
+    })
+}
+
+/// All ways to change one step of a program.
+type Mutation = fn(&Case, &Schedule, usize) -> Vec<Vec<Step>>;
+
+/// Whether a changed program is as good as the original: the case, the original, the position of the changed step, and
+/// the changed program.
+type Excuse = fn(&Case, &Schedule, usize, &[Step]) -> bool;
+
+fn no_excuse(_: &Case, _: &Schedule, _: usize, _: &[Step]) -> bool {
+    false
+}
+
+fn assert_caught(mutation: Mutation, excuse: Excuse) {
+    let mut caught = 0;
+    for mut case in cases() {
+        let context = format!("{} {:?}", case.algorithm.name, case.problem);
+        assert_eq!(case.verify(), Ok(()), "{context}");
+        for original in case.schedules.clone() {
+            for position in 0..original.steps.len() {
+                for steps in mutation(&case, &original, position) {
+                    match case.verify_with(original.rank, &steps) {
+                        Err(_) => caught += 1,
+                        Ok(()) => assert!(
+                            excuse(&case, &original, position, &steps),
+                            "{context}: rank {}, step {position} became {:?}",
+                            original.rank,
+                            steps.get(position)
+                        ),
+                    }
+                }
+            }
+        }
+    }
+    assert!(caught > 0, "nothing was changed");
+}
+
+#[test]
+fn a_dropped_step_is_caught() {
+    assert_caught(dropped, |case, original, position, _| restores_own_block(case, original, position));
+}
+
+#[test]
+fn a_duplicated_step_is_caught() {
+    assert_caught(duplicated, no_excuse);
+}
+
+#[test]
+fn a_misdirected_message_is_caught() {
+    assert_caught(misdirected, no_excuse);
+}
+
+#[test]
+fn swapped_steps_are_caught() {
+    assert_caught(swapped, no_excuse);
+}
+
+#[test]
+fn a_wrong_block_is_caught() {
+    assert_caught(shifted, |case, original, position, steps| {
+        restores_own_block(case, original, position)
+            && source(&steps[position]) == source(&original.steps[position])
+            && is_overwritten(steps, position)
+    });
+}
+
+#[test]
+fn exchanged_operands_are_caught() {
+    assert_caught(exchanged, no_excuse);
+}
+
+fn dropped(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
+    let mut steps = original.steps.clone();
+    let removed = post(&steps.remove(position));
+    for step in &mut steps {
+        if let Step::Wait { posts } = step {
+            posts.retain(|&post| Some(post) != removed);
+        }
+    }
+    vec![renumbered(steps)]
+}
+
+/// A second copy changes nothing, nor does a second reduction to a third place.
+fn duplicated(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
+    const NEW: Post = Post::MAX;
+    let mut steps = original.steps.clone();
+    let mut duplicate = steps[position].clone();
+    match &mut duplicate {
+        Step::Copy { .. } => return Vec::new(),
+        Step::Reduce { left, right, target } if target != left && target != right => return Vec::new(),
+        Step::Reduce { .. } | Step::Wait { .. } => {}
+        Step::Send { post, .. } | Step::Receive { post, .. } => {
+            for step in &mut steps {
+                match step {
+                    Step::Wait { posts } if posts.contains(post) => posts.push(NEW),
+                    _ => {}
+                }
+            }
+            *post = NEW;
+        }
+    }
+    steps.insert(position + 1, duplicate);
+    vec![renumbered(steps)]
+}
+
+/// To each other rank, to the rank itself and to one that does not exist.
+fn misdirected(case: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
+    let mut mutants = Vec::new();
+    for wrong in 0..=case.problem.size as u32 {
+        let mut steps = original.steps.clone();
+        match &mut steps[position] {
+            Step::Send { peer, .. } | Step::Receive { peer, .. } if *peer != wrong => *peer = wrong,
+            _ => continue,
+        }
+        mutants.push(steps);
+    }
+    mutants
+}
+
+fn swapped(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
+    if position + 1 == original.steps.len() || !depend(&original.steps, position, position + 1) {
+        return Vec::new();
+    }
+    let mut steps = original.steps.clone();
+    steps.swap(position, position + 1);
+    vec![renumbered(steps)]
+}
+
+/// Each run of a step, one block further and one block back.
+fn shifted(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
+    let runs = original.steps[position].runs();
+    let mut mutants = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        for first in [run.first.checked_add(1), run.first.checked_sub(1)].into_iter().flatten() {
+            let mut wrong = runs.clone();
+            wrong[index].first = first;
+            let mut steps = original.steps.clone();
+            set_runs(&mut steps[position], &wrong);
+            mutants.push(steps);
+        }
+    }
+    mutants
+}
+
+/// Where the order of operands does not matter this is no fault.
+fn exchanged(case: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
+    let mut steps = original.steps.clone();
+    match &mut steps[position] {
+        Step::Reduce { left, right, .. } if case.is_ordered() => std::mem::swap(left, right),
+        _ => return Vec::new(),
+    }
+    vec![steps]
+}
+
+fn post(step: &Step) -> Option<Post> {
+    match step {
+        Step::Send { post, .. } | Step::Receive { post, .. } => Some(*post),
+        Step::Wait { .. } | Step::Copy { .. } | Step::Reduce { .. } => None,
+    }
+}
+
+/// Numbers the posts in program order, also where they are waited for.
+fn renumbered(mut steps: Vec<Step>) -> Vec<Step> {
+    let order: Vec<Post> = steps.iter().filter_map(post).collect();
+    let number = |old: &mut Post| *old = order.iter().position(|post| post == old).unwrap() as Post;
+    for step in &mut steps {
+        match step {
+            Step::Send { post, .. } | Step::Receive { post, .. } => number(post),
+            Step::Wait { posts } => posts.iter_mut().for_each(number),
+            Step::Copy { .. } | Step::Reduce { .. } => {}
+        }
+    }
+    steps
+}
+
+/// The inverse of [`Step::runs`].
+fn set_runs(step: &mut Step, runs: &[Run]) {
+    match step {
+        Step::Send { message, .. } | Step::Receive { message, .. } => {
+            *message = runs.iter().copied().collect::<Message>();
+        }
+        Step::Wait { .. } => {}
+        Step::Copy { source, target } => (*source, *target) = (runs[0], runs[1]),
+        Step::Reduce { left, right, target } => (*left, *right, *target) = (runs[0], runs[1], runs[2]),
+    }
+}
+
+fn source(step: &Step) -> Option<Run> {
+    if let Step::Copy { source, .. } = step { Some(*source) } else { None }
+}
+
+/// What a step reads and what it writes. A wait reads what its sends send and writes what its receives receive.
+fn accesses(steps: &[Step], position: usize) -> (Vec<Run>, Vec<Run>) {
+    match &steps[position] {
+        Step::Send { message, .. } => (message.runs().to_vec(), Vec::new()),
+        Step::Receive { message, .. } => (Vec::new(), message.runs().to_vec()),
+        Step::Wait { posts } => {
+            let waited = (0..steps.len())
+                .filter(|&other| post(&steps[other]).is_some_and(|post| posts.contains(&post)));
+            let (reads, writes): (Vec<_>, Vec<_>) = waited.map(|other| accesses(steps, other)).unzip();
+            (reads.concat(), writes.concat())
+        }
+        Step::Copy { source, target } => (vec![*source], vec![*target]),
+        Step::Reduce { left, right, target } if target == left => {
+            (vec![*left, *right], vec![*target, *right])
+        }
+        Step::Reduce { left, right, target } => (vec![*left, *right], vec![*target]),
+    }
+}
+
+fn overlap(some: &[Run], others: &[Run]) -> bool {
+    some.iter().any(|run| others.iter().any(|other| run.overlaps(*other)))
+}
+
+/// Whether a step must come before the next one: one writes what the other accesses, the second waits for the first,
+/// or they are different messages of one channel.
+fn depend(steps: &[Step], first: usize, second: usize) -> bool {
+    let ((reads, writes), (next_reads, next_writes)) = (accesses(steps, first), accesses(steps, second));
+    let conflict =
+        overlap(&writes, &next_reads) || overlap(&writes, &next_writes) || overlap(&reads, &next_writes);
+    conflict
+        || match (&steps[first], &steps[second]) {
+            (Step::Send { peer, message, .. }, Step::Send { peer: next_peer, message: next, .. })
+            | (Step::Receive { peer, message, .. }, Step::Receive { peer: next_peer, message: next, .. }) => {
+                peer == next_peer && message != next
+            }
+            (step, Step::Wait { posts }) => post(step).is_some_and(|post| posts.contains(&post)),
+            _ => false,
+        }
+}
+
+/// In an in-place alltoall the rank's own block stands where it belongs from the start. If no other step writes that
+/// place, it need not be brought back there.
+fn restores_own_block(case: &Case, original: &Schedule, position: usize) -> bool {
+    let own = Recv.block(original.rank);
+    let writes_own = |&other: &usize| overlap(&accesses(&original.steps, other).1, &[own]);
+    case.algorithm.collective == Collective::Alltoall
+        && case.problem.in_place
+        && source(&original.steps[position]).is_some()
+        && (0..original.steps.len()).filter(writes_own).eq([position])
+}
+
+/// Whether what a step writes is written again before it is read.
+fn is_overwritten(steps: &[Step], position: usize) -> bool {
+    let (_, written) = accesses(steps, position);
+    let mut later = (position + 1..steps.len()).map(|other| accesses(steps, other));
+    later
+        .find(|(reads, writes)| overlap(reads, &written) || overlap(writes, &written))
+        .is_some_and(|(reads, writes)| !overlap(&reads, &written) && overlap(&writes, &written))
+}
+
+// Hand-written faults.
+
+/// The programs of all ranks, each written by the same function.
+fn programs(size: usize, blocks: usize, write: impl Fn(usize, &mut Builder)) -> Vec<Schedule> {
+    let program = |rank| {
+        let mut program = Builder::new(rank, size, blocks);
+        write(rank, &mut program);
+        program.build()
+    };
+    (0..size).map(program).collect()
+}
+
+/// The violation of programs that keep operands in order and have a send buffer.
+fn violation(collective: Collective, schedules: &[Schedule]) -> Violation {
+    verify_schedules(collective, &Problem::new(schedules.len()), true, schedules).unwrap_err()
+}
+
+fn fault(collective: Collective, schedules: &[Schedule]) -> Fault {
+    violation(collective, schedules).fault
+}
+
+/// The fault of a program that a single rank runs for an allreduce of two blocks.
+fn fault_alone(steps: Vec<Step>) -> Fault {
+    fault(Collective::Allreduce, &[Schedule { rank: 0, size: 1, blocks: 2, steps }])
+}
+
+/// A broadcast of two blocks from rank 0 to rank 1.
+fn broadcast() -> Vec<Schedule> {
+    programs(2, 2, |rank, program| {
+        match rank {
+            0 => program.send(1, Recv.blocks(0..2)),
+            _ => program.receive(0, Recv.blocks(0..2)),
+        };
+    })
+}
+
+/// Every rank brings the contributions of all ranks to its scratch blocks, then combines them by itself.
+fn gather_and_combine(size: usize, combine: impl Fn(usize, &mut Builder)) -> Vec<Schedule> {
+    programs(size, 1, |rank, program| {
+        for peer in (0..size).filter(|&peer| peer != rank) {
+            program.receive(peer, Scratch.block(peer));
+            program.send(peer, Send.block(0));
+        }
+        program.end_round();
+        program.copy(Send.block(0), Scratch.block(rank));
+        combine(rank, program);
+    })
+}
+
+/// Combines three gathered contributions in the given order, from the left.
+fn combine_from_left(program: &mut Builder, [first, second, third]: [usize; 3]) {
+    program.reduce(Scratch.block(first), Scratch.block(second), Recv.block(0));
+    program.reduce(Recv.block(0), Scratch.block(third), Recv.block(0));
+}
+
+fn combine_from_right(program: &mut Builder, [first, second, third]: [usize; 3]) {
+    program.reduce(Scratch.block(second), Scratch.block(third), Recv.block(0));
+    program.reduce(Scratch.block(first), Recv.block(0), Recv.block(0));
+}
+
+fn send(post: Post, peer: u32, run: Run) -> Step {
+    Step::Send { post, peer, message: run.into() }
+}
+
+fn receive(post: Post, peer: u32, run: Run) -> Step {
+    Step::Receive { post, peer, message: run.into() }
+}
+
+fn wait(posts: &[Post]) -> Step {
+    Step::Wait { posts: posts.to_vec() }
+}
+
+#[test]
+fn correct_programs_pass() {
+    verify_schedules(Collective::Bcast, &Problem::new(2), true, &broadcast()).unwrap();
+    let sum = gather_and_combine(3, |_, program| combine_from_left(program, [0, 1, 2]));
+    verify_schedules(Collective::Allreduce, &Problem::new(3), true, &sum).unwrap();
+}
+
+#[test]
+fn a_violation_says_where_and_what() {
+    let schedules = programs(2, 2, |rank, program| {
+        match rank {
+            0 => program.send(1, Recv.blocks(0..2)),
+            _ => program.receive(0, Recv.block(1)),
+        };
+    });
+    assert_eq!(
+        violation(Collective::Bcast, &schedules).to_string(),
+        "rank 1, step 0: message of rank 0, step 0: recv[0..2] has 2 blocks, recv[1] has 1"
+    );
+}
+
+#[test]
+fn there_is_one_schedule_for_each_rank() {
+    let mut schedules = broadcast();
+    let problem = Problem::new(2);
+    let short = verify_schedules(Collective::Bcast, &problem, true, &schedules[..1]).unwrap_err();
+    assert_eq!(short.fault, Fault::ScheduleCount(1));
+    schedules.swap(0, 1);
+    assert_eq!(fault(Collective::Bcast, &schedules), Fault::Identity(1, 2));
+}
+
+#[test]
+fn all_ranks_cut_alike() {
+    let mut schedules = broadcast();
+    schedules[1].blocks = 3;
+    assert_eq!(fault(Collective::Bcast, &schedules), Fault::Blocks(3, 2));
+    assert_eq!(fault(Collective::Alltoall, &programs(2, 3, |_, _| ())), Fault::Blocks(3, 2));
+    assert_eq!(fault(Collective::Allreduce, &programs(1, 0, |_, _| ())), Fault::Blocks(0, 1));
+}
+
+#[test]
+fn posts_are_numbered_in_program_order() {
+    let mut schedules = broadcast();
+    schedules[1].steps = vec![receive(1, 0, Recv.blocks(0..2)), wait(&[1])];
+    assert_eq!(fault(Collective::Bcast, &schedules), Fault::PostNumber(1, 0));
+}
+
+#[test]
+fn posts_are_waited_for_once() {
+    let received = receive(0, 0, Recv.blocks(0..2));
+    let faulty = |steps: &[Step]| {
+        let mut schedules = broadcast();
+        schedules[1].steps = steps.to_vec();
+        fault(Collective::Bcast, &schedules)
+    };
+    assert_eq!(faulty(&[received.clone(), wait(&[0, 1])]), Fault::NotPosted(1));
+    assert_eq!(faulty(&[wait(&[0]), received.clone()]), Fault::NotPosted(0));
+    assert_eq!(faulty(&[received.clone(), wait(&[0]), wait(&[0])]), Fault::WaitedTwice(0));
+    assert_eq!(faulty(&[received.clone(), wait(&[0, 0])]), Fault::WaitedTwice(0));
+    assert_eq!(faulty(&[received]), Fault::NeverWaited(0));
+}
+
+#[test]
+fn peers_are_other_ranks() {
+    assert_eq!(fault_alone(vec![send(0, 0, Send.block(0)), wait(&[0])]), Fault::Peer(0));
+    assert_eq!(fault_alone(vec![receive(0, 1, Recv.block(0)), wait(&[0])]), Fault::Peer(1));
+}
+
+#[test]
+fn the_send_buffer_is_only_read_if_there_is_one() {
+    let copy = |source: Run, target: Run| vec![Step::Copy { source, target }];
+    let steps = copy(Recv.block(0), Send.block(0));
+    assert_eq!(fault_alone(steps), Fault::SendBufferWritten(Send.block(0)));
+
+    let schedules = [Schedule { rank: 0, size: 1, blocks: 1, steps: copy(Send.block(0), Recv.block(0)) }];
+    assert_eq!(fault(Collective::Bcast, &schedules), Fault::NoSendBuffer(Send.block(0)));
+    let in_place = Problem { in_place: true, ..Problem::new(1) };
+    verify_schedules(Collective::Allreduce, &Problem::new(1), true, &schedules).unwrap();
+    let violation = verify_schedules(Collective::Allreduce, &in_place, true, &schedules).unwrap_err();
+    assert_eq!(violation.fault, Fault::NoSendBuffer(Send.block(0)));
+}
+
+#[test]
+fn buffers_end() {
+    let steps = vec![Step::Copy { source: Send.blocks(1..3), target: Recv.blocks(0..2) }];
+    assert_eq!(fault_alone(steps), Fault::OutOfRange(Send.blocks(1..3)));
+}
+
+#[test]
+fn runs_do_not_overlap() {
+    let copy = Step::Copy { source: Scratch.blocks(0..3), target: Scratch.blocks(2..5) };
+    assert_eq!(fault_alone(vec![copy]), Fault::Overlap(Scratch.blocks(0..3), Scratch.blocks(2..5)));
+
+    let target = Scratch.blocks(0..4);
+    let partial = Step::Reduce { left: Scratch.blocks(2..6), right: Scratch.blocks(6..10), target };
+    assert_eq!(fault_alone(vec![partial]), Fault::Overlap(Scratch.blocks(2..6), target));
+    let equal = Step::Reduce { left: target, right: target, target: Scratch.blocks(4..8) };
+    assert_eq!(fault_alone(vec![equal]), Fault::Overlap(target, target));
+}
+
+#[test]
+fn blocks_move_to_blocks_of_their_size() {
+    for (source, target) in [(Send.blocks(0..2), Recv.block(0)), (Send.block(0), Recv.block(1))] {
+        let steps = vec![Step::Copy { source, target }];
+        assert!(matches!(fault_alone(steps), Fault::Misfit(_)));
+        let schedules = programs(2, 2, |rank, program| {
+            match rank {
+                0 => program.send(1, source),
+                _ => program.receive(0, target),
+            };
+        });
+        assert!(matches!(fault(Collective::Allreduce, &schedules), Fault::MessageMisfit(0, 0, _)));
+    }
+}
+
+#[test]
+fn only_reductions_reduce() {
+    let schedules =
+        programs(1, 1, |_, program| program.reduce(Send.block(0), Scratch.block(0), Recv.block(0)));
+    assert_eq!(fault(Collective::Alltoall, &schedules), Fault::NoOperator);
+}
+
+#[test]
+fn every_post_has_its_other_half() {
+    for silent in [0, 1] {
+        let mut schedules = broadcast();
+        let unmatched = schedules[1 - silent].steps[0].clone();
+        schedules[silent].steps.clear();
+        assert_eq!(fault(Collective::Bcast, &schedules), Fault::Unmatched(unmatched));
+    }
+}
+
+/// Both ranks send before they receive, and wait in between if so told.
+fn send_then_receive(waits: bool) -> Vec<Schedule> {
+    programs(2, 2, |rank, program| {
+        program.copy(Send.block(rank), Recv.block(rank));
+        program.send(1 - rank, Send.block(1 - rank));
+        if waits {
+            program.end_round();
+        }
+        program.receive(1 - rank, Recv.block(1 - rank));
+    })
+}
+
+#[test]
+fn sends_may_complete_only_when_received() {
+    verify_schedules(Collective::Alltoall, &Problem::new(2), true, &send_then_receive(false)).unwrap();
+    assert_eq!(
+        violation(Collective::Alltoall, &send_then_receive(true)).to_string(),
+        "rank 0, step 2: deadlock; rank 0, step 2 waits for send of send[1] to rank 1 (post 0); \
+         rank 1, step 2 waits for send of send[0] to rank 0 (post 0)"
+    );
+}
+
+#[test]
+fn reads_come_after_writes() {
+    let copy = Step::Copy { source: Scratch.block(1), target: Recv.block(1) };
+    assert_eq!(fault_alone(vec![copy]), Fault::Undefined(Scratch.block(1)));
+    assert_eq!(fault_alone(Vec::new()), Fault::Undefined(Recv.block(0)));
+}
+
+/// An exchange of block 0 between two ranks, during which something else happens.
+fn fault_during_exchange(meanwhile: impl Fn(&mut Builder)) -> Fault {
+    let schedules = programs(2, 1, |rank, program| {
+        program.copy(Send.block(0), Recv.block(0));
+        program.receive(1 - rank, Scratch.block(0));
+        program.send(1 - rank, Recv.block(0));
+        meanwhile(program);
+        program.end_round();
+        program.reduce(Recv.block(0), Scratch.block(0), Recv.block(0));
+    });
+    fault(Collective::Allreduce, &schedules)
+}
+
+#[test]
+fn blocks_in_flight_are_left_alone() {
+    let (sent, received) = (Recv.block(0), Scratch.block(0));
+    let read = fault_during_exchange(|program| program.copy(received, Scratch.block(1)));
+    assert_eq!(read, Fault::ReadWhileReceived(received, 0));
+    let written = fault_during_exchange(|program| program.copy(Send.block(0), received));
+    assert_eq!(written, Fault::WrittenWhileReceived(received, 0));
+    let written = fault_during_exchange(|program| program.copy(Send.block(0), sent));
+    assert_eq!(written, Fault::WrittenWhileSent(sent));
+    // Reading what is sent is allowed; the exchange then ends with operands out of order on rank 1.
+    let read = fault_during_exchange(|program| program.copy(sent, Scratch.block(1)));
+    assert!(matches!(read, Fault::Order(..)));
+}
+
+#[test]
+fn outstanding_receives_have_blocks_of_their_own() {
+    let twice: Message = [Recv.block(0), Recv.block(0)].into_iter().collect();
+    let schedules = programs(2, 1, |rank, program| {
+        match rank {
+            0 => program.send(1, twice.clone()),
+            _ => program.receive(0, twice.clone()),
+        };
+    });
+    assert_eq!(fault(Collective::Bcast, &schedules), Fault::ReceivedTwice(Recv.block(0)));
+
+    let schedules = programs(2, 1, |rank, program| {
+        for _ in 0..2 {
+            match rank {
+                0 => program.send(1, Recv.block(0)),
+                _ => program.receive(0, Recv.block(0)),
+            };
+        }
+    });
+    assert_eq!(fault(Collective::Bcast, &schedules), Fault::WrittenWhileReceived(Recv.block(0), 0));
+}
+
+#[test]
+fn contributions_enter_once() {
+    let schedules = gather_and_combine(3, |_, program| {
+        program.reduce(Scratch.block(0), Scratch.block(1), Recv.block(0));
+        program.reduce(Scratch.block(1), Recv.block(0), Recv.block(0));
+    });
+    assert!(matches!(fault(Collective::Allreduce, &schedules), Fault::ContributesTwice(..)));
+}
+
+#[test]
+fn contributions_are_not_left_out() {
+    let schedules = gather_and_combine(3, |_, program| {
+        program.reduce(Scratch.block(0), Scratch.block(1), Recv.block(0));
+    });
+    assert!(matches!(fault(Collective::Allreduce, &schedules), Fault::Result(..)));
+}
+
+#[test]
+fn blocks_reach_the_right_rank() {
+    let schedules = programs(2, 2, |_, program| program.copy(Send.blocks(0..2), Recv.blocks(0..2)));
+    let expected = Fault::Result(Buffer::Recv.block(1), "block 1 of 0".into(), "block 0 of 1".into());
+    assert_eq!(fault(Collective::Alltoall, &schedules), expected);
+}
+
+#[test]
+fn order_matters_if_the_operator_does_not_commute() {
+    let schedules = gather_and_combine(3, |_, program| combine_from_left(program, [0, 2, 1]));
+    let order = Fault::Order(Recv.block(0), "block 0 of ((0 ⊕ 2) ⊕ 1)".into());
+    assert_eq!(fault(Collective::Allreduce, &schedules), order);
+    verify_schedules(Collective::Allreduce, &Problem::new(3), false, &schedules).unwrap();
+}
+
+#[test]
+fn all_ranks_round_alike() {
+    let schedules = gather_and_combine(3, |rank, program| match rank {
+        0 => combine_from_left(program, [0, 1, 2]),
+        _ => combine_from_right(program, [0, 1, 2]),
+    });
+    assert!(matches!(fault(Collective::Allreduce, &schedules), Fault::Association(..)));
+
+    let exchanged = gather_and_combine(3, |rank, program| match rank {
+        0 => combine_from_left(program, [0, 1, 2]),
+        _ => combine_from_right(program, [2, 1, 0]),
+    });
+    verify_schedules(Collective::Allreduce, &Problem::new(3), false, &exchanged).unwrap();
+}
