@@ -4,7 +4,9 @@
 
 #include <dlfcn.h>
 #include <libgen.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ompi/datatype/ompi_datatype.h"
@@ -14,10 +16,8 @@
 #include "opal/mca/base/base.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/util/info.h"
-#include "opal/util/output.h"
+#include "opal/util/proc.h"
 #include "opal/util/show_help.h"
-
-#define HELP "help-mca-coll-rustcoll.txt"
 
 /* The release this component is built for; a test overrides it. */
 #ifndef RUSTCOLL_RELEASE
@@ -45,6 +45,20 @@ mca_coll_base_component_t mca_coll_rustcoll_component = {
     .collm_init_query = init_query,
     .collm_comm_query = comm_query,
 };
+
+/* Open MPI 4.1 loses messages that a process hands to its help system shortly before it ends, and now and then others
+ * too, so only the text comes from there. */
+void rustcoll_complain(const char *topic, ...)
+{
+    va_list arguments;
+    va_start(arguments, topic);
+    char *text = opal_show_help_vstring("help-mca-coll-rustcoll.txt", topic, true, arguments);
+    va_end(arguments);
+    if (NULL != text && 0 == opal_process_info.my_local_rank) {
+        fputs(text, stderr);
+    }
+    free(text);
+}
 
 static int register_parameters(void)
 {
@@ -81,7 +95,7 @@ static int is_built_for_this_release(void)
     char release[32];
     running_release(release);
     if (0 != strcmp(release, RUSTCOLL_RELEASE)) {
-        opal_show_help(HELP, "wrong-release", true, RUSTCOLL_RELEASE, release);
+        rustcoll_complain("wrong-release", RUSTCOLL_RELEASE, release);
         return 0;
     }
     /* Distributors patch: what the library says of its structures must agree with the headers as well. */
@@ -97,23 +111,38 @@ static int is_built_for_this_release(void)
     };
     for (size_t i = 0; i < sizeof structures / sizeof *structures; i++) {
         if (structures[i].running != structures[i].built) {
-            opal_show_help(HELP, "wrong-structure", true, structures[i].name, (int) structures[i].built,
-                           (int) structures[i].running);
+            rustcoll_complain("wrong-structure", structures[i].name, (int) structures[i].built,
+                              (int) structures[i].running);
             return 0;
         }
     }
     return 1;
 }
 
+/* What the user gave for a parameter: mpirun hands its options on in the environment. */
+static const char *given_value(const char *parameter)
+{
+    char variable[256];
+    snprintf(variable, sizeof variable, "OMPI_MCA_%s", parameter);
+    const char *value = getenv(variable);
+    return NULL == value ? "(in a parameter file)" : value;
+}
+
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
 {
     (void) enable_progress_threads;
     (void) enable_mpi_threads;
+    const char *parameter, *legal, *nearest;
     if (!is_built_for_this_release()) {
         return OMPI_ERR_NOT_SUPPORTED;
     }
-    if (!rustcoll_parameters_are_legal()) {
-        /* Open MPI has shown which value is wrong and which are right; running on with a default would hide it. */
+    if (rustcoll_refused_parameter(&parameter, &legal)) {
+        rustcoll_complain("illegal-parameter", parameter, given_value(parameter), legal);
+        ompi_rte_abort(1, NULL);
+    }
+    parameter = rustcoll_unknown_parameter(&nearest);
+    if (NULL != parameter) {
+        rustcoll_complain("unknown-parameter", parameter, nearest);
         ompi_rte_abort(1, NULL);
     }
     rustcoll_start(rustcoll_verbosity());

@@ -22,9 +22,13 @@ typedef struct rustcoll_module {
 /* Makes the module of a communicator. */
 rustcoll_module *rustcoll_module_new(void);
 
+/* Shows a message of the help file once on every node. */
+void rustcoll_complain(const char *topic, ...);
+
 /* Registers the parameters with Open MPI. A value that it refuses is remembered: the job must not start with it. */
 void rustcoll_register_parameters(const mca_base_component_t *component);
-int rustcoll_parameters_are_legal(void);
+/* Whether there was one, its full name and the legal values. */
+int rustcoll_refused_parameter(const char **parameter, const char **legal);
 int rustcoll_verbosity(void);
 int rustcoll_given_priority(int *priority);
 

@@ -4,7 +4,7 @@
 use super::bindings::*;
 use super::communicator::Communicator;
 use super::{logging, parameters, priority};
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
@@ -51,6 +51,24 @@ extern "C" fn rustcoll_parameter_get(index: c_int, parameter: *mut rustcoll_para
             1
         })
     })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_unknown_parameter(nearest: *mut *const c_char) -> *const c_char {
+    guarded(ptr::null(), || {
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let found = parameters::unknown(names).map(|(unknown, near)| (lasting(unknown), lasting(near)));
+        found.map_or(ptr::null(), |(unknown, near)| {
+            // SAFETY: the shim passes a valid place for the answer.
+            unsafe { nearest.write(near) };
+            unknown
+        })
+    })
+}
+
+/// A C string that is never freed; for messages that precede the end of the job.
+fn lasting(text: String) -> *const c_char {
+    CString::new(text).unwrap_or_default().into_raw()
 }
 
 #[unsafe(no_mangle)]
@@ -151,6 +169,7 @@ extern "C" fn rustcoll_bcast(
 fn signatures_agree() {
     use super::bindings as header;
     let _ = [header::rustcoll_parameter_get as unsafe extern "C" fn(_, _) -> _, rustcoll_parameter_get];
+    let _ = [header::rustcoll_unknown_parameter as unsafe extern "C" fn(_) -> _, rustcoll_unknown_parameter];
     let _ = [header::rustcoll_start as unsafe extern "C" fn(_), rustcoll_start];
     let _ = [header::rustcoll_priority as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_priority];
     let _ = [

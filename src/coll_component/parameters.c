@@ -12,7 +12,8 @@
 #include "opal/mca/base/mca_base_var_enum.h"
 
 static int priority_parameter, verbose_parameter;
-static int priority_index, are_legal = 1;
+static int priority_index;
+static char *refused, *refused_legal;
 
 /* An enumerator of one word and all numbers from a minimum up, so that Open MPI itself refuses every other value,
  * at start-up as well as through MPI_T. */
@@ -57,13 +58,13 @@ static int dump_numbers(mca_base_var_enum_t *self, char **text)
     return 0 > length ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_SUCCESS;
 }
 
-static mca_base_var_enum_t *new_number_enumerator(const rustcoll_parameter *parameter)
+static mca_base_var_enum_t *new_number_enumerator(const char *name, const char *word, int word_value, int minimum)
 {
     number_enumerator *numbers = OBJ_NEW(number_enumerator);
-    numbers->minimum = parameter->minimum;
-    numbers->super.enum_name = strdup(parameter->name);
+    numbers->minimum = minimum;
+    numbers->super.enum_name = strdup(name);
     numbers->super.enum_values = calloc(2, sizeof *numbers->super.enum_values);
-    numbers->super.enum_values[0].string = strdup(parameter->words[0]);
+    numbers->super.enum_values[0] = (mca_base_var_enum_value_t) {word_value, strdup(word)};
     numbers->super.enum_value_count = 1;
     numbers->super.value_from_string = number_from_string;
     numbers->super.string_from_value = string_from_number;
@@ -82,14 +83,30 @@ static mca_base_var_enum_t *new_word_enumerator(const rustcoll_parameter *parame
     return words;
 }
 
+/* Registers an integer; returns its index. */
+static int register_integer(const mca_base_component_t *component, const char *name, const char *description,
+                            mca_base_var_enum_t *enumerator, mca_base_var_flag_t flags, mca_base_var_info_lvl_t level,
+                            mca_base_var_scope_t scope, int *value)
+{
+    int index = mca_base_component_var_register(component, name, description, MCA_BASE_VAR_TYPE_INT, enumerator, 0,
+                                                flags, level, scope, value);
+    if (0 > index && NULL == refused) {
+        if (0 > asprintf(&refused, "coll_%s_%s", component->mca_component_name, name)) {
+            refused = NULL;
+        }
+        enumerator->dump(enumerator, &refused_legal);
+    }
+    return index;
+}
+
 static void register_one(const mca_base_component_t *component, const rustcoll_parameter *parameter)
 {
     mca_base_var_enum_t *enumerator =
-        0 < parameter->minimum ? new_number_enumerator(parameter) : new_word_enumerator(parameter);
-    int index = mca_base_component_var_register(component, parameter->name, parameter->description,
-                                                MCA_BASE_VAR_TYPE_INT, enumerator, 0, MCA_BASE_VAR_FLAG_SETTABLE,
-                                                OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL, parameter->value);
-    are_legal = are_legal && 0 <= index;
+        0 < parameter->minimum
+            ? new_number_enumerator(parameter->name, parameter->words[0], 0, parameter->minimum)
+            : new_word_enumerator(parameter);
+    register_integer(component, parameter->name, parameter->description, enumerator, MCA_BASE_VAR_FLAG_SETTABLE,
+                     OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL, parameter->value);
     if (NULL != parameter->variable) {
         /* Without a description: ompi_info 4.1 overruns its buffer on a variable that has one and an enumerator. */
         mca_base_component_pvar_register(component, parameter->variable, NULL, OPAL_INFO_LVL_5,
@@ -104,25 +121,29 @@ static void register_one(const mca_base_component_t *component, const rustcoll_p
 void rustcoll_register_parameters(const mca_base_component_t *component)
 {
     rustcoll_parameter parameter;
-    are_legal = 1;
+    mca_base_var_enum_t *priorities = new_number_enumerator("priority", "off", -1, 0);
     priority_parameter = verbose_parameter = 0;
-    priority_index = mca_base_component_var_register(
+    priority_index = register_integer(
         component, "priority",
         "Priority of the rustcoll component. It stays away from every communicator unless this is set, or the "
         "component is named in the parameter coll or in the communicator's info key ompi_comm_coll_preference",
-        MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_6, MCA_BASE_VAR_SCOPE_READONLY, &priority_parameter);
-    int verbose_index = mca_base_component_var_register(
-        component, "verbose",
-        "What is logged: 1, every new schedule of a communicator; 60, every call; 80, every post (coll_base_verbose "
-        "raises it)",
-        MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_READONLY, &verbose_parameter);
-    are_legal = 0 <= priority_index && 0 <= verbose_index;
+        priorities, 0, OPAL_INFO_LVL_6, MCA_BASE_VAR_SCOPE_READONLY, &priority_parameter);
+    OBJ_RELEASE(priorities);
+    register_integer(component, "verbose",
+                     "What is logged: 1, every new schedule of a communicator; 60, every call; 80, every post "
+                     "(coll_base_verbose raises it)",
+                     &mca_base_var_enum_verbose, 0, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_READONLY, &verbose_parameter);
     for (int i = 0; rustcoll_parameter_get(i, &parameter); i++) {
         register_one(component, &parameter);
     }
 }
 
-int rustcoll_parameters_are_legal(void) { return are_legal; }
+int rustcoll_refused_parameter(const char **parameter, const char **legal)
+{
+    *parameter = refused;
+    *legal = NULL == refused_legal ? "" : refused_legal;
+    return NULL != refused;
+}
 
 int rustcoll_verbosity(void)
 {

@@ -2,10 +2,14 @@
 
 use super::bindings::rustcoll_parameter;
 use crate::algorithms::{Algorithm, Collective, Parameter};
+use crate::selection::nearest::nearest;
 use std::ffi::{CString, c_char};
 use std::ptr;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+/// How the full names of this component's parameters begin.
+const PREFIX: &str = "coll_rustcoll_";
 
 /// What the algorithm parameter says when rules decide; and the performance variable, when the component below served.
 const AUTOMATIC: &str = "auto";
@@ -173,9 +177,34 @@ pub fn parameter(index: usize) -> Option<rustcoll_parameter> {
     REGISTERED.get(index).map(Registered::describe)
 }
 
+/// The first environment variable that sets a parameter of this component which is not known, and the nearest known
+/// name; without Open MPI's prefix.
+pub fn unknown(variables: impl IntoIterator<Item = String>) -> Option<(String, String)> {
+    let known: Vec<String> = ["priority", "verbose"]
+        .into_iter()
+        .chain(REGISTERED.iter().filter_map(|parameter| parameter.name.to_str().ok()))
+        .map(|name| format!("{PREFIX}{name}"))
+        .collect();
+    let mut given =
+        variables.into_iter().filter_map(|name| name.strip_prefix("OMPI_MCA_").map(str::to_owned));
+    let unknown = given.find(|name| name.starts_with(PREFIX) && !known.contains(name))?;
+    let nearest = nearest(&unknown, known.iter().map(String::as_str))?.to_owned();
+    Some((unknown, nearest))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mistyped_parameters_are_found() {
+        let variables =
+            ["PATH", "OMPI_MCA_coll_rustcoll_verbose", "OMPI_MCA_coll_rustcoll_alreduce_algorithm"];
+        let (unknown, nearest) = unknown(variables.map(String::from)).unwrap();
+        assert_eq!(unknown, "coll_rustcoll_alreduce_algorithm");
+        assert_eq!(nearest, "coll_rustcoll_allreduce_algorithm");
+        assert_eq!(super::unknown(["OMPI_MCA_coll_tuned_x".into()]), None);
+    }
 
     fn names() -> Vec<&'static str> {
         REGISTERED.iter().map(|parameter| parameter.name.to_str().unwrap()).collect()

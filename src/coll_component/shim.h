@@ -44,6 +44,9 @@ typedef struct rustcoll_below {
 
 /* Fills in parameter number `index`; returns 0 past the last one. */
 int rustcoll_parameter_get(int index, rustcoll_parameter *parameter);
+/* A parameter of this component that the user sets in the environment and nobody knows, or NULL; and the nearest name
+ * that is known. The texts live as long as the process. */
+const char *rustcoll_unknown_parameter(const char **nearest);
 /* Starts logging at a verbosity from 0 to 100. */
 void rustcoll_start(int verbosity);
 /* Priority on a communicator, or -1 to stay away. `given`: the parameter's value, if the user set it. `components`:

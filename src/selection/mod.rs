@@ -4,7 +4,7 @@
 
 mod error;
 mod file;
-mod nearest;
+pub(crate) mod nearest;
 mod quantity;
 
 pub use error::RuleError;
