@@ -1,7 +1,10 @@
-# make              what a user runs from a clone, into build/
-# make demo         checks and times the algorithms on 8 local ranks
-# make check        all tests; check-long the exhaustive ones, check-valgrind the component under valgrind
-# make install      into Open MPI's plug-in folder (PREFIX, DESTDIR); install-user into ~/.openmpi/components
+# make                 what a user runs from a clone, into build/
+# make demo            checks and times the algorithms on 8 local ranks
+# make check           all tests, those on a real MPI included
+# make check-long      the exhaustive ones
+# make check-valgrind  the component under valgrind
+# make install         into Open MPI's plug-in folder; PREFIX, PLUGIN_DIR, DESTDIR
+# make install-user    into ~/.openmpi/components, where Open MPI looks too
 
 MPICC ?= mpicc
 MPIRUN ?= mpirun
@@ -10,8 +13,11 @@ BUILD := build
 COMPONENT := $(BUILD)/mca_coll_rustcoll.so
 HELP := $(BUILD)/help-mca-coll-rustcoll.txt
 SHIM := src/coll_component
+OPENMPI_PLUGIN_DIR = $(shell ompi_info --path pkglibdir --parsable 2>/dev/null | cut -d: -f3)
+PLUGIN_DIR ?= $(if $(PREFIX),$(PREFIX)/lib/openmpi,$(OPENMPI_PLUGIN_DIR))
+DEMO_RANKS ?= 8
 
-export MPICC
+export MPICC MPIRUN CARGO
 
 .PHONY: all
 all: $(COMPONENT) $(HELP)
@@ -22,12 +28,52 @@ archive: prerequisites
 	$(CARGO) build --release --features component --lib
 
 $(COMPONENT): archive $(SHIM)/exports.map
-	MPICC=$(MPICC) packaging/link-component target/release/librustcoll.a $@
+	packaging/link-component target/release/librustcoll.a $@
 
 $(HELP): $(SHIM)/help-mca-coll-rustcoll.txt
-	mkdir -p $(BUILD)
+	@mkdir -p $(BUILD)
 	cp $< $@
 
 .PHONY: prerequisites
 prerequisites:
 	@packaging/prerequisites
+
+.PHONY: programs
+programs: prerequisites
+	$(CARGO) build --release -p mpi-programs
+
+.PHONY: demo
+demo: all programs
+	packaging/mpirun-clone -n $(DEMO_RANKS) target/release/demo --plugin-path $(abspath $(BUILD))
+
+.PHONY: check
+check: all programs
+	$(CARGO) test
+	$(CARGO) test --features component --lib
+	$(CARGO) test --release -p mpi-programs
+
+.PHONY: check-long
+check-long: all programs
+	$(CARGO) test --release -- --ignored
+	$(CARGO) test --release -p mpi-programs -- --ignored
+
+.PHONY: check-valgrind
+check-valgrind: all programs
+	@packaging/prerequisites --valgrind
+	$(CARGO) test --release -p mpi-programs --test valgrind -- --ignored
+
+.PHONY: install
+install: all
+	@test -n "$(PLUGIN_DIR)" || { echo "ompi_info names no plug-in folder; set PREFIX or PLUGIN_DIR" >&2; exit 1; }
+	install -d $(DESTDIR)$(PLUGIN_DIR)
+	install -m 755 $(COMPONENT) $(DESTDIR)$(PLUGIN_DIR)
+	install -m 644 $(HELP) $(DESTDIR)$(PLUGIN_DIR)
+
+.PHONY: install-user
+install-user:
+	$(MAKE) install PLUGIN_DIR=$(HOME)/.openmpi/components DESTDIR=
+
+.PHONY: clean
+clean:
+	$(CARGO) clean
+	rm -rf $(BUILD)

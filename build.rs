@@ -22,29 +22,44 @@ mod component {
         println!("cargo:rerun-if-env-changed=RUSTCOLL_RELEASE");
         let includes = include_directories();
         compile_shim(&includes);
+        link_open_mpi();
         generate_bindings(&includes);
+    }
+
+    /// The directories that Open MPI's compiler wrapper names for `--showme:QUESTION`.
+    fn wrapper_directories(question: &str) -> Vec<PathBuf> {
+        let mpicc = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
+        let answer = match Command::new(&mpicc).arg(format!("--showme:{question}")).output() {
+            Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
+            Ok(output) => panic!("{mpicc} --showme:{question}: {}", String::from_utf8_lossy(&output.stderr)),
+            Err(error) => {
+                panic!("cannot run {mpicc}: {error}; install Open MPI's development package or set MPICC")
+            }
+        };
+        answer.split_whitespace().map(PathBuf::from).collect()
     }
 
     /// Open MPI's public and internal header directories, and the stand-in for what packages leave out.
     fn include_directories() -> Vec<PathBuf> {
-        let mpicc = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
-        let output = Command::new(&mpicc).arg("--showme:incdirs").output();
-        let public = match output {
-            Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
-            Ok(output) => panic!("{mpicc} --showme:incdirs failed: {}", String::from_utf8_lossy(&output.stderr)),
-            Err(error) => panic!("cannot run {mpicc}: {error}; install Open MPI's development package or set MPICC"),
-        };
-        let mut directories: Vec<PathBuf> = public.split_whitespace().map(PathBuf::from).collect();
-        for directory in directories.clone() {
-            directories.push(directory.join("openmpi"));
-        }
-        let has_internal = directories.iter().any(|directory| directory.join("ompi/mca/coll/coll.h").exists());
+        let mut directories = wrapper_directories("incdirs");
+        directories.extend(directories.clone().iter().map(|directory| directory.join("openmpi")));
+        let has_internal =
+            directories.iter().any(|directory| directory.join("ompi/mca/coll/coll.h").exists());
         assert!(
             has_internal,
-            "{mpicc} belongs to an MPI without Open MPI's internal headers (ompi/mca/coll/coll.h not found below {public})"
+            "no ompi/mca/coll/coll.h in {directories:?}: Open MPI's internal headers are missing"
         );
         directories.push(Path::new(SHIM).join("compat"));
         directories
+    }
+
+    /// For the component's unit tests; the archive itself leaves these libraries to whoever links it.
+    fn link_open_mpi() {
+        for directory in wrapper_directories("libdirs") {
+            println!("cargo:rustc-link-search=native={}", directory.display());
+        }
+        println!("cargo:rustc-link-lib=dylib=mpi");
+        println!("cargo:rustc-link-lib=dylib=open-pal");
     }
 
     fn compile_shim(includes: &[PathBuf]) {
