@@ -72,15 +72,15 @@ static mca_base_var_enum_t *new_number_enumerator(const char *name, const char *
     return &numbers->super;
 }
 
-static mca_base_var_enum_t *new_word_enumerator(const rustcoll_parameter *parameter)
+static mca_base_var_enum_t *new_word_enumerator(const char *name, const char *const *words)
 {
     mca_base_var_enum_value_t values[64] = {{0, NULL}};
-    mca_base_var_enum_t *words = NULL;
-    for (int i = 0; i < 63 && NULL != parameter->words[i]; i++) {
-        values[i] = (mca_base_var_enum_value_t) {i, parameter->words[i]};
+    mca_base_var_enum_t *enumerator = NULL;
+    for (int i = 0; i < 63 && NULL != words[i]; i++) {
+        values[i] = (mca_base_var_enum_value_t) {i, words[i]};
     }
-    mca_base_var_enum_create(parameter->name, values, &words);
-    return words;
+    mca_base_var_enum_create(name, values, &enumerator);
+    return enumerator;
 }
 
 /* Registers an integer; returns its index. */
@@ -99,23 +99,29 @@ static int register_integer(const mca_base_component_t *component, const char *n
     return index;
 }
 
+/* Without a description: ompi_info 4.1 overruns its buffer on a variable that has one and an enumerator. */
+static void register_variable(const mca_base_component_t *component, const rustcoll_parameter *parameter)
+{
+    mca_base_var_enum_t *enumerator = new_word_enumerator(parameter->variable, parameter->variable_words);
+    mca_base_component_pvar_register(component, parameter->variable, NULL, OPAL_INFO_LVL_5, MCA_BASE_PVAR_CLASS_STATE,
+                                     MCA_BASE_VAR_TYPE_INT, enumerator, MPI_T_BIND_NO_OBJECT,
+                                     MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL,
+                                     parameter->variable_value);
+    OBJ_RELEASE(enumerator);
+}
+
 static void register_one(const mca_base_component_t *component, const rustcoll_parameter *parameter)
 {
     mca_base_var_enum_t *enumerator =
         0 < parameter->minimum
             ? new_number_enumerator(parameter->name, parameter->words[0], 0, parameter->minimum)
-            : new_word_enumerator(parameter);
+            : new_word_enumerator(parameter->name, parameter->words);
     register_integer(component, parameter->name, parameter->description, enumerator, MCA_BASE_VAR_FLAG_SETTABLE,
                      OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL, parameter->value);
-    if (NULL != parameter->variable) {
-        /* Without a description: ompi_info 4.1 overruns its buffer on a variable that has one and an enumerator. */
-        mca_base_component_pvar_register(component, parameter->variable, NULL, OPAL_INFO_LVL_5,
-                                         MCA_BASE_PVAR_CLASS_STATE, MCA_BASE_VAR_TYPE_INT, enumerator,
-                                         MPI_T_BIND_NO_OBJECT,
-                                         MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL,
-                                         parameter->variable_value);
-    }
     OBJ_RELEASE(enumerator);
+    if (NULL != parameter->variable) {
+        register_variable(component, parameter);
+    }
 }
 
 void rustcoll_register_parameters(const mca_base_component_t *component)

@@ -11,8 +11,11 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 /// How the full names of this component's parameters begin.
 const PREFIX: &str = "coll_rustcoll_";
 
-/// What the algorithm parameter says when rules decide; and the performance variable, when the component below served.
+/// What an algorithm parameter says when rules decide.
 const AUTOMATIC: &str = "auto";
+
+/// What a performance variable says when the component below served the last call, or there was none.
+const BELOW: &str = "below";
 
 /// The parameters and variables of one collective. Numbers of algorithms count from 1 in the order of the registry.
 pub struct Settings {
@@ -85,50 +88,48 @@ pub fn word(collective: Collective, number: i32) -> &'static str {
     values.forced(collective).map_or("the component below", |algorithm| algorithm.name)
 }
 
+/// A list of words for C.
+struct Words {
+    /// NULL-terminated; points into `_texts`.
+    pointers: Vec<*const c_char>,
+    _texts: Vec<CString>,
+}
+
+impl Words {
+    fn new(words: impl IntoIterator<Item = &'static str>) -> Self {
+        let texts: Vec<CString> = words.into_iter().map(text).collect();
+        let pointers = texts.iter().map(|word| word.as_ptr()).chain([ptr::null()]).collect();
+        Words { pointers, _texts: texts }
+    }
+}
+
 /// A parameter with the C strings that its description points to; they live as long as the process.
 struct Registered {
     name: CString,
     description: CString,
-    words: Vec<CString>,
-    word_pointers: Vec<*const c_char>,
+    words: Words,
     minimum: i32,
     value: &'static AtomicI32,
-    variable: Option<(CString, &'static AtomicI32)>,
+    variable: Option<(CString, Words, &'static AtomicI32)>,
 }
 
-// SAFETY: the pointers point into `words` of the same value, which is never changed.
+// SAFETY: the pointers point into texts that the same value owns and nobody changes.
 unsafe impl Send for Registered {}
 // SAFETY: as above.
 unsafe impl Sync for Registered {}
 
 impl Registered {
-    fn new(
-        name: String,
-        description: String,
-        words: Vec<&str>,
-        minimum: i32,
-        value: &'static AtomicI32,
-    ) -> Self {
-        let words: Vec<CString> = words.into_iter().map(text).collect();
-        let word_pointers = words.iter().map(|word| word.as_ptr()).chain([ptr::null()]).collect();
-        let (name, description) = (text(&name), text(&description));
-        Registered { name, description, words, word_pointers, minimum, value, variable: None }
-    }
-
     fn describe(&self) -> rustcoll_parameter {
-        debug_assert_eq!(self.words.len() + 1, self.word_pointers.len());
-        let (variable, variable_value) = self
-            .variable
-            .as_ref()
-            .map_or((ptr::null(), ptr::null_mut()), |(name, value)| (name.as_ptr(), value.as_ptr()));
+        let variable = self.variable.as_ref();
         rustcoll_parameter {
             name: self.name.as_ptr(),
             description: self.description.as_ptr(),
-            words: self.word_pointers.as_ptr(),
+            words: self.words.pointers.as_ptr(),
             minimum: self.minimum,
             value: self.value.as_ptr(),
-            variable,
-            variable_value,
+            variable: variable.map_or(ptr::null(), |(name, ..)| name.as_ptr()),
+            variable_words: variable.map_or(ptr::null(), |(_, words, _)| words.pointers.as_ptr()),
+            variable_value: variable.map_or(ptr::null_mut(), |(.., value)| value.as_ptr()),
         }
     }
 }
@@ -142,34 +143,43 @@ static REGISTERED: LazyLock<Vec<Registered>> =
 
 /// The parameters of a collective: its algorithm, then what its algorithms take.
 fn registered(collective: Collective) -> Vec<Registered> {
+    let others = collective.parameters().map(|parameter| shaping_parameter(collective, parameter));
+    [algorithm_parameter(collective)].into_iter().chain(others).collect()
+}
+
+fn algorithm_parameter(collective: Collective) -> Registered {
     let (name, settings) = (collective.name(), Settings::of(collective));
-    let words =
-        [AUTOMATIC].into_iter().chain(collective.algorithms().map(|algorithm| algorithm.name)).collect();
-    let description = format!("Algorithm of {name}; {AUTOMATIC} follows the selection rules");
-    let mut algorithm =
-        Registered::new(format!("{name}_algorithm"), description, words, 0, &settings.algorithm);
-    algorithm.variable = Some((text(&format!("{name}_ran")), &settings.ran));
-    let others = collective.parameters().map(|parameter| {
-        let value = match parameter {
+    let words = |first| {
+        Words::new([first].into_iter().chain(collective.algorithms().map(|algorithm| algorithm.name)))
+    };
+    Registered {
+        name: text(&format!("{name}_algorithm")),
+        description: text(&format!("Algorithm of {name}; {AUTOMATIC} follows the selection rules")),
+        words: words(AUTOMATIC),
+        minimum: 0,
+        value: &settings.algorithm,
+        variable: Some((text(&format!("{name}_ran")), words(BELOW), &settings.ran)),
+    }
+}
+
+fn shaping_parameter(collective: Collective, parameter: Parameter) -> Registered {
+    let (name, settings) = (collective.name(), Settings::of(collective));
+    let takers: Vec<&str> = collective
+        .algorithms()
+        .filter(|algorithm| algorithm.parameters.contains(&parameter))
+        .map(|algorithm| algorithm.name)
+        .collect();
+    Registered {
+        name: text(&format!("{name}_{}", parameter.name())),
+        description: text(&format!("For {name} by {}: {}", takers.join(", "), parameter.description())),
+        words: Words::new([parameter.default_word()]),
+        minimum: parameter.minimum(),
+        value: match parameter {
             Parameter::Radix => &settings.radix,
             Parameter::Segment => &settings.segment,
-        };
-        let takers: Vec<&str> = collective
-            .algorithms()
-            .filter(|algorithm| algorithm.parameters.contains(&parameter))
-            .map(|algorithm| algorithm.name)
-            .collect();
-        let description = format!("For {name} by {}: {}", takers.join(", "), parameter.description());
-        let words = vec![parameter.default_word()];
-        Registered::new(
-            format!("{name}_{}", parameter.name()),
-            description,
-            words,
-            parameter.minimum(),
-            value,
-        )
-    });
-    [algorithm].into_iter().chain(others).collect()
+        },
+        variable: None,
+    }
 }
 
 /// The parameter of that number, if there are so many.

@@ -31,7 +31,8 @@ typedef struct rustcoll_parameter {
     const char *const *words;  /* words[i] stands for the value i; ends with NULL */
     int minimum;               /* numbers from here up are legal beside the words; 0: words only */
     int *value;
-    const char *variable;      /* name of a performance variable with the same words, or NULL */
+    const char *variable;      /* name of a performance variable that goes with it, or NULL */
+    const char *const *variable_words;
     int *variable_value;
 } rustcoll_parameter;
 
