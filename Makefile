@@ -28,7 +28,7 @@ archive: prerequisites
 	$(CARGO) build --release --features component --lib
 
 $(COMPONENT): archive $(SHIM)/exports.map
-	packaging/link-component target/release/librustcoll.a $@
+	packaging/link-component $@ target/release/librustcoll.a
 
 $(HELP): $(SHIM)/help-mca-coll-rustcoll.txt
 	@mkdir -p $(BUILD)
@@ -44,7 +44,7 @@ programs: prerequisites
 
 .PHONY: demo
 demo: all programs
-	packaging/mpirun-clone -n $(DEMO_RANKS) target/release/demo --plugin-path $(abspath $(BUILD))
+	packaging/mpirun-clone -n $(DEMO_RANKS) target/release/demo --plugin-path $(abspath $(BUILD)):$(OPENMPI_PLUGIN_DIR)
 
 .PHONY: check
 check: all programs

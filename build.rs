@@ -19,7 +19,6 @@ mod component {
         println!("cargo:rerun-if-changed={SHIM}");
         println!("cargo:rerun-if-changed=wrapper.h");
         println!("cargo:rerun-if-env-changed=MPICC");
-        println!("cargo:rerun-if-env-changed=RUSTCOLL_RELEASE");
         let includes = include_directories();
         compile_shim(&includes);
         link_open_mpi();
@@ -66,9 +65,6 @@ mod component {
         let mut build = cc::Build::new();
         build.includes(includes).files(SOURCES.map(|source| Path::new(SHIM).join(source)));
         build.define("_GNU_SOURCE", None).std("gnu11").flag_if_supported("-Wno-unused-parameter");
-        if let Ok(release) = std::env::var("RUSTCOLL_RELEASE") {
-            build.define("RUSTCOLL_RELEASE", format!("\"{release}\"").as_str());
-        }
         build.compile("rustcoll_shim");
     }
 

@@ -1,1 +1,16 @@
-//! Programs over a real MPI.
+//! Programs over a real MPI: what the demonstration and the conformance test share.
+//!
+//! All `unsafe` code stands here, in thin wrappers; the programs themselves are safe.
+
+pub mod call;
+pub mod command_line;
+pub mod communicator;
+pub mod component;
+pub mod datatype;
+pub mod environment;
+pub mod expected;
+mod handles;
+pub mod image;
+pub mod operator;
+pub mod random;
+pub mod tools;

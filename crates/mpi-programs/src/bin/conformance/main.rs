@@ -1,0 +1,191 @@
+//! Runs every registered algorithm over a real MPI and compares each element with a locally computed result.
+//!
+//! `mpirun -n N conformance` tests communicators of all sizes from 1 to N. Every rank draws the same cases from the
+//! same seed; a rank that finds an error notes it and goes on, so that none waits for another.
+
+mod case;
+mod options;
+mod plan;
+mod progress;
+mod report;
+mod run;
+mod scenarios;
+mod shape;
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use mpi_programs::command_line::{parse, refuse};
+use mpi_programs::communicator::Communicator;
+use mpi_programs::component::{self, Component};
+use mpi_programs::environment::{self, Environment};
+use mpi_programs::random::combine;
+use rustcoll::algorithms::{Algorithm, Collective};
+
+use options::Options;
+use progress::Progress;
+use report::Report;
+
+/// Cases between two looks at the clock.
+const CASES_PER_LOOK: usize = 8;
+
+fn main() -> ExitCode {
+    let environment = Environment::new().expect("MPI can be initialized");
+    conform(&environment).unwrap_or_else(|error| {
+        eprintln!("conformance: {error}");
+        environment::abort();
+        ExitCode::FAILURE
+    })
+}
+
+fn conform(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
+    let world = environment.world()?;
+    let options: Options = match parse(&world) {
+        Ok(options) => options,
+        Err(code) => return Ok(code),
+    };
+    let subjects = match subjects(&options) {
+        Ok(subjects) => subjects,
+        Err(error) => return Ok(refuse(&world, error)),
+    };
+    let component = match options.reference {
+        true => None,
+        false => match Component::find() {
+            Ok(component) => Some(component),
+            Err(error) => return Ok(refuse(&world, error)),
+        },
+    };
+    let session = Session {
+        groups: groups(&world, &options)?,
+        world: &world,
+        itself: environment.itself()?,
+        component,
+        subjects,
+        options,
+    };
+    session.run()
+}
+
+/// What is tested: a collective, and the algorithm that is forced or `None` for the component's own choice.
+type Subject = (Collective, Option<&'static Algorithm>);
+
+fn subjects(options: &Options) -> Result<Vec<Subject>, String> {
+    let collectives =
+        Collective::ALL.into_iter().filter(|&one| options.collective.is_none_or(|it| it == one));
+    let subjects: Vec<Subject> = collectives
+        .flat_map(|collective| {
+            let algorithms = collective.algorithms().map(Some).filter(|_| !options.reference);
+            [None].into_iter().chain(algorithms).map(move |algorithm| (collective, algorithm))
+        })
+        .filter(|subject| options.algorithm.as_deref().is_none_or(|name| is_called(subject, name)))
+        .collect();
+    if subjects.is_empty() { Err("there is no such algorithm".into()) } else { Ok(subjects) }
+}
+
+fn is_called(&(collective, algorithm): &Subject, name: &str) -> bool {
+    match algorithm {
+        None => name == "auto",
+        Some(algorithm) => collective.algorithm(name).is_some_and(|found| found.name == algorithm.name),
+    }
+}
+
+fn name(algorithm: Option<&Algorithm>) -> &'static str {
+    algorithm.map_or("auto", |algorithm| algorithm.name)
+}
+
+/// The ranks that form one of the sizes, if this rank is among them.
+struct Group {
+    size: usize,
+    tested: Option<Communicator>,
+    /// Agrees on the time without the component that is tested.
+    control: Option<Communicator>,
+}
+
+fn groups(world: &Communicator, options: &Options) -> Result<Vec<Group>, environment::Error> {
+    let sizes = options.sizes.up_to(world.size());
+    sizes.into_iter().map(|size| group(world, options, size)).collect()
+}
+
+fn group(world: &Communicator, options: &Options, size: usize) -> Result<Group, environment::Error> {
+    let Some(ranks) = world.first_reversed(size)? else {
+        return Ok(Group { size, tested: None, control: None });
+    };
+    let control = Some(ranks.dup_for("tuned")?);
+    let tested = Some(if options.reference { ranks } else { ranks.dup_for(component::NAME)? });
+    Ok(Group { size, tested, control })
+}
+
+/// Everything that the test needs.
+struct Session<'a> {
+    world: &'a Communicator,
+    itself: Communicator,
+    groups: Vec<Group>,
+    component: Option<Component>,
+    subjects: Vec<Subject>,
+    options: Options,
+}
+
+impl Session<'_> {
+    fn run(&self) -> Result<ExitCode, Box<dyn Error>> {
+        let mut report = Report::new(self.world);
+        let mut progress = Progress::new(self.world.rank());
+        report.title(&format!("seed {}, {} ranks", self.options.seed, self.world.size()));
+        if self.options.huge {
+            scenarios::huge(self, &mut progress, &mut report)?;
+        } else {
+            for &subject in &self.subjects {
+                self.test(subject, &mut progress, &mut report)?;
+            }
+            scenarios::all(self, &mut progress, &mut report)?;
+        }
+        Ok(report.finish())
+    }
+
+    /// One algorithm on all sizes.
+    fn test(
+        &self,
+        subject: Subject,
+        progress: &mut Progress,
+        report: &mut Report,
+    ) -> Result<(), Box<dyn Error>> {
+        for group in &self.groups {
+            if let (Some(tested), Some(control)) = (&group.tested, &group.control) {
+                self.test_on(subject, tested, control, progress)?;
+            }
+            progress.rest();
+            self.world.idle_barrier()?;
+        }
+        let sizes: Vec<usize> = self.groups.iter().map(|group| group.size).collect();
+        let (collective, algorithm) = subject;
+        report.line(collective.name(), name(algorithm), &options::ranges(&sizes), progress)?;
+        Ok(())
+    }
+
+    fn test_on(
+        &self,
+        subject: Subject,
+        tested: &Communicator,
+        control: &Communicator,
+        progress: &mut Progress,
+    ) -> Result<(), Box<dyn Error>> {
+        let (collective, algorithm) = subject;
+        let plan = plan::draw(collective, algorithm, tested.size(), &self.options);
+        let variables = self.component.as_ref().map(|component| component.variables(collective));
+        let start = Instant::now();
+        for (index, case) in plan.cases.iter().enumerate() {
+            let looks = index >= plan.indispensable && index % CASES_PER_LOOK == 0;
+            if looks && !control.told_by(0, start.elapsed() < self.share())? {
+                break;
+            }
+            run::run(case, tested, variables, combine(&[self.options.seed, index as u64]), progress)?;
+        }
+        Ok(())
+    }
+
+    /// The time for one algorithm on one size.
+    fn share(&self) -> Duration {
+        let parts = self.subjects.len() * self.groups.len();
+        self.options.budget_seconds.map_or(Duration::MAX, |budget| budget.div_f64(parts as f64))
+    }
+}

@@ -1,0 +1,255 @@
+//! Tests that are not about a single call.
+
+use std::error::Error;
+use std::rc::Rc;
+
+use mpi_programs::communicator::Communicator;
+use mpi_programs::component::{self, AUTO, Component, number};
+use mpi_programs::datatype::Datatype;
+use mpi_programs::environment;
+use mpi_programs::expected;
+use mpi_programs::image::Image;
+use mpi_programs::operator::{Arithmetic, Operator};
+use mpi_programs::random::combine;
+use mpi_programs::tools::ControlVariable;
+use rustcoll::algorithms::Collective;
+
+use crate::case::Case;
+use crate::progress::Progress;
+use crate::report::Report;
+use crate::run::{self, Trial};
+use crate::{Session, Subject, name};
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+/// How many communicators come and go.
+const GENERATIONS: usize = 200;
+/// Doubles whose bytes pass 2^31.
+const HUGE: usize = 300_000_000;
+
+/// All of them, on all ranks.
+pub fn all(session: &Session, progress: &mut Progress, report: &mut Report) -> Outcome {
+    let sizes = session.world.size().to_string();
+    let mut line = |name: &str, progress: &mut Progress| {
+        progress.rest();
+        report.line("scenario", name, &sizes, progress)
+    };
+    alone(session, progress)?;
+    line("MPI_COMM_SELF", progress)?;
+    come_and_go(session, progress)?;
+    line("communicators come and go", progress)?;
+    interleaved(session, progress)?;
+    line("interleaved communicators", progress)?;
+    let Some(component) = &session.component else { return Ok(()) };
+    names(component, progress);
+    line("names of the algorithms", progress)?;
+    refused_values(component, progress)?;
+    line("refused values", progress)?;
+    switched(session, progress)?;
+    line("switched between two calls", progress)?;
+    Ok(())
+}
+
+fn seed(session: &Session, number: usize) -> u64 {
+    combine(&[session.options.seed, number as u64, 1])
+}
+
+fn tested(session: &Session) -> Result<Communicator, environment::Error> {
+    session.world.dup_for(if session.component.is_some() { component::NAME } else { "tuned" })
+}
+
+fn simple(subject: Subject, communicator: &Communicator) -> Case {
+    Case::simple(subject.0, subject.1, communicator.size())
+}
+
+/// A simple call on one communicator.
+fn call(
+    session: &Session,
+    subject: Subject,
+    communicator: &Communicator,
+    number: usize,
+    progress: &mut Progress,
+) -> Outcome {
+    let variables = session.component.as_ref().map(|component| component.variables(subject.0));
+    let case = simple(subject, communicator);
+    Ok(run::run(&case, communicator, variables, seed(session, number), progress)?)
+}
+
+fn alone(session: &Session, progress: &mut Progress) -> Outcome {
+    let duplicate = session.itself.dup_for(component::NAME)?;
+    for &subject in &session.subjects {
+        call(session, subject, &duplicate, 0, progress)?;
+        // Which component serves the predefined communicator is a matter of priorities.
+        let case = simple(subject, &session.itself);
+        run::run(&case, &session.itself, None, seed(session, 1), progress)?;
+    }
+    Ok(())
+}
+
+fn come_and_go(session: &Session, progress: &mut Progress) -> Outcome {
+    for generation in 0..GENERATIONS {
+        let communicator = tested(session)?;
+        let subject = session.subjects[generation % session.subjects.len()];
+        call(session, subject, &communicator, generation, progress)?;
+    }
+    Ok(())
+}
+
+/// Calls on two communicators in turn, each with its own algorithm.
+fn interleaved(session: &Session, progress: &mut Progress) -> Outcome {
+    let (left, right) = (tested(session)?, tested(session)?);
+    let subjects = &session.subjects;
+    for (index, &subject) in subjects.iter().enumerate() {
+        let other = subjects[(index + 1) % subjects.len()];
+        let cases = [simple(subject, &left), simple(other, &right)];
+        progress.begin(format!("{} and {} in turn", cases[0], cases[1]));
+        let mut trials = Vec::new();
+        for round in 0..8 {
+            let communicator = if round % 2 == 0 { &left } else { &right };
+            trials.push(Trial::new(&cases[round % 2], communicator, seed(session, round))?);
+        }
+        for (round, trial) in trials.iter_mut().enumerate() {
+            let (collective, _) = if round % 2 == 0 { subject } else { other };
+            let variables = session.component.as_ref().map(|component| component.variables(collective));
+            trial.perform(if round % 2 == 0 { &left } else { &right }, variables)?;
+        }
+        trials.iter().for_each(|trial| trial.judge(progress));
+    }
+    Ok(())
+}
+
+/// The component offers the algorithms that this program knows, by the same numbers.
+fn names(component: &Component, progress: &mut Progress) {
+    for collective in Collective::ALL {
+        progress.begin(format!("names of the algorithms for {}", collective.name()));
+        let variables = component.variables(collective);
+        let names = |zero: &str| {
+            let algorithms =
+                collective.algorithms().map(|algorithm| (number(algorithm), algorithm.name.into()));
+            [(0, zero.to_owned())].into_iter().chain(algorithms).collect::<Vec<_>>()
+        };
+        let compare = |got: Vec<_>, expected| {
+            (got != expected).then(|| format!("the component has {got:?}, expected {expected:?}"))
+        };
+        progress.check(compare(variables.algorithm.names(), names("auto")));
+        progress.check(compare(variables.ran.names(), names("below")));
+    }
+}
+
+/// Values out of range are refused and change nothing.
+fn refused_values(component: &Component, progress: &mut Progress) -> Outcome {
+    for collective in Collective::ALL {
+        let variables = component.variables(collective);
+        let last = collective.algorithms().last().map_or(AUTO, number);
+        let mut attempt = |name: &str, variable: &ControlVariable, legal: i32, illegal: &[i32]| -> Outcome {
+            for &value in illegal {
+                progress.begin(format!("coll_{}_{}_{name} = {value}", component::NAME, collective.name()));
+                progress.check(accepted(variable, legal, value)?);
+            }
+            variable.write(0)?;
+            Ok(())
+        };
+        attempt("algorithm", &variables.algorithm, last, &[99, last + 1, -1])?;
+        for (parameter, variable) in &variables.parameters {
+            let minimum = parameter.minimum();
+            let illegal: Vec<i32> = (1..minimum).chain([-1, i32::MIN]).collect();
+            attempt(parameter.name(), variable, minimum + 3, &illegal)?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether an illegal value was accepted or changed the legal one.
+fn accepted(
+    variable: &ControlVariable,
+    legal: i32,
+    illegal: i32,
+) -> Result<Option<String>, environment::Error> {
+    variable.write(legal)?;
+    let written = variable.write(illegal);
+    let now = variable.read()?;
+    Ok(match written {
+        Ok(()) => Some("writing it succeeded".into()),
+        Err(_) if now != legal => {
+            Some(format!("it was refused, but the variable went from {legal} to {now}"))
+        }
+        Err(_) => None,
+    })
+}
+
+/// A write takes effect at the next call: every pair of algorithms, one call each.
+fn switched(session: &Session, progress: &mut Progress) -> Outcome {
+    let communicator = tested(session)?;
+    for &first in &session.subjects {
+        for &second in session.subjects.iter().filter(|second| second.0 == first.0) {
+            let variables = session.component.as_ref().map(|component| component.variables(first.0));
+            for subject in [first, second] {
+                let case = simple(subject, &communicator);
+                progress.begin(format!("{case} (from {} to {})", name(first.1), name(second.1)));
+                let mut trial = Trial::new(&case, &communicator, seed(session, 0))?;
+                trial.perform(&communicator, variables)?;
+                trial.judge(progress);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Vectors of more than 2^31 bytes on two ranks, where the collective has one vector.
+pub fn huge(session: &Session, progress: &mut Progress, report: &mut Report) -> Outcome {
+    let pair = session.groups.iter().find(|group| group.size == 2).ok_or("this needs two ranks")?;
+    for &subject in session.subjects.iter().filter(|(collective, _)| *collective != Collective::Alltoall) {
+        if let Some(communicator) = &pair.tested {
+            huge_call(session, subject, communicator, progress)?;
+        }
+        progress.rest();
+        session.world.idle_barrier()?;
+        report.line(subject.0.name(), name(subject.1), "2 (huge)", progress)?;
+    }
+    Ok(())
+}
+
+fn huge_call(
+    session: &Session,
+    (collective, algorithm): Subject,
+    communicator: &Communicator,
+    progress: &mut Progress,
+) -> Outcome {
+    if let Some(component) = &session.component {
+        component.variables(collective).choose(algorithm)?;
+    }
+    let seed = seed(session, 0);
+    progress.begin(format!("{} {}, {HUGE} doubles", collective.name(), name(algorithm)));
+    let problem = match collective {
+        Collective::Allreduce => huge_allreduce(communicator, seed)?,
+        _ => huge_bcast(communicator, seed)?,
+    };
+    progress.check(problem);
+    if let (Some(component), Some(algorithm)) = (&session.component, algorithm) {
+        let ran = component.variables(collective).ran.read()?;
+        progress.check(
+            (ran != number(algorithm)).then(|| component::name_of(collective, ran).to_owned() + " ran"),
+        );
+    }
+    Ok(())
+}
+
+fn huge_allreduce(communicator: &Communicator, seed: u64) -> Result<Option<String>, environment::Error> {
+    let operator = Operator::new(Arithmetic::Sum)?;
+    let mut image = Image::new(&Rc::new(Datatype::double()), HUGE, 0);
+    expected::write_operands(&mut image, Arithmetic::Sum, seed, communicator.rank());
+    communicator.allreduce(None, &mut image, &operator)?;
+    Ok(expected::wrong_sum(&image, seed, communicator.size()))
+}
+
+fn huge_bcast(communicator: &Communicator, seed: u64) -> Result<Option<String>, environment::Error> {
+    const ROOT: usize = 1;
+    const ELEMENT: usize = 1000;
+    let element = Rc::new(Datatype::contiguous(ELEMENT, &Datatype::double())?);
+    let mut image = Image::new(&element, HUGE / ELEMENT, 0);
+    if communicator.rank() == ROOT {
+        expected::write_message(&mut image, seed, ROOT);
+    }
+    communicator.bcast(&mut image, ROOT)?;
+    Ok(expected::wrong_message(&image, seed, ROOT))
+}

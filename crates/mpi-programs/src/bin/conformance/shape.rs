@@ -1,0 +1,120 @@
+//! The datatypes that are tested.
+
+use std::fmt;
+use std::rc::Rc;
+
+use mpi_programs::call::Elements;
+use mpi_programs::datatype::Datatype;
+use mpi_programs::environment::Error;
+use mpi_programs::operator::Arithmetic;
+
+/// A way in which values lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    Int,
+    Double,
+    DoubleInt,
+    Vector,
+    NegativeLowerBound,
+    LargeExtent,
+    Interleaved,
+    Whole,
+}
+
+use Shape::{Double, DoubleInt, Int, Interleaved, LargeExtent, NegativeLowerBound, Vector, Whole};
+
+impl Shape {
+    /// Those whose elements have a fixed number of values.
+    pub const REGULAR: [Shape; 7] =
+        [Int, Double, DoubleInt, Vector, NegativeLowerBound, LargeExtent, Interleaved];
+
+    /// A datatype for vectors of so many values.
+    fn datatype(self, values: usize) -> Result<Datatype, Error> {
+        let int = Datatype::int();
+        match self {
+            Int => Ok(int),
+            Double => Ok(Datatype::double()),
+            DoubleInt => Ok(Datatype::double_int()),
+            Vector => Datatype::vector(2, 2, 3, &int),
+            NegativeLowerBound => Datatype::displaced(&[-8, 4], &int),
+            LargeExtent => Datatype::resized(-4, 28, &Datatype::displaced(&[0, 8], &int)?),
+            Interleaved => Datatype::resized(0, 8, &Datatype::displaced(&[0, 12], &int)?),
+            Whole => Datatype::contiguous(values, &int),
+        }
+    }
+
+    /// The operators that MPI defines on such elements, and those that users may define.
+    pub fn operators(self) -> &'static [Arithmetic] {
+        match self {
+            Int | Double => &[Arithmetic::Sum, Arithmetic::Max, Arithmetic::Product, Arithmetic::Affine],
+            DoubleInt => &[Arithmetic::MinLoc, Arithmetic::MaxLoc, Arithmetic::Product, Arithmetic::Affine],
+            _ => &[Arithmetic::Product, Arithmetic::Affine],
+        }
+    }
+
+    /// Elements that have so many values together.
+    pub fn elements(self, values: usize) -> Result<Elements, Error> {
+        let datatype = Rc::new(self.datatype(values)?);
+        // No values are no elements: Open MPI skips a broadcast on the ranks whose count is 0, and there alone.
+        let width = datatype.layout().slots.len().max(1);
+        Ok(Elements { datatype, count: values / width })
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(match self {
+            Int => "MPI_INT",
+            Double => "MPI_DOUBLE",
+            DoubleInt => "MPI_DOUBLE_INT",
+            Vector => "vector with gaps",
+            NegativeLowerBound => "negative lower bound",
+            LargeExtent => "resized to a larger extent",
+            Interleaved => "interleaved elements",
+            Whole => "one element for the whole vector",
+        })
+    }
+}
+
+/// The datatypes of two sides of a call. They have equal signatures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sides(pub Shape, pub Shape);
+
+impl Sides {
+    /// The same datatype on both sides.
+    pub fn same() -> impl Iterator<Item = Sides> {
+        Shape::REGULAR.into_iter().map(|shape| Sides(shape, shape))
+    }
+
+    /// Different datatypes.
+    pub const MIXED: [Sides; 5] = [
+        Sides(Whole, Int),
+        Sides(Int, Vector),
+        Sides(Vector, NegativeLowerBound),
+        Sides(LargeExtent, Whole),
+        Sides(NegativeLowerBound, Interleaved),
+    ];
+
+    pub fn differ(self) -> bool {
+        self.0 != self.1
+    }
+
+    /// How many values a vector has whose length is given in elements of the larger type.
+    pub fn values(self, count: usize) -> usize {
+        count
+            * match self {
+                Sides(Int, Int) | Sides(Double, Double) => 1,
+                Sides(left, right) if left == right && left != Vector => 2,
+                _ => 4,
+            }
+    }
+}
+
+impl fmt::Display for Sides {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self.differ() {
+            true => write!(formatter, "{} to {}", self.0, self.1),
+            false => self.0.fmt(formatter),
+        }
+    }
+}

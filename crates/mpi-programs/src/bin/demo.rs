@@ -1,0 +1,233 @@
+//! Shows every registered algorithm at work: is its result right, did it run at all, and how long does it take
+//! compared with Open MPI's own choice?
+//!
+//! `mpirun -n 8 demo`
+
+use std::error::Error;
+use std::fmt::Display;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use mpi_programs::call::{Call, Elements};
+use mpi_programs::command_line::{parse, refuse};
+use mpi_programs::communicator::Communicator;
+use mpi_programs::component::{self, CollectiveVariables, Component, name_of, number};
+use mpi_programs::datatype::Datatype;
+use mpi_programs::environment::{self, Environment};
+use mpi_programs::operator::{Arithmetic, Operator};
+use rustcoll::algorithms::{Algorithm, Collective};
+
+const RIVAL: &str = "tuned";
+const SEED: u64 = 1;
+/// Calls of one contestant before it is the other one's turn; the first of them is not counted.
+const CHUNK: usize = 5;
+/// The most turns of a contestant.
+const TURNS: usize = 40;
+/// No turn begins after this time in a row of the table.
+const TIME_PER_ROW: Duration = Duration::from_millis(500);
+
+/// Shows every collective algorithm: its result, whether it ran, and its time
+#[derive(Parser, Debug)]
+struct Options {
+    /// What to print as Open MPI's mca_base_component_path in the closing hint
+    #[arg(long, value_name = "PATH")]
+    plugin_path: Option<String>,
+}
+
+fn main() -> ExitCode {
+    let environment = Environment::new().expect("MPI can be initialized");
+    show_all(&environment).unwrap_or_else(|error| {
+        eprintln!("demo: {error}");
+        environment::abort();
+        ExitCode::FAILURE
+    })
+}
+
+fn show_all(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
+    let world = environment.world()?;
+    let options: Options = match parse(&world) {
+        Ok(options) => options,
+        Err(code) => return Ok(code),
+    };
+    let component = match Component::find() {
+        Ok(component) => component,
+        Err(error) => return Ok(refuse(&world, error)),
+    };
+    if world.size() < 2 {
+        return Ok(refuse(&world, "this needs at least two ranks"));
+    }
+    let stage = Stage { subject: world.dup_for(component::NAME)?, rival: world.dup_for(RIVAL)? };
+    stage.print_head();
+    let mut all_right = true;
+    for collective in Collective::ALL {
+        let variables = component.variables(collective);
+        if !stage.rival_is_independent(variables)? {
+            return Ok(refuse(&world, format!("{} also serves {RIVAL}'s communicator", component::NAME)));
+        }
+        for bytes in sizes(collective) {
+            for algorithm in collective.algorithms() {
+                all_right &= stage.show(variables, algorithm, bytes)?;
+            }
+        }
+    }
+    if world.rank() == 0 {
+        print_hint(&options);
+    }
+    Ok(if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Length of the vector, or of the block for each rank.
+fn sizes(collective: Collective) -> [usize; 3] {
+    match collective {
+        Collective::Alltoall => [8, 1 << 10, 1 << 15],
+        Collective::Allreduce | Collective::Bcast => [8, 1 << 14, 1 << 20],
+    }
+}
+
+fn call(
+    collective: Collective,
+    communicator: &Communicator,
+    bytes: usize,
+) -> Result<Call, environment::Error> {
+    let ints = Elements { datatype: Rc::new(Datatype::int()), count: bytes / 4 };
+    Ok(match collective {
+        Collective::Allreduce => {
+            let sum = Rc::new(Operator::new(Arithmetic::Sum)?);
+            Call::allreduce(communicator, &ints, &sum, false, SEED)
+        }
+        Collective::Alltoall => Call::alltoall(communicator, &ints, &ints, false, SEED),
+        Collective::Bcast => Call::bcast(communicator, &ints, 0, SEED),
+    })
+}
+
+/// The same ranks, once for each contestant.
+struct Stage {
+    subject: Communicator,
+    rival: Communicator,
+}
+
+impl Stage {
+    /// Prints on one rank.
+    fn print(&self, line: impl Display) {
+        if self.subject.rank() == 0 {
+            println!("{line}");
+        }
+    }
+
+    fn print_head(&self) {
+        let ranks = self.subject.size();
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        self.print(format_args!("{ranks} ranks, {processors} processors"));
+        if ranks > processors {
+            self.print(
+                "The ranks share processors: the times tell more about the scheduler than about algorithms.",
+            );
+        }
+        self.print("Bytes are those of the vector, in alltoall those of the block for each rank.\n");
+        self.print(format_args!(
+            "{:<10} {:>8}  {:<36} {:<36} {:<6} {:>10} {:>10} {:>7}",
+            "collective", "bytes", "asked for", "ran", "result", "time/us", "tuned/us", "ratio"
+        ));
+    }
+
+    /// Whether the rival's calls pass the component by: they leave no trace in its variable.
+    fn rival_is_independent(&self, variables: &CollectiveVariables) -> Result<bool, environment::Error> {
+        let collective = variables.collective;
+        let (Some(first), Some(last)) = (collective.algorithms().next(), collective.algorithms().last())
+        else {
+            return Ok(true);
+        };
+        variables.choose(Some(first))?;
+        call(collective, &self.subject, 8)?.perform(&self.subject)?;
+        let before = variables.ran.read()?;
+        variables.choose(Some(last))?;
+        call(collective, &self.rival, 8)?.perform(&self.rival)?;
+        self.everywhere(first.name == last.name || variables.ran.read()? == before)
+    }
+
+    /// Prints a row of the table; returns whether the algorithm ran and was right on all ranks.
+    fn show(
+        &self,
+        variables: &CollectiveVariables,
+        algorithm: &Algorithm,
+        bytes: usize,
+    ) -> Result<bool, Box<dyn Error>> {
+        let collective = algorithm.collective;
+        let mut call = call(collective, &self.subject, bytes)?;
+        variables.choose(Some(algorithm))?;
+        call.perform(&self.subject)?;
+        let ran = variables.ran.read()?;
+        let is_right = self.everywhere(call.difference().is_none() && call.changed_source().is_none())?;
+        let did_run = self.everywhere(ran == number(algorithm))?;
+        let (time, rival) = self.race(&mut call)?;
+        self.print(format_args!(
+            "{:<10} {bytes:>8}  {:<36} {:<36} {:<6} {:>10.1} {:>10.1} {:>7.2}",
+            collective.name(),
+            algorithm.name,
+            if did_run { algorithm.name } else { odd_one(collective, ran, algorithm) },
+            if is_right { "right" } else { "WRONG" },
+            time * 1e6,
+            rival * 1e6,
+            time / rival
+        ));
+        Ok(is_right && did_run)
+    }
+
+    /// The median times in seconds of both contestants, which take turns.
+    fn race(&self, call: &mut Call) -> Result<(f64, f64), environment::Error> {
+        let (mut subject, mut rival) = (Vec::new(), Vec::new());
+        let start = Instant::now();
+        for turn in 0..TURNS {
+            if turn > 0 && !self.rival.told_by(0, start.elapsed() < TIME_PER_ROW)? {
+                break;
+            }
+            subject.extend(self.turn(call, &self.subject)?);
+            rival.extend(self.turn(call, &self.rival)?);
+        }
+        Ok((median(self.rival.maxima(&subject)?), median(self.rival.maxima(&rival)?)))
+    }
+
+    /// This rank's times of some calls, each of which begins with a barrier.
+    fn turn(&self, call: &mut Call, communicator: &Communicator) -> Result<Vec<f64>, environment::Error> {
+        let mut times = Vec::new();
+        for _ in 0..CHUNK {
+            self.rival.barrier()?;
+            let start = Instant::now();
+            call.perform(communicator)?;
+            times.push(start.elapsed().as_secs_f64());
+        }
+        Ok(times.split_off(1))
+    }
+
+    fn everywhere(&self, is_so: bool) -> Result<bool, environment::Error> {
+        let exceptions = self.rival.maxima(&[f64::from(u8::from(!is_so))])?;
+        Ok(exceptions == [0.0])
+    }
+}
+
+/// What to call it when not all ranks ran the algorithm that was asked for.
+fn odd_one(collective: Collective, ran: i32, asked: &Algorithm) -> &'static str {
+    if ran == number(asked) { "another on other ranks" } else { name_of(collective, ran) }
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn print_hint(options: &Options) {
+    let general = Collective::Allreduce.algorithms().filter(|algorithm| algorithm.requires.is_empty());
+    let Some(algorithm) = general.last() else { return };
+    let path = options.plugin_path.as_ref().map(|path| format!("--mca mca_base_component_path {path} "));
+    println!("\nWith your own program:\n");
+    println!(
+        "    mpirun {}--mca coll {},tuned,basic,libnbc,self,inter --mca coll_{}_{}_algorithm {} ./your_program",
+        path.unwrap_or_default(),
+        component::NAME,
+        component::NAME,
+        algorithm.collective.name(),
+        algorithm.name
+    );
+}

@@ -1,0 +1,211 @@
+//! Communicators: made for one component or for fewer ranks, and the operations on them.
+
+use std::ffi::{CString, c_int};
+use std::time::Duration;
+
+use mpi_sys::MPI_Comm;
+
+use crate::environment::{Error, check};
+use crate::handles;
+use crate::image::Image;
+use crate::operator::Operator;
+
+/// The info key by which Open MPI orders the collective components of a new communicator.
+const PREFERENCE: &str = "ompi_comm_coll_preference";
+const TAG: c_int = 0;
+
+/// A communicator whose errors are returned; freed when dropped unless it is predefined.
+#[derive(Debug)]
+pub struct Communicator {
+    handle: MPI_Comm,
+    predefined: bool,
+    rank: usize,
+    size: usize,
+}
+
+impl Communicator {
+    pub(crate) fn predefined(handle: MPI_Comm) -> Result<Self, Error> {
+        Self::new(handle, true)
+    }
+
+    fn made(make: impl FnOnce(*mut MPI_Comm) -> c_int) -> Result<Option<Self>, Error> {
+        // SAFETY: reads a constant.
+        let null = unsafe { mpi_sys::RSMPI_COMM_NULL };
+        let mut handle = null;
+        check(make(&mut handle))?;
+        if handle == null { Ok(None) } else { Self::new(handle, false).map(Some) }
+    }
+
+    fn new(handle: MPI_Comm, predefined: bool) -> Result<Self, Error> {
+        let (mut rank, mut size) = (0, 0);
+        // SAFETY: the handle is valid.
+        unsafe {
+            check(mpi_sys::MPI_Comm_set_errhandler(handle, mpi_sys::RSMPI_ERRORS_RETURN))?;
+            check(mpi_sys::MPI_Comm_rank(handle, &mut rank))?;
+            check(mpi_sys::MPI_Comm_size(handle, &mut size))?;
+        }
+        Ok(Communicator { handle, predefined, rank: rank as usize, size: size as usize })
+    }
+
+    /// This process's rank.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// A duplicate whose collectives are served by the named component as far as it has them.
+    pub fn dup_for(&self, component: &str) -> Result<Self, Error> {
+        let [key, value] = [PREFERENCE, component].map(|text| CString::new(text).expect("no zero in a name"));
+        // SAFETY: reads a constant.
+        let mut info = unsafe { mpi_sys::RSMPI_INFO_NULL };
+        // SAFETY: the texts are zero-terminated, and MPI copies them.
+        unsafe {
+            check(mpi_sys::MPI_Info_create(&mut info))?;
+            check(mpi_sys::MPI_Info_set(info, key.as_ptr(), value.as_ptr()))?;
+        }
+        // SAFETY: both handles are valid.
+        let made = Self::made(|new| unsafe { mpi_sys::MPI_Comm_dup_with_info(self.handle, info, new) });
+        // SAFETY: the info is not used any more.
+        check(unsafe { mpi_sys::MPI_Info_free(&mut info) })?;
+        Ok(made?.expect("a duplicate is never null"))
+    }
+
+    /// The first `size` ranks in reverse order, so that ranks differ from those here; `None` on the others.
+    pub fn first_reversed(&self, size: usize) -> Result<Option<Self>, Error> {
+        // SAFETY: reads a constant.
+        let undefined = unsafe { mpi_sys::RSMPI_UNDEFINED };
+        let color = if self.rank < size { 0 } else { undefined };
+        let key = -(self.rank as c_int);
+        // SAFETY: the handle is valid.
+        Self::made(|new| unsafe { mpi_sys::MPI_Comm_split(self.handle, color, key, new) })
+    }
+
+    /// Waits until all ranks are here.
+    pub fn barrier(&self) -> Result<(), Error> {
+        // SAFETY: the handle is valid.
+        check(unsafe { mpi_sys::MPI_Barrier(self.handle) })
+    }
+
+    /// Waits until all ranks are here, leaving the processor to those that still work.
+    pub fn idle_barrier(&self) -> Result<(), Error> {
+        let mut done = 0;
+        // SAFETY: reads constants.
+        let (mut request, ignore) = unsafe { (mpi_sys::RSMPI_REQUEST_NULL, mpi_sys::RSMPI_STATUS_IGNORE) };
+        // SAFETY: the handle is valid, and the request is tested until it is complete.
+        check(unsafe { mpi_sys::MPI_Ibarrier(self.handle, &mut request) })?;
+        while done == 0 {
+            // SAFETY: the request was started above.
+            check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, ignore) })?;
+            if done == 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        Ok(())
+    }
+
+    /// `MPI_Allreduce`; without a send buffer in place.
+    pub fn allreduce(
+        &self,
+        send: Option<&Image>,
+        receive: &mut Image,
+        operator: &Operator,
+    ) -> Result<(), Error> {
+        assert!(send.is_none_or(|send| send.count() == receive.count()));
+        let count = receive.count() as c_int;
+        let source = send.map_or(handles::in_place(), Image::address);
+        let target = receive.address_mut();
+        // SAFETY: both buffers hold `count` elements of the datatype.
+        check(unsafe {
+            mpi_sys::MPI_Allreduce(source, target, count, receive.datatype(), operator.handle(), self.handle)
+        })
+    }
+
+    /// `MPI_Alltoall` of buffers with one block per rank; without a send buffer in place.
+    pub fn alltoall(&self, send: Option<&Image>, receive: &mut Image) -> Result<(), Error> {
+        let block = |image: &Image| (image.count() / self.size) as c_int;
+        let (count, datatype) = (block(receive), receive.datatype());
+        let target = receive.address_mut();
+        let (source, send_count, send_type) = match send {
+            Some(send) => (send.address(), block(send), send.datatype()),
+            None => (handles::in_place(), count, datatype),
+        };
+        // SAFETY: both buffers hold their count of elements for each rank.
+        check(unsafe {
+            mpi_sys::MPI_Alltoall(source, send_count, send_type, target, count, datatype, self.handle)
+        })
+    }
+
+    /// `MPI_Bcast`
+    pub fn bcast(&self, image: &mut Image, root: usize) -> Result<(), Error> {
+        let (count, datatype) = (image.count() as c_int, image.datatype());
+        // SAFETY: the buffer holds `count` elements of the datatype.
+        check(unsafe { mpi_sys::MPI_Bcast(image.address_mut(), count, datatype, root as c_int, self.handle) })
+    }
+
+    /// What the root says.
+    pub fn told_by(&self, root: usize, mut flag: bool) -> Result<bool, Error> {
+        let byte: *mut bool = &mut flag;
+        // SAFETY: the buffer is one byte that is 0 or 1 on all ranks.
+        check(unsafe { mpi_sys::MPI_Bcast(byte.cast(), 1, handles::byte(), root as c_int, self.handle) })?;
+        Ok(flag)
+    }
+
+    /// The greatest number of all ranks, for each place.
+    pub fn maxima(&self, numbers: &[f64]) -> Result<Vec<f64>, Error> {
+        let mut maxima = vec![0.0; numbers.len()];
+        let count = numbers.len() as c_int;
+        // SAFETY: both buffers hold `count` doubles.
+        check(unsafe {
+            mpi_sys::MPI_Allreduce(
+                numbers.as_ptr().cast(),
+                maxima.as_mut_ptr().cast(),
+                count,
+                handles::double(),
+                handles::max(),
+                self.handle,
+            )
+        })?;
+        Ok(maxima)
+    }
+
+    /// Sends bytes.
+    pub fn send(&self, bytes: &[u8], to: usize) -> Result<(), Error> {
+        let count = bytes.len() as c_int;
+        // SAFETY: the buffer holds `count` bytes.
+        check(unsafe {
+            mpi_sys::MPI_Send(bytes.as_ptr().cast(), count, handles::byte(), to as c_int, TAG, self.handle)
+        })
+    }
+
+    /// Receives as many bytes as were sent.
+    pub fn receive(&self, from: usize) -> Result<Vec<u8>, Error> {
+        let (from, mut count) = (from as c_int, 0);
+        let mut status = std::mem::MaybeUninit::uninit();
+        // SAFETY: MPI writes the status and then reads it.
+        unsafe {
+            check(mpi_sys::MPI_Probe(from, TAG, self.handle, status.as_mut_ptr()))?;
+            check(mpi_sys::MPI_Get_count(status.as_ptr(), handles::byte(), &mut count))?;
+        }
+        let mut bytes = vec![0; count as usize];
+        let target = bytes.as_mut_ptr().cast();
+        // SAFETY: the buffer holds `count` bytes.
+        check(unsafe {
+            mpi_sys::MPI_Recv(target, count, handles::byte(), from, TAG, self.handle, status.as_mut_ptr())
+        })?;
+        Ok(bytes)
+    }
+}
+
+impl Drop for Communicator {
+    fn drop(&mut self) {
+        // After a panic the other ranks do not come to free it.
+        if !self.predefined && !std::thread::panicking() {
+            // SAFETY: the handle was made by this and is used nowhere else.
+            unsafe { mpi_sys::MPI_Comm_free(&mut self.handle) };
+        }
+    }
+}

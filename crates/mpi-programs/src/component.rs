@@ -1,0 +1,104 @@
+//! The variables of the component `rustcoll`.
+
+use std::fmt;
+
+use rustcoll::algorithms::{Algorithm, Collective, Parameter};
+
+use crate::environment::Error;
+use crate::tools::{ControlVariable, PerformanceVariable};
+
+/// The component's name.
+pub const NAME: &str = "rustcoll";
+
+/// A variable that the component should have and the MPI library does not know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing(String);
+
+impl fmt::Display for Missing {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(
+            formatter,
+            "the component {NAME} is not loaded, or not in this version: MPI knows no variable {}",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for Missing {}
+
+/// The component's variables for one collective.
+#[derive(Debug)]
+pub struct CollectiveVariables {
+    /// The collective.
+    pub collective: Collective,
+    /// Which algorithm to use.
+    pub algorithm: ControlVariable,
+    /// The parameters of its algorithms.
+    pub parameters: Vec<(Parameter, ControlVariable)>,
+    /// Which algorithm served the last call of this process.
+    pub ran: PerformanceVariable,
+}
+
+impl CollectiveVariables {
+    fn find(collective: Collective) -> Result<Self, Missing> {
+        let name = |what: &str| format!("coll_{NAME}_{}_{what}", collective.name());
+        let control = |what: &str| ControlVariable::find(&name(what)).ok_or_else(|| Missing(name(what)));
+        let parameters = collective.parameters();
+        Ok(CollectiveVariables {
+            collective,
+            algorithm: control("algorithm")?,
+            parameters: parameters
+                .map(|parameter| Ok((parameter, control(parameter.name())?)))
+                .collect::<Result<_, _>>()?,
+            ran: PerformanceVariable::find(&name("ran")).ok_or_else(|| Missing(name("ran")))?,
+        })
+    }
+
+    /// Chooses an algorithm for the next calls, `None` for the component's own choice.
+    pub fn choose(&self, algorithm: Option<&Algorithm>) -> Result<(), Error> {
+        self.algorithm.write(algorithm.map_or(AUTO, number))
+    }
+
+    /// Sets a parameter for the next calls; 0 stands for its default.
+    pub fn set(&self, parameter: Parameter, value: i32) -> Result<(), Error> {
+        let variable = self.parameters.iter().find(|(known, _)| *known == parameter);
+        variable.map_or(Ok(()), |(_, variable)| variable.write(value))
+    }
+}
+
+/// The value of an algorithm variable that leaves the choice to the component.
+pub const AUTO: i32 = 0;
+/// The value that tells that a call went to the component below.
+pub const BELOW: i32 = 0;
+
+/// The number by which the component's variables call an algorithm.
+pub fn number(algorithm: &Algorithm) -> i32 {
+    let place = algorithm.collective.algorithms().position(|other| other.name == algorithm.name);
+    place.expect("every algorithm is registered") as i32 + 1
+}
+
+/// What a number in a variable `ran` means.
+pub fn name_of(collective: Collective, number: i32) -> &'static str {
+    match (number, collective.algorithms().nth((number - 1).max(0) as usize)) {
+        (BELOW, _) => "below",
+        (1.., Some(algorithm)) => algorithm.name,
+        _ => "?",
+    }
+}
+
+/// All variables of the component.
+#[derive(Debug)]
+pub struct Component(Vec<CollectiveVariables>);
+
+impl Component {
+    /// Finds the component's variables in this process.
+    pub fn find() -> Result<Self, Missing> {
+        Ok(Component(Collective::ALL.map(CollectiveVariables::find).into_iter().collect::<Result<_, _>>()?))
+    }
+
+    /// Those of one collective.
+    pub fn variables(&self, collective: Collective) -> &CollectiveVariables {
+        let found = self.0.iter().find(|variables| variables.collective == collective);
+        found.expect("there are variables for every collective")
+    }
+}

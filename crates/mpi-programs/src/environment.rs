@@ -1,0 +1,88 @@
+//! MPI from its initialization to its end, and its errors.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::fmt;
+use std::ptr;
+
+use crate::communicator::Communicator;
+
+/// A return code other than `MPI_SUCCESS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Error(pub c_int);
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let mut text: [c_char; mpi_sys::MPI_MAX_ERROR_STRING as usize] =
+            [0; mpi_sys::MPI_MAX_ERROR_STRING as usize];
+        let mut length = 0;
+        // SAFETY: the buffer is as long as MPI demands and stays zero-terminated.
+        let text = unsafe {
+            mpi_sys::MPI_Error_string(self.0, text.as_mut_ptr(), &mut length);
+            CStr::from_ptr(text.as_ptr())
+        };
+        write!(formatter, "{} (code {})", text.to_string_lossy(), self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Turns a return code into a result.
+pub fn check(code: c_int) -> Result<(), Error> {
+    match code {
+        0 => Ok(()),
+        code => Err(Error(code)),
+    }
+}
+
+/// MPI and its tool interface, initialized. Everything made through MPI must be dropped before this.
+#[derive(Debug)]
+pub struct Environment(());
+
+impl Environment {
+    /// Initializes MPI for one thread.
+    pub fn new() -> Result<Self, Error> {
+        let mut provided = 0;
+        // SAFETY: MPI allows null for the arguments of main, and the tool interface may be initialized at any time.
+        unsafe {
+            check(mpi_sys::MPI_Init(ptr::null_mut(), ptr::null_mut()))?;
+            check(mpi_sys::MPI_T_init_thread(mpi_sys::RSMPI_THREAD_SINGLE, &mut provided))?;
+        }
+        Ok(Environment(()))
+    }
+
+    /// `MPI_COMM_WORLD`
+    pub fn world(&self) -> Result<Communicator, Error> {
+        // SAFETY: reads a constant.
+        Communicator::predefined(unsafe { mpi_sys::RSMPI_COMM_WORLD })
+    }
+
+    /// `MPI_COMM_SELF`
+    pub fn itself(&self) -> Result<Communicator, Error> {
+        // SAFETY: reads a constant.
+        Communicator::predefined(unsafe { mpi_sys::RSMPI_COMM_SELF })
+    }
+}
+
+impl Drop for Environment {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return abort();
+        }
+        // SAFETY: called once, after everything made through MPI was dropped.
+        unsafe {
+            mpi_sys::MPI_T_finalize();
+            mpi_sys::MPI_Finalize();
+        }
+    }
+}
+
+/// Ends all processes of the job: a rank that stops alone would leave the others waiting.
+pub fn abort() {
+    // SAFETY: may be called at any time after the initialization.
+    unsafe { mpi_sys::MPI_Abort(mpi_sys::RSMPI_COMM_WORLD, 1) };
+}
+
+/// Ends this process from any thread, which makes the launcher end the job.
+pub fn kill() -> ! {
+    std::process::exit(3)
+}

@@ -1,0 +1,41 @@
+//! Open MPI's handles and constants that its header defines as casts, which bindgen cannot translate.
+
+use mpi_sys::{MPI_Datatype, MPI_Op};
+use std::ffi::c_void;
+
+pub fn int() -> MPI_Datatype {
+    MPI_Datatype((&raw mut mpi_sys::ompi_mpi_int).cast())
+}
+
+pub fn double() -> MPI_Datatype {
+    MPI_Datatype((&raw mut mpi_sys::ompi_mpi_double).cast())
+}
+
+pub fn double_int() -> MPI_Datatype {
+    MPI_Datatype((&raw mut mpi_sys::ompi_mpi_double_int).cast())
+}
+
+pub fn byte() -> MPI_Datatype {
+    MPI_Datatype((&raw mut mpi_sys::ompi_mpi_byte).cast())
+}
+
+pub fn sum() -> MPI_Op {
+    MPI_Op((&raw mut mpi_sys::ompi_mpi_op_sum).cast())
+}
+
+pub fn max() -> MPI_Op {
+    MPI_Op((&raw mut mpi_sys::ompi_mpi_op_max).cast())
+}
+
+pub fn minloc() -> MPI_Op {
+    MPI_Op((&raw mut mpi_sys::ompi_mpi_op_minloc).cast())
+}
+
+pub fn maxloc() -> MPI_Op {
+    MPI_Op((&raw mut mpi_sys::ompi_mpi_op_maxloc).cast())
+}
+
+/// `MPI_IN_PLACE`
+pub fn in_place() -> *const c_void {
+    std::ptr::without_provenance(1)
+}

@@ -1,0 +1,169 @@
+//! Variables of the tool interface `MPI_T`: those that control the library and those that tell what it did.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::ptr;
+
+use mpi_sys::{MPI_T_cvar_handle, MPI_T_enum, MPI_T_pvar_handle, MPI_T_pvar_session};
+
+use crate::environment::{Error, check};
+use crate::handles;
+
+const TEXT: usize = 256;
+const STATE: c_int = mpi_sys::MPI_T_PVAR_CLASS_STATE as c_int;
+
+/// A control variable of type int, bound to no object. Its handle lives until the tool interface ends.
+#[derive(Debug)]
+pub struct ControlVariable {
+    handle: MPI_T_cvar_handle,
+    enumerator: MPI_T_enum,
+}
+
+impl ControlVariable {
+    /// Looks a variable up; `None` if there is no int of that name.
+    pub fn find(name: &str) -> Option<Self> {
+        let name = CString::new(name).ok()?;
+        let (mut index, mut count) = (0, 0);
+        let mut handle: MPI_T_cvar_handle = ptr::null_mut();
+        // SAFETY: the name is zero-terminated.
+        check(unsafe { mpi_sys::MPI_T_cvar_get_index(name.as_ptr(), &mut index) }).ok()?;
+        let enumerator = Self::enumerator_of_int(index)?;
+        // SAFETY: the index is valid, and a variable that is bound to no object takes none.
+        check(unsafe { mpi_sys::MPI_T_cvar_handle_alloc(index, ptr::null_mut(), &mut handle, &mut count) })
+            .ok()?;
+        (count == 1).then_some(ControlVariable { handle, enumerator })
+    }
+
+    fn enumerator_of_int(index: c_int) -> Option<MPI_T_enum> {
+        let (mut verbosity, mut bind, mut scope, mut length) = (0, 0, 0, 0);
+        let (mut datatype, mut enumerator) = (handles::byte(), ptr::null_mut());
+        // SAFETY: MPI writes no text where the length is 0 or the text's address null.
+        check(unsafe {
+            mpi_sys::MPI_T_cvar_get_info(
+                index,
+                ptr::null_mut(),
+                &mut length,
+                &mut verbosity,
+                &mut datatype,
+                &mut enumerator,
+                ptr::null_mut(),
+                ptr::null_mut(),
+                &mut bind,
+                &mut scope,
+            )
+        })
+        .ok()?;
+        (datatype == handles::int()).then_some(enumerator)
+    }
+
+    /// Its value.
+    pub fn read(&self) -> Result<i32, Error> {
+        let mut value = 0;
+        // SAFETY: the variable is one int.
+        check(unsafe { mpi_sys::MPI_T_cvar_read(self.handle, (&raw mut value).cast()) })?;
+        Ok(value)
+    }
+
+    /// Sets it.
+    pub fn write(&self, value: i32) -> Result<(), Error> {
+        // SAFETY: the variable is one int.
+        check(unsafe { mpi_sys::MPI_T_cvar_write(self.handle, (&raw const value).cast()) })
+    }
+
+    /// The values it may have and their names; empty if it has no enumerator.
+    pub fn names(&self) -> Vec<(i32, String)> {
+        names(self.enumerator)
+    }
+}
+
+/// A performance variable of class STATE and type int, bound to no object and continuous. Its handle lives until the
+/// tool interface ends.
+#[derive(Debug)]
+pub struct PerformanceVariable {
+    session: MPI_T_pvar_session,
+    handle: MPI_T_pvar_handle,
+    enumerator: MPI_T_enum,
+}
+
+impl PerformanceVariable {
+    /// Looks a variable up; `None` if there is no continuous int of that name and class.
+    pub fn find(name: &str) -> Option<Self> {
+        let name = CString::new(name).ok()?;
+        let (mut index, mut count) = (0, 0);
+        let mut session: MPI_T_pvar_session = ptr::null_mut();
+        let mut handle: MPI_T_pvar_handle = ptr::null_mut();
+        // SAFETY: the name is zero-terminated.
+        check(unsafe { mpi_sys::MPI_T_pvar_get_index(name.as_ptr(), STATE, &mut index) }).ok()?;
+        let enumerator = Self::enumerator_of_continuous_int(index)?;
+        // SAFETY: the index is valid, and a variable that is bound to no object takes none.
+        unsafe {
+            check(mpi_sys::MPI_T_pvar_session_create(&mut session)).ok()?;
+            check(mpi_sys::MPI_T_pvar_handle_alloc(session, index, ptr::null_mut(), &mut handle, &mut count))
+                .ok()?;
+        }
+        (count == 1).then_some(PerformanceVariable { session, handle, enumerator })
+    }
+
+    fn enumerator_of_continuous_int(index: c_int) -> Option<MPI_T_enum> {
+        let (mut verbosity, mut class, mut bind, mut length) = (0, 0, 0, 0);
+        let (mut read_only, mut continuous, mut atomic) = (0, 0, 0);
+        let (mut datatype, mut enumerator) = (handles::byte(), ptr::null_mut());
+        // SAFETY: MPI writes no text where the length is 0 or the text's address null.
+        check(unsafe {
+            mpi_sys::MPI_T_pvar_get_info(
+                index,
+                ptr::null_mut(),
+                &mut length,
+                &mut verbosity,
+                &mut class,
+                &mut datatype,
+                &mut enumerator,
+                ptr::null_mut(),
+                ptr::null_mut(),
+                &mut bind,
+                &mut read_only,
+                &mut continuous,
+                &mut atomic,
+            )
+        })
+        .ok()?;
+        (datatype == handles::int() && continuous != 0).then_some(enumerator)
+    }
+
+    /// Its value.
+    pub fn read(&self) -> Result<i32, Error> {
+        let mut value = 0;
+        // SAFETY: the variable is one int.
+        check(unsafe { mpi_sys::MPI_T_pvar_read(self.session, self.handle, (&raw mut value).cast()) })?;
+        Ok(value)
+    }
+
+    /// The values it may have and their names; empty if it has no enumerator.
+    pub fn names(&self) -> Vec<(i32, String)> {
+        names(self.enumerator)
+    }
+}
+
+fn names(enumerator: MPI_T_enum) -> Vec<(i32, String)> {
+    let (mut items, mut length) = (0, TEXT as c_int);
+    let mut text: [c_char; TEXT] = [0; TEXT];
+    if enumerator.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: the enumerator is valid and the length is that of the text.
+    let code =
+        unsafe { mpi_sys::MPI_T_enum_get_info(enumerator, &mut items, text.as_mut_ptr(), &mut length) };
+    let items = if check(code).is_ok() { items } else { 0 };
+    (0..items).filter_map(|index| item(enumerator, index).ok()).collect()
+}
+
+fn item(enumerator: MPI_T_enum, index: c_int) -> Result<(i32, String), Error> {
+    let (mut value, mut length) = (0, TEXT as c_int);
+    let mut text: [c_char; TEXT] = [0; TEXT];
+    // SAFETY: the index is less than the number of items and the length is that of the text.
+    check(unsafe {
+        mpi_sys::MPI_T_enum_get_item(enumerator, index, &mut value, text.as_mut_ptr(), &mut length)
+    })?;
+    // SAFETY: MPI terminates the text with a zero.
+    let name = unsafe { CStr::from_ptr(text.as_ptr()) };
+    Ok((value, name.to_string_lossy().into_owned()))
+}

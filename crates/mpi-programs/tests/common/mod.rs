@@ -1,0 +1,87 @@
+//! Starting MPI jobs with the component of this clone.
+
+#![allow(dead_code, missing_docs)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+/// The clone's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// What a job printed, and how it ended.
+pub struct Job {
+    pub success: bool,
+    pub text: String,
+}
+
+impl Job {
+    /// Panics with the job's output unless the condition holds.
+    pub fn assert(&self, condition: bool, what: &str) {
+        assert!(condition, "{what}; the job printed:\n{}", self.text);
+    }
+
+    pub fn assert_contains(&self, text: &str) {
+        self.assert(self.text.contains(text), &format!("{text:?} is missing"));
+    }
+
+    pub fn count(&self, text: &str) -> usize {
+        self.text.matches(text).count()
+    }
+}
+
+/// Jobs over-subscribe the processors as it is; one at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Runs a command to its end, which must come within the given seconds.
+pub fn run(command: &mut Command, seconds: u32) -> Job {
+    let _alone = alone();
+    let mut limited = Command::new("timeout");
+    limited
+        .args(["--kill-after=10", &seconds.to_string()])
+        .arg(command.get_program())
+        .args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    let Output { status, stdout, stderr } = limited.output().expect("timeout is there");
+    assert_ne!(status.code(), Some(124), "{command:?} did not end within {seconds} seconds");
+    let text = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    Job { success: status.success(), text }
+}
+
+/// `mpirun` with the component that `make` built and named in `--mca coll`.
+pub fn mpirun(ranks: usize) -> Command {
+    assert!(root().join("build/mca_coll_rustcoll.so").exists(), "run make first: the component is not built");
+    let mut command = Command::new(root().join("packaging/mpirun-clone"));
+    command.args(["-n", &ranks.to_string()]);
+    command
+}
+
+/// The C program of a user, compiled once.
+pub fn user_program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("user_program");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/user_program.c");
+        let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
+        let status = Command::new(compiler).args(["-O2", "-Wall", "-o"]).args([&target, &source]).status();
+        assert!(status.expect("mpicc is there").success());
+        target
+    })
+}
+
+/// Runs the user's program with options for `mpirun`, a broadcast's root, and everything the component logs.
+pub fn run_user_program(ranks: usize, options: &[&str], bcast_root: usize) -> Job {
+    let mut command = mpirun(ranks);
+    command.env("OMPI_MCA_coll_rustcoll_verbose", "1").args(options);
+    run(command.arg(user_program()).arg(bcast_root.to_string()), 120)
+}

@@ -1,0 +1,207 @@
+//! How the component presents itself to Open MPI and to the user: a user's C program is run under it.
+
+mod common;
+
+use common::{Job, mpirun, root, run, run_user_program, user_program};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn assert_right(job: &Job) {
+    job.assert(job.success, "the program failed");
+    job.assert_contains("0 wrong");
+}
+
+#[test]
+fn forced_binary_blocks_on_13_ranks() {
+    let job = run_user_program(13, &["--mca", "coll_rustcoll_allreduce_algorithm", "binary_blocks"], 0);
+    assert_right(&job);
+    job.assert_contains("rank 12 of 13, communicator 0: allreduce by binary_blocks");
+}
+
+#[test]
+fn forced_bruck_of_radix_4_on_13_ranks() {
+    let options =
+        ["--mca", "coll_rustcoll_alltoall_algorithm", "bruck", "--mca", "coll_rustcoll_alltoall_radix", "4"];
+    let job = run_user_program(13, &options, 0);
+    assert_right(&job);
+    job.assert_contains("alltoall by bruck, radix 4");
+}
+
+#[test]
+fn forced_bandwidth_saving_broadcast_on_10_ranks_from_root_3() {
+    let options = ["--mca", "coll_rustcoll_bcast_algorithm", "scatter_ring_allgather_opt"];
+    let job = run_user_program(10, &options, 3);
+    assert_right(&job);
+    job.assert_contains("bcast by scatter_ring_allgather_opt");
+}
+
+#[test]
+fn segments_are_bytes() {
+    let options = [
+        "--mca",
+        "coll_rustcoll_bcast_algorithm",
+        "binomial",
+        "--mca",
+        "coll_rustcoll_bcast_segment",
+        "4096",
+    ];
+    let job = run_user_program(5, &options, 4);
+    assert_right(&job);
+    job.assert_contains("bcast by binomial, segments 98");
+}
+
+#[test]
+fn rules_decide_where_nothing_is_forced() {
+    let job = run_user_program(5, &[], 0);
+    assert_right(&job);
+    job.assert_contains("allreduce by recursive_doubling");
+    job.assert_contains("allreduce by ring");
+}
+
+#[test]
+fn a_refused_call_is_reported_once_for_each_communicator() {
+    let job = run_user_program(4, &["--mca", "coll_rustcoll_allreduce_algorithm", "ring"], 0);
+    assert_right(&job);
+    let report = "ring is forced for allreduce, but cannot serve this call: the operator does not commute";
+    job.assert(job.count(report) == 2, "two communicators, one report each");
+}
+
+#[test]
+fn a_radix_above_the_size_is_cut_and_the_log_says_so() {
+    let options =
+        ["--mca", "coll_rustcoll_alltoall_algorithm", "bruck", "--mca", "coll_rustcoll_alltoall_radix", "64"];
+    let job = run_user_program(5, &options, 0);
+    assert_right(&job);
+    job.assert_contains("radix 64 is cut to 5");
+}
+
+#[test]
+fn inactive_unless_asked_for() {
+    let mut command = mpirun(2);
+    // The later of two options holds.
+    command.args(["--mca", "coll", "^han", "--mca", "coll_rustcoll_verbose", "80"]).arg(user_program());
+    let job = run(&mut command, 60);
+    assert_right(&job);
+    job.assert(job.count("rustcoll:") == 0, "the component must stay away");
+}
+
+#[test]
+fn an_explicit_priority_makes_it_active() {
+    let mut command = mpirun(2);
+    command.args(["--mca", "coll", "^han", "--mca", "coll_rustcoll_priority", "50"]);
+    let job = run(command.args(["--mca", "coll_rustcoll_verbose", "1"]).arg(user_program()), 60);
+    assert_right(&job);
+    job.assert_contains("allreduce by recursive_doubling");
+}
+
+#[test]
+fn illegal_values_end_the_job_with_the_legal_ones() {
+    let cases = [
+        ("allreduce_algorithm", "nonsense", "\"binary_blocks\""),
+        ("allreduce_algorithm", "99", "\"binary_blocks\""),
+        ("alltoall_radix", "1", "\"sqrt\", or a number from 2 up"),
+        ("alltoall_radix", "2x", "\"sqrt\", or a number from 2 up"),
+        ("alltoall_radix", "99999999999", "\"sqrt\", or a number from 2 up"),
+        ("bcast_segment", "-5", "\"none\", or a number from 1 up"),
+        ("priority", "high", "\"off\", or a number from 0 up"),
+        ("verbose", "loud", "\"info\""),
+    ];
+    for (parameter, value, legal) in cases {
+        let name = format!("coll_rustcoll_{parameter}");
+        let job = run_user_program(2, &["--mca", &name, value], 0);
+        job.assert(!job.success, &format!("{name} = {value} must end the job"));
+        job.assert(job.count("wrong") == 0, "the program must not run");
+        job.assert_contains("has an illegal value");
+        job.assert_contains(&format!("Parameter:    {name}"));
+        job.assert_contains(&format!("Value:        {value}"));
+        job.assert_contains(legal);
+    }
+}
+
+#[test]
+fn an_unknown_parameter_ends_the_job_with_the_nearest_name() {
+    let job = run_user_program(2, &["--mca", "coll_rustcoll_alreduce_algorithm", "ring"], 0);
+    job.assert(!job.success, "a mistyped parameter must end the job");
+    job.assert_contains("Parameter:   coll_rustcoll_alreduce_algorithm");
+    job.assert_contains("Known alike: coll_rustcoll_allreduce_algorithm");
+}
+
+#[test]
+fn ompi_info_lists_the_parameters() {
+    let mut command = Command::new("ompi_info");
+    command.args(["--param", "coll", "rustcoll", "--level", "9"]);
+    command.env("OMPI_MCA_mca_base_component_path", root().join("build"));
+    let job = run(&mut command, 60);
+    job.assert(job.success, "ompi_info failed");
+    for name in
+        ["priority", "verbose", "allreduce_algorithm", "alltoall_radix", "bcast_segment", "allreduce_ran"]
+    {
+        job.assert_contains(&format!("\"coll_rustcoll_{name}\""));
+    }
+    job.assert_contains("4:\"scatter_ring_allgather_opt\"");
+}
+
+#[test]
+fn only_the_component_is_exported() {
+    let mut command = Command::new("nm");
+    command.args(["-D", "--defined-only"]).arg(root().join("build/mca_coll_rustcoll.so"));
+    let job = run(&mut command, 60);
+    let symbols: Vec<&str> = job.text.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    assert_eq!(symbols, ["mca_coll_rustcoll_component"]);
+}
+
+/// Builds a component that believes to be for another release of Open MPI.
+fn component_for_another_release() -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("another_release");
+    std::fs::create_dir_all(&directory).unwrap();
+    let (shim, object) = (root().join("src/coll_component"), directory.join("component.o"));
+    let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
+    let public = run(Command::new(&compiler).arg("--showme:incdirs"), 60).text;
+    let mut compile = Command::new(&compiler);
+    compile.args(["-c", "-fPIC", "-D_GNU_SOURCE", "-DRUSTCOLL_RELEASE=\"4.1.999\""]);
+    compile.args(public.split_whitespace().map(|include| format!("-I{include}/openmpi")));
+    compile
+        .arg(format!("-I{}", shim.join("compat").display()))
+        .arg("-o")
+        .args([&object, &shim.join("component.c")]);
+    let compiled = run(&mut compile, 60);
+    compiled.assert(compiled.success, "the shim does not compile");
+    // The object's symbols come before the archive's own.
+    let mut link = Command::new(root().join("packaging/link-component"));
+    link.args([directory.join("mca_coll_rustcoll.so"), object, root().join("target/release/librustcoll.a")]);
+    let linked = run(&mut link, 60);
+    linked.assert(linked.success, "the component does not link");
+    std::fs::copy(shim.join("help-mca-coll-rustcoll.txt"), directory.join("help-mca-coll-rustcoll.txt"))
+        .unwrap();
+    directory
+}
+
+#[test]
+fn a_component_for_another_release_declines_with_a_message() {
+    let directory = component_for_another_release();
+    let plugins = run(Command::new("ompi_info").args(["--path", "pkglibdir", "--parsable"]), 60).text;
+    let plugins = plugins.trim().rsplit(':').next().unwrap().to_owned();
+    let mut command = mpirun(2);
+    command.args(["--mca", "mca_base_component_path", &format!("{}:{plugins}", directory.display())]);
+    let job = run(command.arg(user_program()), 60);
+    assert_right(&job);
+    job.assert_contains("was built for Open MPI 4.1.999, but this is");
+    job.assert(job.count("was built for") == 1, "once on a node");
+}
+
+#[test]
+fn make_install_puts_the_component_where_it_is_told() {
+    let stage = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stage");
+    let _ = std::fs::remove_dir_all(&stage);
+    let mut command = Command::new("make");
+    command
+        .arg("-C")
+        .arg(root())
+        .args(["install", "PREFIX=/opt/mpi"])
+        .arg(format!("DESTDIR={}", stage.display()));
+    let job = run(&mut command, 300);
+    job.assert(job.success, "make install failed");
+    for file in ["mca_coll_rustcoll.so", "help-mca-coll-rustcoll.txt"] {
+        job.assert(stage.join("opt/mpi/lib/openmpi").join(file).exists(), file);
+    }
+}

@@ -1,0 +1,57 @@
+//! The component under valgrind: no invalid access, and no leak that grows with calls or communicators.
+
+mod common;
+
+use common::{mpirun, run};
+use std::path::{Path, PathBuf};
+
+/// Runs the conformance program under valgrind and returns the reports in which the component appears.
+fn reports(name: &str, options: &[&str]) -> Vec<String> {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).unwrap();
+    let mut command = mpirun(3);
+    command.args([
+        "valgrind",
+        "--leak-check=full",
+        "--show-leak-kinds=definite,indirect",
+        "--num-callers=30",
+    ]);
+    command.args(suppressions().iter().map(|file| format!("--suppressions={}", file.display())));
+    command.arg(format!("--log-file={}/%p", directory.display()));
+    let job = run(command.arg(env!("CARGO_BIN_EXE_conformance")).args(options), 1200);
+    job.assert(job.success, "conformance fails under valgrind");
+    let logs: Vec<PathBuf> =
+        std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(logs.len(), 3, "a log for each rank");
+    logs.iter().flat_map(|log| reports_in(&std::fs::read_to_string(log).unwrap())).collect()
+}
+
+/// Valgrind separates its reports by lines that hold nothing but the process number.
+fn reports_in(log: &str) -> Vec<String> {
+    assert!(log.contains("ERROR SUMMARY"), "valgrind did not come to its end");
+    let lines =
+        log.lines().map(|line| line.trim_start_matches(|c: char| c == '=' || c.is_ascii_digit()).trim());
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let concerns_component = |report: &&str| report.contains("rustcoll");
+    let is_command_line = |report: &&str| report.contains("Command:");
+    text.split("\n\n")
+        .filter(concerns_component)
+        .filter(|report| !is_command_line(report))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Open MPI's own list of what it does on purpose.
+fn suppressions() -> Vec<PathBuf> {
+    let known =
+        ["/usr/share/openmpi/openmpi-valgrind.supp", "/usr/local/share/openmpi/openmpi-valgrind.supp"];
+    known.iter().map(PathBuf::from).filter(|file| file.exists()).collect()
+}
+
+#[test]
+#[ignore = "needs valgrind; make check-valgrind"]
+fn no_invalid_access_and_no_leak_in_the_component() {
+    let found = reports("valgrind", &["--sizes", "3", "--budget-seconds", "60"]);
+    assert!(found.is_empty(), "{}", found.join("\n\n"));
+}
