@@ -3,7 +3,7 @@
 # make check           all tests, those on a real MPI included
 # make check-long      the exhaustive ones
 # make check-valgrind  the component under valgrind
-# make install         into Open MPI's plug-in folder; PREFIX, PLUGIN_DIR, DESTDIR
+# make install         what make has built, into Open MPI's plug-in folder; PREFIX, PLUGIN_DIR, DESTDIR
 # make install-user    into ~/.openmpi/components, where Open MPI looks too
 
 MPICC ?= mpicc
@@ -25,7 +25,7 @@ all: $(COMPONENT) $(HELP)
 # Cargo decides whether anything has to be compiled again.
 .PHONY: archive
 archive: prerequisites
-	$(CARGO) build --release --features component --lib
+	$(CARGO) build --release --features component --lib --target-dir target
 
 $(COMPONENT): archive $(SHIM)/exports.map
 	packaging/link-component $@ target/release/librustcoll.a
@@ -40,7 +40,7 @@ prerequisites:
 
 .PHONY: programs
 programs: prerequisites
-	$(CARGO) build --release -p mpi-programs
+	$(CARGO) build --release -p mpi-programs --target-dir target
 
 .PHONY: demo
 demo: all programs
@@ -63,7 +63,8 @@ check-valgrind: all programs
 	$(CARGO) test --release -p mpi-programs --test valgrind -- --ignored
 
 .PHONY: install
-install: all
+install:
+	@test -f $(COMPONENT) || { echo "$(COMPONENT) is not built; run make first" >&2; exit 1; }
 	@test -n "$(PLUGIN_DIR)" || { echo "ompi_info names no plug-in folder; set PREFIX or PLUGIN_DIR" >&2; exit 1; }
 	install -d $(DESTDIR)$(PLUGIN_DIR)
 	install -m 755 $(COMPONENT) $(DESTDIR)$(PLUGIN_DIR)

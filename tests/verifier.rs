@@ -623,5 +623,6 @@ fn all_ranks_round_alike() {
         0 => combine_from_left(program, [0, 1, 2]),
         _ => combine_from_right(program, [2, 1, 0]),
     });
-    verify_schedules(Collective::Allreduce, &Problem::new(3), false, &exchanged).unwrap();
+    let violation = verify_schedules(Collective::Allreduce, &Problem::new(3), false, &exchanged).unwrap_err();
+    assert!(matches!(violation.fault, Fault::Association(..)));
 }

@@ -24,6 +24,8 @@ pub struct Communicator {
     requests: Vec<*mut c_void>,
     scratch: Memory,
     staging: Memory,
+    /// The data of a broadcast whose datatype has gaps.
+    packed: Memory,
     bytes: rustcoll_datatype,
     /// Whether posts may be outstanding.
     pub in_flight: bool,
@@ -97,6 +99,7 @@ impl Communicator {
             requests: Vec::new(),
             scratch: Memory::default(),
             staging: Memory::default(),
+            packed: Memory::default(),
             bytes: pml::bytes(),
             in_flight: false,
         }
@@ -124,6 +127,9 @@ impl Communicator {
             commutative: operator.commutative != 0,
             in_place: send.is_none(),
         };
+        if call.bytes == 0 {
+            return MPI_SUCCESS;
+        }
         let served = self.prepare(self.shape(call, 0, elements, elements), |schedule| {
             Binding::uniform(elements.view(|elements| Layout::Balanced { elements, blocks: schedule.blocks }))
         });
@@ -158,6 +164,9 @@ impl Communicator {
             in_place: send.is_none(),
         };
         let uniform = |elements| Layout::Uniform { elements };
+        if call.bytes == 0 {
+            return MPI_SUCCESS;
+        }
         let served = self.prepare(self.shape(call, 0, sent, received), |_| Binding {
             send: sent.view(uniform),
             recv: received.view(uniform),
@@ -194,6 +203,9 @@ impl Communicator {
         };
         let elements = Elements::new(count, datatype);
         let as_bytes = Elements { count: bytes, bytes: 1, contiguous: true };
+        if call.bytes == 0 {
+            return MPI_SUCCESS;
+        }
         let served = self.prepare(self.shape(call, root, elements, elements), |schedule| {
             let cut = if elements.contiguous || schedule.blocks > 1 { as_bytes } else { elements };
             Binding::uniform(cut.view(|elements| Layout::Balanced { elements, blocks: schedule.blocks }))
@@ -209,10 +221,10 @@ impl Communicator {
         if self.blocks(call.collective) == 1 {
             return self.bcast_from(user);
         }
-        let Ok(memory) = self.scratch.at_least(bytes) else { return MPI_ERR_NO_MEM };
+        let Ok(memory) = self.packed.at_least(bytes) else { return MPI_ERR_NO_MEM };
         let packed = Place { base: memory, datatype: &bytes_type };
         if self.rank == root {
-            // SAFETY: the caller's buffer holds `count` elements, the scratch memory their bytes.
+            // SAFETY: the caller's buffer holds `count` elements, the packed memory their bytes.
             let packing = pml::status(unsafe { pml::copy(&user, (0, count), &packed, (0, bytes)) });
             if packing != MPI_SUCCESS {
                 return packing;
@@ -292,6 +304,7 @@ impl Communicator {
             // What was given up may still arrive.
             self.scratch.leak();
             self.staging.leak();
+            self.packed.leak();
         }
         self.in_flight = false;
         pml::status(result)

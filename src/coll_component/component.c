@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/rte/rte.h"
@@ -48,13 +49,13 @@ mca_coll_base_component_t mca_coll_rustcoll_component = {
 
 /* Open MPI 4.1 loses messages that a process hands to its help system shortly before it ends, and now and then others
  * too, so only the text comes from there. */
-void rustcoll_complain(const char *topic, ...)
+static void show(const char *topic, ...)
 {
     va_list arguments;
     va_start(arguments, topic);
     char *text = opal_show_help_vstring("help-mca-coll-rustcoll.txt", topic, true, arguments);
     va_end(arguments);
-    if (NULL != text && 0 == opal_process_info.my_local_rank) {
+    if (NULL != text) {
         fputs(text, stderr);
     }
     free(text);
@@ -90,12 +91,14 @@ static void running_release(char release[32])
     }
 }
 
-static int is_built_for_this_release(void)
+static int is_built_for_this_release(int is_quiet)
 {
     char release[32];
     running_release(release);
     if (0 != strcmp(release, RUSTCOLL_RELEASE)) {
-        rustcoll_complain("wrong-release", RUSTCOLL_RELEASE, release);
+        if (!is_quiet && 0 == opal_process_info.my_local_rank) {
+            show("wrong-release", RUSTCOLL_RELEASE, release);
+        }
         return 0;
     }
     /* Distributors patch: what the library says of its structures must agree with the headers as well. */
@@ -111,8 +114,9 @@ static int is_built_for_this_release(void)
     };
     for (size_t i = 0; i < sizeof structures / sizeof *structures; i++) {
         if (structures[i].running != structures[i].built) {
-            rustcoll_complain("wrong-structure", structures[i].name, (int) structures[i].built,
-                              (int) structures[i].running);
+            if (!is_quiet && 0 == opal_process_info.my_local_rank) {
+                show("wrong-structure", structures[i].name, (int) structures[i].built, (int) structures[i].running);
+            }
             return 0;
         }
     }
@@ -128,27 +132,6 @@ static const char *given_value(const char *parameter)
     return NULL == value ? "(in a parameter file)" : value;
 }
 
-static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
-{
-    (void) enable_progress_threads;
-    (void) enable_mpi_threads;
-    const char *parameter, *legal, *nearest;
-    if (!is_built_for_this_release()) {
-        return OMPI_ERR_NOT_SUPPORTED;
-    }
-    if (rustcoll_refused_parameter(&parameter, &legal)) {
-        rustcoll_complain("illegal-parameter", parameter, given_value(parameter), legal);
-        ompi_rte_abort(1, NULL);
-    }
-    parameter = rustcoll_unknown_parameter(&nearest);
-    if (NULL != parameter) {
-        rustcoll_complain("unknown-parameter", parameter, nearest);
-        ompi_rte_abort(1, NULL);
-    }
-    rustcoll_start(rustcoll_verbosity());
-    return OMPI_SUCCESS;
-}
-
 /* The value of `--mca coll`. */
 static const char *named_components(void)
 {
@@ -156,6 +139,49 @@ static const char *named_components(void)
     int index = mca_base_var_find("ompi", "coll", NULL, NULL);
     return 0 <= index && OPAL_SUCCESS == mca_base_var_get_value(index, &value, NULL, NULL) && NULL != value ? *value
                                                                                                           : NULL;
+}
+
+/* Whether this job is to use the component as a whole, not only on single communicators. */
+static int is_asked_for(void)
+{
+    int given, is_given = rustcoll_given_priority(&given);
+    return 0 <= rustcoll_priority(is_given, given, named_components(), NULL);
+}
+
+/* Ends a job that would run otherwise than it was asked to. One rank of a node speaks first; if the others do not come
+ * to an end with it, the fault is theirs alone, and they speak as well. */
+static int give_up(const char *topic, const char *first, const char *second, const char *third)
+{
+    if (0 != opal_process_info.my_local_rank) {
+        sleep(2);
+    }
+    show(topic, first, second, third);
+    ompi_rte_abort(1, NULL);
+    return OMPI_ERROR;
+}
+
+static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
+{
+    (void) enable_progress_threads;
+    (void) enable_mpi_threads;
+    const char *parameter, *legal, *nearest, *unknown = rustcoll_unknown_parameter(&nearest);
+    int is_refused = rustcoll_refused_parameter(&parameter, &legal);
+    /* A job that has not asked for the component shall not hear of it. */
+    int is_quiet = !is_asked_for();
+    if (!is_built_for_this_release(is_quiet)) {
+        return OMPI_ERR_NOT_SUPPORTED;
+    }
+    if (is_quiet && (is_refused || NULL != unknown)) {
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    if (is_refused) {
+        return give_up("illegal-parameter", parameter, given_value(parameter), legal);
+    }
+    if (NULL != unknown) {
+        return give_up("unknown-parameter", unknown, nearest, "");
+    }
+    rustcoll_start(rustcoll_verbosity());
+    return OMPI_SUCCESS;
 }
 
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicator, int *priority)

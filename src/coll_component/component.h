@@ -22,9 +22,6 @@ typedef struct rustcoll_module {
 /* Makes the module of a communicator. */
 rustcoll_module *rustcoll_module_new(void);
 
-/* Shows a message of the help file once on every node. */
-void rustcoll_complain(const char *topic, ...);
-
 /* Registers the parameters with Open MPI. A value that it refuses is remembered: the job must not start with it. */
 void rustcoll_register_parameters(const mca_base_component_t *component);
 /* Whether there was one, its full name and the legal values. */

@@ -9,15 +9,14 @@ use std::io::{self, Write};
 /// Overrides the verbosity with a filter in the syntax of the `log` ecosystem.
 const FILTER_VARIABLE: &str = "RUSTCOLL_LOG";
 
-/// Starts logging. Later calls, after an MPI_T re-initialisation, only set the level.
+/// Starts logging.
 pub fn start(verbosity: i32) {
     let mut builder = Builder::new();
     builder.filter_level(level(verbosity)).parse_env(FILTER_VARIABLE);
     builder.format(|line, record| writeln!(line, "rustcoll: {}", record.args()));
     builder.target(Target::Pipe(Box::new(OutputStream)));
-    if builder.try_init().is_err() {
-        log::set_max_level(level(verbosity));
-    }
+    // An application cannot have set the logger of this library; there is nothing to do about a failure.
+    let _ = builder.try_init();
 }
 
 fn level(verbosity: i32) -> LevelFilter {

@@ -6,7 +6,9 @@ use super::pml::Place;
 /// The unit of allocation, so that memory starts on a cache line and suits every datatype.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct CacheLine([u8; 64]);
+struct CacheLine([u8; LINE as usize]);
+
+const LINE: isize = 64;
 
 /// There is not enough memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +37,9 @@ impl Memory {
         datatype: &'a rustcoll_datatype,
     ) -> Result<Place<'a>, OutOfMemory> {
         let last = elements.saturating_sub(1) as isize * datatype.extent;
-        let (lowest, highest) = (last.min(0) + datatype.true_lb, last.max(0) + datatype.true_lb);
+        // Rounded, so that elements are aligned like the memory, wherever in them data begin.
+        let lowest = (last.min(0) + datatype.true_lb).div_euclid(LINE) * LINE;
+        let highest = last.max(0) + datatype.true_lb;
         let span = if elements == 0 { 0 } else { (highest - lowest) as usize + datatype.true_extent };
         Ok(Place { base: self.at_least(span)?.wrapping_offset(-lowest), datatype })
     }

@@ -48,7 +48,7 @@ static rustcoll_datatype describe(const struct ompi_datatype_t *datatype)
     return (rustcoll_datatype) {
         .handle = datatype,
         .size = layout->size,
-        .extent = layout->ub - layout->lb,
+        .extent = 0 == layout->size ? 0 : layout->ub - layout->lb,
         .true_lb = layout->true_lb,
         .true_extent = (size_t) (layout->true_ub - layout->true_lb),
         .contiguous = opal_datatype_is_contiguous_memory_layout(layout, 2),

@@ -115,8 +115,7 @@ impl<'a> Pml<'a> {
         (self.address(region), datatype, &mut self.requests[post as usize])
     }
 
-    /// `left = left ⊕ right` for an operator that does not commute: MPI's operators leave the result where the right
-    /// operand was, which must not change.
+    /// `left = left ⊕ right`: MPI's operators leave the result where the right operand was, which must not change.
     fn reduce_into_left(&mut self, left: Region, right: Region) -> Result<(), Error> {
         let (left_place, right_place) = (self.place(left.memory), self.place(right.memory));
         let (elements, datatype) = (left.elements, left_place.datatype);
@@ -207,30 +206,18 @@ impl Transport for Pml<'_> {
     }
 
     fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Error> {
-        let rustcoll_operator { handle, commutative } = *self.operator;
+        if target == left {
+            return self.reduce_into_left(left, right);
+        }
+        if target != right {
+            // Open MPI's operators of three buffers do not give the same bits as those of two, where a NaN is an operand.
+            self.copy(right, target)?;
+        }
         let datatype = self.place(target.memory).datatype.handle;
-        let elements = target.elements;
-        let [left_data, right_data, target_data] = [left, right, target].map(|region| self.address(region));
+        let (operand, result) = (self.address(left), self.address(target));
         // SAFETY: the regions lie within buffers of the reduction's datatype and are equal or apart, as verified
         // schedules guarantee.
-        unsafe {
-            if target == right {
-                rustcoll_shim_reduce(handle, left_data, target_data, elements, datatype);
-            } else if target == left && commutative != 0 {
-                rustcoll_shim_reduce(handle, right_data, target_data, elements, datatype);
-            } else if target == left {
-                return self.reduce_into_left(left, right);
-            } else {
-                return check(rustcoll_shim_reduce_apart(
-                    handle,
-                    left_data,
-                    right_data,
-                    target_data,
-                    elements,
-                    datatype,
-                ));
-            }
-        }
+        unsafe { rustcoll_shim_reduce(self.operator.handle, operand, result, target.elements, datatype) };
         Ok(())
     }
 }

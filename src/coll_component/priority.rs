@@ -1,7 +1,7 @@
 //! When the component takes part in a communicator, and how strongly.
 
-/// Above tuned (30), han (35) and inter (40), below self (75) and the components that move data out of device memory
-/// before they call the one below them (cuda, 78).
+/// Above tuned (30), han (35) and inter (40), below self (75) and cuda (78), which copies the operands of reductions out of
+/// device memory before it calls the component below.
 const ACTIVE: i32 = 60;
 
 /// The lowest that Open MPI accepts: enough where an info key puts the component first.

@@ -2,8 +2,6 @@
 
 #include "component.h"
 
-#include <limits.h>
-
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/op/op.h"
@@ -86,38 +84,13 @@ int rustcoll_shim_copy(const void *source, size_t source_count, const void *sour
     }
     OBJ_DESTRUCT(&packing);
     OBJ_DESTRUCT(&unpacking);
-    return MPI_SUCCESS;
+    return 0 > is_packed || 0 > is_unpacked ? MPI_ERR_INTERN : MPI_SUCCESS;
 }
 
 void rustcoll_shim_reduce(const void *operator_, const void *source, void *target, size_t count,
                           const void *datatype)
 {
     ompi_op_reduce((ompi_op_t *) operator_, (void *) source, target, count, (ompi_datatype_t *) datatype);
-}
-
-int rustcoll_shim_reduce_apart(const void *operator_, const void *left, const void *right, void *target, size_t count,
-                               const void *datatype)
-{
-    ompi_op_t *operation = (ompi_op_t *) operator_;
-    ompi_datatype_t *type = (ompi_datatype_t *) datatype;
-    /* ompi_3buff_op_reduce would exchange the operands of a user's operator. */
-    if (ompi_op_is_intrinsic(operation) && ompi_datatype_is_predefined(type)
-        && NULL != operation->o_3buff_intrinsic.fns[ompi_op_ddt_map[type->id]]) {
-        ptrdiff_t extent = type->super.ub - type->super.lb;
-        for (size_t done = 0; done < count;) {
-            int some = count - done > INT_MAX ? INT_MAX : (int) (count - done);
-            ptrdiff_t shift = (ptrdiff_t) done * extent;
-            ompi_3buff_op_reduce(operation, (char *) left + shift, (char *) right + shift, (char *) target + shift,
-                                 some, type);
-            done += (size_t) some;
-        }
-        return MPI_SUCCESS;
-    }
-    int status = rustcoll_shim_copy(right, count, datatype, target, count, datatype);
-    if (MPI_SUCCESS == status) {
-        rustcoll_shim_reduce(operator_, left, target, count, datatype);
-    }
-    return status;
 }
 
 const void *rustcoll_shim_byte(void) { return &ompi_mpi_byte.dt; }

@@ -84,9 +84,6 @@ int rustcoll_shim_copy(const void *source, size_t source_count, const void *sour
 /* target = source ⊕ target */
 void rustcoll_shim_reduce(const void *operator_, const void *source, void *target, size_t count,
                           const void *datatype);
-/* target = left ⊕ right, three different buffers; returns an MPI error code */
-int rustcoll_shim_reduce_apart(const void *operator_, const void *left, const void *right, void *target,
-                               size_t count, const void *datatype);
 /* MPI_BYTE */
 const void *rustcoll_shim_byte(void);
 

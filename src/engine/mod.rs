@@ -2,6 +2,8 @@
 //!
 //! Plan and execution know no pointer; the transport knows the memory, the datatypes, the operator and the wire.
 
+#![forbid(unsafe_code)]
+
 mod binding;
 mod execution;
 pub mod in_process;

@@ -3,6 +3,8 @@
 //! A [`Schedule`] posts sends and receives of numbered blocks, waits for named posts, copies and reduces. It holds no
 //! pointer, datatype, count or clock; a [`Layout`] says which elements a block stands for when it is executed.
 
+#![forbid(unsafe_code)]
+
 mod blocks;
 mod builder;
 mod combine;

@@ -12,7 +12,7 @@ pub struct Values {
     ranks: usize,
     blocks: usize,
     combined: Vec<Combined>,
-    /// By their operands, in either order, the first value of each form.
+    /// By their operands, the first value of each form.
     forms: HashMap<(Value, Value), Value>,
 }
 
@@ -20,7 +20,7 @@ struct Combined {
     left: Value,
     right: Value,
     block: usize,
-    /// The first value that differs from this one at most by exchanged operands.
+    /// The first value that is the same expression.
     form: Value,
     contributors: Ranks,
     /// Whether the operands, from left to right, are those of consecutive ascending ranks.
@@ -50,8 +50,7 @@ impl Values {
             && self.contributors(left).end() == self.contributors(right).start();
         let value = Value((self.ranks * self.blocks + self.combined.len()) as u32);
         let operands = (self.form(left), self.form(right));
-        let form =
-            *self.forms.entry((operands.0.min(operands.1), operands.0.max(operands.1))).or_insert(value);
+        let form = *self.forms.entry(operands).or_insert(value);
         self.combined.push(Combined { left, right, block, form, contributors, ascending });
         Some(value)
     }
@@ -66,7 +65,8 @@ impl Values {
         self.combined(value).is_none_or(|combined| combined.ascending)
     }
 
-    /// Whether the values differ at most by exchanged operands: a commutative operator then gives the same bits.
+    /// Whether the values are one and the same expression. Exchanged operands make a difference: even an operator that
+    /// commutes need not give the same bits then, as the maximum of a number and a NaN shows.
     pub fn are_alike(&self, first: Value, second: Value) -> bool {
         self.form(first) == self.form(second)
     }
@@ -182,15 +182,17 @@ mod tests {
     }
 
     #[test]
-    fn alike_up_to_exchanged_operands_but_not_association() {
+    fn alike_means_the_same_operands_in_the_same_places() {
         let mut values = Values::new(3, 2);
         let [zero, one, two] = [0, 1, 2].map(|rank| values.input(rank, 1));
         let left = chain(&mut values, &[0, 1, 2]);
+        let again = chain(&mut values, &[0, 1, 2]);
         let pair = values.combine(one, zero).unwrap();
-        let exchanged = values.combine(two, pair).unwrap();
+        let exchanged = values.combine(pair, two).unwrap();
         let pair = values.combine(one, two).unwrap();
-        let right = values.combine(zero, pair).unwrap();
-        assert!(values.are_alike(left, exchanged));
-        assert!(!values.are_alike(left, right));
+        let associated = values.combine(zero, pair).unwrap();
+        assert!(values.are_alike(left, again));
+        assert!(!values.are_alike(left, exchanged));
+        assert!(!values.are_alike(left, associated));
     }
 }

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Job, mpirun, root, run, run_user_program, user_program};
+use rustcoll::algorithms::Collective;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -33,6 +34,17 @@ fn forced_bandwidth_saving_broadcast_on_10_ranks_from_root_3() {
     let job = run_user_program(10, &options, 3);
     assert_right(&job);
     job.assert_contains("bcast by scatter_ring_allgather_opt");
+}
+
+#[test]
+fn all_ranks_get_the_same_bits_from_every_allreduce() {
+    for algorithm in Collective::Allreduce.algorithms() {
+        for ranks in [2, 4, 7] {
+            let job =
+                run_user_program(ranks, &["--mca", "coll_rustcoll_allreduce_algorithm", algorithm.name], 0);
+            assert_right(&job);
+        }
+    }
 }
 
 #[test]

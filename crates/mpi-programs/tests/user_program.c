@@ -1,8 +1,10 @@
 /* A user's program: it knows nothing of the component. Each collective on some counts, checked; the root of the
  * broadcast is the first argument. */
+#include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int rank, size, wrong;
 
@@ -58,6 +60,28 @@ static void test_bcast(int count, int root)
     free(vector);
 }
 
+/* All ranks must get the same bits, whatever the operands: a maximum of a NaN and a number depends on their order. */
+static void test_same_bits(int count, MPI_Op operation)
+{
+    double *mine = malloc((size_t) count * sizeof *mine), *result = malloc((size_t) count * sizeof *result);
+    double *first = malloc((size_t) count * sizeof *first);
+    for (int i = 0; i < count; i++) {
+        int choice = (i + rank) % 3;
+        mine[i] = i % size == rank ? NAN : 0 == choice ? 0.0 : 1 == choice ? -0.0 : 1.0 / (rank + i + 1);
+    }
+    MPI_Allreduce(mine, result, count, MPI_DOUBLE, operation, MPI_COMM_WORLD);
+    memcpy(first, result, (size_t) count * sizeof *first);
+    MPI_Bcast(first, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    expect(memcmp(first, result, (size_t) count * sizeof *first), 0);
+    MPI_Allreduce(MPI_IN_PLACE, mine, count, MPI_DOUBLE, operation, MPI_COMM_WORLD);
+    memcpy(first, mine, (size_t) count * sizeof *first);
+    MPI_Bcast(first, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    expect(memcmp(first, mine, (size_t) count * sizeof *first), 0);
+    free(mine);
+    free(result);
+    free(first);
+}
+
 static void keep_left(void *left, void *right, int *count, MPI_Datatype *type)
 {
     (void) type;
@@ -90,6 +114,9 @@ int main(int argc, char **argv)
         test_allreduce(counts[i]);
         test_alltoall(counts[i] / 10 + 1);
         test_bcast(counts[i], root);
+        test_same_bits(counts[i], MPI_MAX);
+        test_same_bits(counts[i], MPI_MIN);
+        test_same_bits(counts[i], MPI_SUM);
     }
     MPI_Comm duplicate;
     MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);

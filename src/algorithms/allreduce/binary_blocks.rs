@@ -7,8 +7,8 @@
 //! Blocks are contiguous ranges of ranks, the largest first, so the order of operands is kept.
 //! Loses when: consecutive powers are far apart, for then a rank of the smaller block talks to many of the larger.
 
-use super::{alone, contribution};
-use crate::algorithms::phases::exchange_and_reduce::exchange_and_reduce;
+use super::contribution;
+use crate::algorithms::phases::exchange_and_reduce::Accumulator;
 use crate::algorithms::phases::recursive_halving::{allgather, reduce_scatter, section};
 use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
@@ -25,9 +25,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
-    if size == 1 {
-        return alone(problem);
-    }
     let position = Position::of(rank, size);
     let block = position.block;
     let vector = 1 << size.ilog2();
@@ -36,13 +33,13 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let mine = section(local, block.exponent(), vector);
 
     let halved = reduce_scatter(local, block.size, vector, contribution(problem)).embed(size, in_block);
-    let operand = if block.size == 1 { contribution(problem) } else { Recv };
-
     let mut between = Builder::new(rank, size, vector);
     // Up: the sections of the smaller block, which holds higher ranks, then this block's to the larger one.
     let below = position.smaller.map(|smaller| smaller.start + local % smaller.size);
     if let Some(partner) = below {
-        exchange_and_reduce(&mut between, Recv, (rank, partner), 0..0, mine.clone());
+        let mut accumulator = Accumulator::new(rank, Recv, [partner]);
+        accumulator.exchange(&mut between, partner, 0..0, mine.clone());
+        accumulator.finish(&mut between, mine.clone());
     }
     // The larger block's ranks whose sections lie within this rank's: those that equal it in its own low bits.
     let above: Vec<_> = position.larger.map_or(Vec::new(), |larger| {
@@ -50,7 +47,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         (local..larger.size).step_by(block.size).map(partner).collect()
     });
     for (partner, finer) in &above {
-        between.send(*partner, operand.blocks(finer.clone()));
+        between.send(*partner, Recv.blocks(finer.clone()));
     }
     between.end_round();
     // Down again.

@@ -12,11 +12,11 @@
 //! unfold       01234    01234    01234    01234    01234
 //! ```
 
-use super::{alone, contribution};
-use crate::algorithms::phases::exchange_and_reduce::exchange_and_reduce;
+use super::contribution;
+use crate::algorithms::phases::exchange_and_reduce::Accumulator;
 use crate::algorithms::phases::fold::{Fold, Role};
 use crate::algorithms::{Algorithm, Collective, Problem};
-use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Allreduce,
@@ -30,41 +30,32 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let (size, contribution) = (problem.size, contribution(problem));
-    if size == 1 {
-        return alone(problem);
-    }
     let fold = Fold::new(size);
     let mut program = Builder::new(rank, size, 1);
-    match fold.role(rank) {
+    let (folded, participant) = match fold.role(rank) {
         Role::Folded => {
             program.send(rank - 1, contribution.block(0));
             program.end_round();
             program.receive(rank - 1, Recv.block(0));
-            program.build()
+            return program.build();
         }
-        Role::Single(participant) => {
-            let member = |participant| fold.member(participant);
-            double(participant, fold.participants, contribution).embed(size, member)
-        }
-        Role::Keeper(participant) => {
-            exchange_and_reduce(&mut program, contribution, (rank, rank + 1), 0..0, 0..1);
-            let mut unfold = Builder::new(rank, size, 1);
-            unfold.send(rank + 1, Recv.block(0));
-            let member = |participant| fold.member(participant);
-            program
-                .build()
-                .then(double(participant, fold.participants, Recv).embed(size, member))
-                .then(unfold.build())
-        }
-    }
-}
+        Role::Keeper(participant) => (Some(rank + 1), participant),
+        Role::Single(participant) => (None, participant),
+    };
+    let rounds = 0..fold.participants.ilog2();
+    let partners: Vec<usize> = rounds.map(|round| fold.member(participant ^ (1 << round))).collect();
 
-/// The rounds among the participants, of whom there are a power of two.
-fn double(rank: usize, size: usize, contribution: Buffer) -> Schedule {
-    let mut program = Builder::new(rank, size, 1);
-    for round in 0..size.ilog2() {
-        let operand = if round == 0 { contribution } else { Recv };
-        exchange_and_reduce(&mut program, operand, (rank, rank ^ (1 << round)), 0..1, 0..1);
+    let mut accumulator =
+        Accumulator::new(rank, contribution, folded.into_iter().chain(partners.iter().copied()));
+    if let Some(folded) = folded {
+        accumulator.exchange(&mut program, folded, 0..0, 0..1);
+    }
+    for partner in partners {
+        accumulator.exchange(&mut program, partner, 0..1, 0..1);
+    }
+    accumulator.finish(&mut program, 0..1);
+    if let Some(folded) = folded {
+        program.send(folded, Recv.block(0));
     }
     program.build()
 }

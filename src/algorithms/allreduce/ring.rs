@@ -21,9 +21,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
-    if size == 1 {
-        return super::alone(problem);
-    }
     let contribution = contribution(problem);
     // With a send buffer the partial sums can arrive where the result goes.
     let incoming = if problem.in_place { Scratch } else { Recv };
@@ -33,10 +30,13 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     for step in 1..size {
         let sent = (rank + size - step) % size;
         let received = (rank + 2 * size - step - 1) % size;
-        let partial = if step == 1 { contribution } else { Recv };
+        let partial = if step == 1 { contribution } else { incoming };
         program.exchange((next, partial.block(sent)), (previous, incoming.block(received)));
-        program.reduce(contribution.block(received), incoming.block(received), Recv.block(received));
+        program.reduce(contribution.block(received), incoming.block(received), incoming.block(received));
     }
+    // The block that ends here; with a single rank nothing has come in.
+    let finished = if size == 1 { contribution } else { incoming };
+    program.copy(finished.block(rank), Recv.block(rank));
     program.build().then(ring_allgather(rank, size, |_| 1))
 }
 

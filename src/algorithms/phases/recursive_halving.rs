@@ -3,7 +3,7 @@
 //! Partners are at distance 1, 2, 4, …, so that what a rank combines always comes from a contiguous range of ranks:
 //! the order of operands is kept. In return the sections of the vector are dealt in bit-reversed order.
 
-use super::exchange_and_reduce::exchange_and_reduce;
+use super::exchange_and_reduce::Accumulator;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
 use std::ops::Range;
 
@@ -18,18 +18,20 @@ pub fn section(rank: usize, rounds: u32, blocks: usize) -> Range<usize> {
     section
 }
 
-/// Reduces `operand` over all ranks; afterwards each rank holds the result for its section, in the receive buffer
-/// (in `operand`, if it is alone). log2(p) rounds, (1 − 1/p) of the vector sent and reduced.
+/// Reduces the contributions of all ranks; afterwards each rank holds the result for its section, in the receive buffer.
+/// log2(p) rounds, (1 − 1/p) of the vector sent and reduced.
 ///
 /// `size` is a power of two that divides `blocks`.
-pub fn reduce_scatter(rank: usize, size: usize, blocks: usize, operand: Buffer) -> Schedule {
+pub fn reduce_scatter(rank: usize, size: usize, blocks: usize, contribution: Buffer) -> Schedule {
+    let rounds = size.ilog2();
+    let partner = |round: u32| rank ^ (1 << round);
     let mut program = Builder::new(rank, size, blocks);
-    for round in 0..size.ilog2() {
-        let partner = rank ^ (1 << round);
-        let (given, kept) = (section(partner, round + 1, blocks), section(rank, round + 1, blocks));
-        let operand = if round == 0 { operand } else { Recv };
-        exchange_and_reduce(&mut program, operand, (rank, partner), given, kept);
+    let mut accumulator = Accumulator::new(rank, contribution, (0..rounds).map(partner));
+    for round in 0..rounds {
+        let (given, kept) = (section(partner(round), round + 1, blocks), section(rank, round + 1, blocks));
+        accumulator.exchange(&mut program, partner(round), given, kept);
     }
+    accumulator.finish(&mut program, section(rank, rounds, blocks));
     program.build()
 }
 
