@@ -44,13 +44,14 @@ programs: prerequisites
 
 .PHONY: demo
 demo: all programs
-	packaging/mpirun-clone -n $(DEMO_RANKS) target/release/demo --plugin-path $(abspath $(BUILD)):$(OPENMPI_PLUGIN_DIR)
+	packaging/mpirun-clone -n $(DEMO_RANKS) target/release/demo --plugin-path "$(CURDIR)/$(BUILD):$(OPENMPI_PLUGIN_DIR)"
 
 .PHONY: check
 check: all programs
 	$(CARGO) test
 	$(CARGO) test --features component --lib
-	$(CARGO) test --release -p mpi-programs
+	$(CARGO) test --release -p mpi-programs --all-targets
+	@echo "All tests passed."
 
 .PHONY: check-long
 check-long: all programs
@@ -58,8 +59,9 @@ check-long: all programs
 	$(CARGO) test --release -p mpi-programs -- --ignored
 
 .PHONY: check-valgrind
-check-valgrind: all programs
+check-valgrind:
 	@packaging/prerequisites --valgrind
+	$(MAKE) all programs
 	$(CARGO) test --release -p mpi-programs --test valgrind -- --ignored
 
 .PHONY: install

@@ -3,74 +3,26 @@
 
 #![forbid(unsafe_code)]
 
+mod allgather;
 mod allreduce;
 mod alltoall;
+mod barrier;
 mod bcast;
+mod collective;
 pub mod digits;
+mod gather;
 mod phases;
 mod problem;
+mod reduce;
+mod reduce_scatter;
+mod scan;
+mod scatter;
 
 pub use allreduce::binary_blocks::delta_expo_max;
+pub use collective::{Collective, Cut};
 pub use problem::{Parameter, Problem, Reason, Requirement, default_radix, legal_radix};
 
 use crate::schedule::Schedule;
-
-/// A collective operation of MPI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Collective {
-    /// `MPI_Allreduce`
-    Allreduce,
-    /// `MPI_Alltoall`
-    Alltoall,
-    /// `MPI_Bcast`
-    Bcast,
-}
-
-impl Collective {
-    /// All collectives, by name.
-    pub const ALL: [Collective; 3] = [Collective::Allreduce, Collective::Alltoall, Collective::Bcast];
-
-    /// Lower-case name as in MPI without its prefix.
-    pub fn name(self) -> &'static str {
-        match self {
-            Collective::Allreduce => "allreduce",
-            Collective::Alltoall => "alltoall",
-            Collective::Bcast => "bcast",
-        }
-    }
-
-    /// Whether one rank is the root.
-    pub fn is_rooted(self) -> bool {
-        self == Collective::Bcast
-    }
-
-    /// Whether `MPI_IN_PLACE` may stand for the send buffer.
-    pub fn has_in_place(self) -> bool {
-        self != Collective::Bcast
-    }
-
-    /// Whether an operator is applied.
-    pub fn reduces(self) -> bool {
-        self == Collective::Allreduce
-    }
-
-    /// The registered algorithms of this collective, in the order of the registry.
-    pub fn algorithms(self) -> impl Iterator<Item = &'static Algorithm> {
-        REGISTRY.iter().copied().filter(move |algorithm| algorithm.collective == self)
-    }
-
-    /// Looks an algorithm up by its name or one of its aliases.
-    pub fn algorithm(self, name: &str) -> Option<&'static Algorithm> {
-        self.algorithms().find(|algorithm| algorithm.name == name || algorithm.aliases.contains(&name))
-    }
-
-    /// The parameters that at least one algorithm of this collective takes.
-    pub fn parameters(self) -> impl Iterator<Item = Parameter> {
-        Parameter::ALL.into_iter().filter(move |parameter| {
-            self.algorithms().any(|algorithm| algorithm.parameters.contains(parameter))
-        })
-    }
-}
 
 /// A registered algorithm.
 #[derive(Debug)]
@@ -93,18 +45,83 @@ pub struct Algorithm {
 
 /// Every algorithm.
 pub static REGISTRY: &[&Algorithm] = &[
+    &allgather::linear::ALLGATHER,
+    &allgather::recursive_doubling::ALLGATHER,
+    &allgather::bruck::ALLGATHER,
+    &allgather::ring::ALLGATHER,
+    &allgather::neighbor_exchange::ALLGATHER,
+    &allgather::circulant::ALLGATHER,
+    &allgather::gather_bcast::ALLGATHER,
+    &allgather::linear::ALLGATHERV,
+    &allgather::recursive_doubling::ALLGATHERV,
+    &allgather::bruck::ALLGATHERV,
+    &allgather::ring::ALLGATHERV,
+    &allgather::neighbor_exchange::ALLGATHERV,
+    &allgather::circulant::ALLGATHERV,
+    &allgather::gather_bcast::ALLGATHERV,
     &allreduce::recursive_doubling::ALGORITHM,
     &allreduce::rabenseifner::ALGORITHM,
     &allreduce::binary_blocks::ALGORITHM,
     &allreduce::ring::ALGORITHM,
+    &allreduce::ring_segmented::ALGORITHM,
+    &allreduce::reduce_bcast::ALGORITHM,
+    &allreduce::linear::ALGORITHM,
+    &allreduce::recursive_multiplying::ALGORITHM,
+    &allreduce::circulant::ALGORITHM,
     &alltoall::bruck::ALGORITHM,
     &alltoall::bruck_modified::ALGORITHM,
-    &alltoall::spread_out::ALGORITHM,
-    &alltoall::pairwise::ALGORITHM,
+    &alltoall::spread_out::ALLTOALL,
+    &alltoall::linear_window::ALGORITHM,
+    &alltoall::pairwise::ALLTOALL,
+    &alltoall::circulant::ALGORITHM,
+    &alltoall::spread_out::ALLTOALLV,
+    &alltoall::pairwise::ALLTOALLV,
+    &alltoall::spread_out::ALLTOALLW,
+    &alltoall::pairwise::ALLTOALLW,
+    &barrier::dissemination::ALGORITHM,
+    &barrier::recursive_doubling::ALGORITHM,
+    &barrier::tree::ALGORITHM,
+    &barrier::ring::ALGORITHM,
+    &bcast::linear::ALGORITHM,
     &bcast::binomial::ALGORITHM,
+    &bcast::knomial::ALGORITHM,
+    &bcast::chain::ALGORITHM,
+    &bcast::binary::ALGORITHM,
     &bcast::scatter_recursive_doubling_allgather::ALGORITHM,
     &bcast::scatter_ring_allgather::ALGORITHM,
     &bcast::scatter_ring_allgather_opt::ALGORITHM,
+    &bcast::circulant_pipelined::ALGORITHM,
+    &scan::linear::EXSCAN,
+    &scan::recursive_doubling::EXSCAN,
+    &gather::linear::GATHER,
+    &gather::binomial::ALGORITHM,
+    &gather::linear::GATHERV,
+    &reduce::linear::ALGORITHM,
+    &reduce::binomial::ALGORITHM,
+    &reduce::knomial::ALGORITHM,
+    &reduce::chain::ALGORITHM,
+    &reduce::binary_in_order::ALGORITHM,
+    &reduce::rabenseifner::ALGORITHM,
+    &reduce::circulant_pipelined::ALGORITHM,
+    &reduce_scatter::recursive_halving::REDUCE_SCATTER,
+    &reduce_scatter::recursive_doubling::REDUCE_SCATTER,
+    &reduce_scatter::pairwise::REDUCE_SCATTER,
+    &reduce_scatter::ring::REDUCE_SCATTER,
+    &reduce_scatter::butterfly::REDUCE_SCATTER,
+    &reduce_scatter::circulant::REDUCE_SCATTER,
+    &reduce_scatter::reduce_scatter_v::REDUCE_SCATTER,
+    &reduce_scatter::recursive_halving::REDUCE_SCATTER_BLOCK,
+    &reduce_scatter::recursive_doubling::REDUCE_SCATTER_BLOCK,
+    &reduce_scatter::pairwise::REDUCE_SCATTER_BLOCK,
+    &reduce_scatter::ring::REDUCE_SCATTER_BLOCK,
+    &reduce_scatter::butterfly::REDUCE_SCATTER_BLOCK,
+    &reduce_scatter::circulant::REDUCE_SCATTER_BLOCK,
+    &reduce_scatter::reduce_scatter_v::REDUCE_SCATTER_BLOCK,
+    &scan::linear::SCAN,
+    &scan::recursive_doubling::SCAN,
+    &scatter::linear::SCATTER,
+    &scatter::binomial::ALGORITHM,
+    &scatter::linear::SCATTERV,
 ];
 
 #[cfg(test)]

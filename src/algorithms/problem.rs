@@ -15,14 +15,31 @@ pub struct Problem {
     pub radix: usize,
     /// Number of segments that a vector is cut into for pipelining, at least 1.
     pub segments: usize,
+    /// The most messages under way at a time where messages are independent, at least 1.
+    pub window: usize,
 }
 
 impl Problem {
-    /// Root 0, not in place, the default radix, one segment.
+    /// Root 0, not in place, the default radix and window, one segment.
     pub fn new(size: usize) -> Self {
-        Problem { size, root: 0, in_place: false, radix: default_radix(size), segments: 1 }
+        Problem {
+            size,
+            root: 0,
+            in_place: false,
+            radix: default_radix(size),
+            segments: 1,
+            window: DEFAULT_WINDOW,
+        }
+    }
+
+    /// A rank's number when counted from the root: the root is 0.
+    pub fn relative(&self, rank: usize) -> usize {
+        (rank + self.size - self.root) % self.size
     }
 }
+
+/// MPICH's throttle for its scattered alltoall.
+const DEFAULT_WINDOW: usize = 32;
 
 /// ceil(sqrt(size)), cut to the legal range: the radix that does best most often (Fan et al. 2022).
 pub fn default_radix(size: usize) -> usize {
@@ -41,19 +58,22 @@ pub fn legal_radix(radix: usize, size: usize) -> usize {
 pub enum Parameter {
     /// Base of the digits in which ranks or distances are written.
     Radix,
-    /// Length of the pieces of a pipelined vector, in bytes; 0 leaves it whole.
+    /// Length of the pieces of a pipelined vector, in bytes.
     Segment,
+    /// How many independent messages are under way at a time.
+    Window,
 }
 
 impl Parameter {
     /// All parameters.
-    pub const ALL: [Parameter; 2] = [Parameter::Radix, Parameter::Segment];
+    pub const ALL: [Parameter; 3] = [Parameter::Radix, Parameter::Segment, Parameter::Window];
 
     /// Its name in parameters and rule files.
     pub fn name(self) -> &'static str {
         match self {
             Parameter::Radix => "radix",
             Parameter::Segment => "segment",
+            Parameter::Window => "window",
         }
     }
 
@@ -61,7 +81,7 @@ impl Parameter {
     pub fn minimum(self) -> i32 {
         match self {
             Parameter::Radix => 2,
-            Parameter::Segment => 1,
+            Parameter::Segment | Parameter::Window => 1,
         }
     }
 
@@ -70,6 +90,7 @@ impl Parameter {
         match self {
             Parameter::Radix => "sqrt",
             Parameter::Segment => "none",
+            Parameter::Window => "auto",
         }
     }
 
@@ -82,6 +103,7 @@ impl Parameter {
             Parameter::Segment => {
                 "length in bytes of the pieces in which a vector is pipelined; none leaves it whole"
             }
+            Parameter::Window => "how many messages are under way at a time; auto is 32",
         }
     }
 }
@@ -91,6 +113,8 @@ impl Parameter {
 pub enum Requirement {
     /// The operator must commute: contributions are combined out of rank order.
     Commutative,
+    /// The number of ranks must be even: they work in pairs.
+    EvenSize,
 }
 
 /// Why an algorithm cannot serve a call.
@@ -101,17 +125,25 @@ impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(match self.0 {
             Requirement::Commutative => "the operator does not commute",
+            Requirement::EvenSize => "the number of ranks is odd",
         })
     }
 }
 
 impl super::Algorithm {
-    /// Whether the algorithm gives the right result for operators that commute or do not.
-    pub fn serves(&self, commutative: bool) -> Result<(), Reason> {
-        match self.requires.contains(&Requirement::Commutative) && !commutative {
-            true => Err(Reason(Requirement::Commutative)),
-            false => Ok(()),
-        }
+    /// Whether the algorithm can serve calls on so many ranks whose operator commutes or does not.
+    pub fn serves(&self, size: usize, commutative: bool) -> Result<(), Reason> {
+        let is_met = |requirement: &Requirement| match requirement {
+            Requirement::Commutative => commutative,
+            Requirement::EvenSize => size.is_multiple_of(2),
+        };
+        let unmet = self.requires.iter().find(|requirement| !is_met(requirement));
+        unmet.map_or(Ok(()), |&requirement| Err(Reason(requirement)))
+    }
+
+    /// Whether it keeps the order of operands.
+    pub fn keeps_order(&self) -> bool {
+        !self.requires.contains(&Requirement::Commutative)
     }
 }
 

@@ -1,62 +1,57 @@
 //! What the component keeps for a communicator, and how a call is served.
 
+use super::arguments::Arguments;
 use super::bindings::*;
-use super::memory::Memory;
+use super::job::Job;
+use super::operation::Operation;
 use super::parameters::{Settings, Values, word};
-use super::pml::{self, Place, Pml};
 use super::schedules::{Chosen, Schedules};
+use super::work::{Channel, Group, Work};
 use crate::algorithms::Collective;
-use crate::engine::{Binding, Execution, Plan, View};
-use crate::schedule::{Layout, Schedule};
+use crate::engine::Plan;
+use crate::engine::call::{Counts, bind};
 use crate::selection::Call;
+use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
-use std::ptr;
+use std::sync::{Arc, Mutex};
 
 /// A communicator's state.
+///
+/// MPI runs at most one collective that blocks on a communicator at a time. But others may be prepared meanwhile, from
+/// within the progress that the blocking one makes or by another thread: duplicating a communicator does so.
 pub struct Communicator {
     handle: *const c_void,
-    rank: usize,
-    size: usize,
+    group: Group,
     identifier: u32,
+    below: rustcoll_below,
+    planning: Mutex<Planning>,
+    blocking: UnsafeCell<Blocking>,
+}
+
+/// What belongs to the collective that blocks.
+struct Blocking {
+    work: Work,
+    /// By collective: the last job.
+    jobs: [Option<Job>; Collective::ALL.len()],
+}
+
+/// What decides how calls are served.
+struct Planning {
     schedules: Schedules,
     /// By collective: how the last call was served. Programs repeat themselves.
     last: [Option<Prepared>; Collective::ALL.len()],
-    requests: Vec<*mut c_void>,
-    scratch: Memory,
-    staging: Memory,
-    /// The data of a broadcast whose datatype has gaps.
-    packed: Memory,
-    bytes: rustcoll_datatype,
-    /// Whether posts may be outstanding.
-    pub in_flight: bool,
 }
 
 /// Everything that a plan depends on.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Shape {
     call: Call,
+    in_place: bool,
     root: usize,
     values: Values,
-    send: Elements,
-    recv: Elements,
-}
-
-/// How many elements of how many bytes of data, and whether these have no gaps.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Elements {
-    count: usize,
-    bytes: usize,
-    contiguous: bool,
-}
-
-impl Elements {
-    fn new(count: usize, datatype: &rustcoll_datatype) -> Self {
-        Elements { count, bytes: datatype.size, contiguous: datatype.contiguous != 0 }
-    }
-
-    fn view(self, layout: impl FnOnce(usize) -> Layout) -> View {
-        View { layout: layout(self.count), element_bytes: self.bytes }
-    }
+    send: Counts,
+    recv: Counts,
+    has_gaps: bool,
 }
 
 /// A call's shape and what serves it.
@@ -65,43 +60,47 @@ struct Prepared {
     /// The algorithm's number, 0 for the component below.
     number: c_int,
     /// `None`: the component below.
-    plan: Option<Plan>,
-    /// How many blocks the schedule cuts a vector into.
-    blocks: usize,
+    planned: Option<Planned>,
 }
 
-/// The memory of a call.
-struct Buffers<'a> {
-    send: Place<'a>,
-    recv: Place<'a>,
-    /// The datatype of scratch elements.
-    scratch: &'a rustcoll_datatype,
+/// How a collective that blocks is served.
+pub enum Admission {
+    /// There is nothing to do, on any rank.
+    Nothing,
+    /// The component below serves it.
+    Below,
+    /// This component does.
+    Here,
+    /// There is not enough memory.
+    OutOfMemory,
 }
 
-const NO_OPERATOR: rustcoll_operator = rustcoll_operator { handle: ptr::null(), commutative: 1 };
+/// A plan, and whether a broadcast's data are packed for it.
+#[derive(Clone)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Arc<Plan>,
+    is_packed: bool,
+    /// The number of its algorithm.
+    pub number: c_int,
+}
 
 impl Communicator {
     /// State of a new communicator.
-    pub fn new(
-        handle: *const c_void,
-        rank: usize,
-        size: usize,
-        identifier: u32,
-        below: rustcoll_below,
-    ) -> Self {
+    pub fn new(handle: *const c_void, group: Group, identifier: u32, below: rustcoll_below) -> Self {
         Communicator {
             handle,
-            rank,
-            size,
+            group,
             identifier,
-            schedules: Schedules::new(rank, size, identifier, below),
-            last: [const { None }; Collective::ALL.len()],
-            requests: Vec::new(),
-            scratch: Memory::default(),
-            staging: Memory::default(),
-            packed: Memory::default(),
-            bytes: pml::bytes(),
-            in_flight: false,
+            below,
+            planning: Mutex::new(Planning {
+                schedules: Schedules::new(group, identifier),
+                last: [const { None }; Collective::ALL.len()],
+            }),
+            blocking: UnsafeCell::new(Blocking {
+                work: Work::new(),
+                jobs: [const { None }; Collective::ALL.len()],
+            }),
         }
     }
 
@@ -110,211 +109,182 @@ impl Communicator {
         self.handle
     }
 
-    /// `MPI_Allreduce`; `send` is `None` for an in-place call.
-    pub fn allreduce(
-        &mut self,
-        send: Option<*const u8>,
-        recv: *mut u8,
-        count: usize,
-        datatype: &rustcoll_datatype,
-        operator: &rustcoll_operator,
-    ) -> c_int {
-        let elements = Elements::new(count, datatype);
-        let call = Call {
-            collective: Collective::Allreduce,
-            size: self.size,
-            bytes: count * datatype.size,
-            commutative: operator.commutative != 0,
-            in_place: send.is_none(),
-        };
-        if call.bytes == 0 {
-            return MPI_SUCCESS;
-        }
-        let served = self.prepare(self.shape(call, 0, elements, elements), |schedule| {
-            Binding::uniform(elements.view(|elements| Layout::Balanced { elements, blocks: schedule.blocks }))
-        });
-        if !served {
-            return RUSTCOLL_BELOW;
-        }
-        let send = Place { base: send.unwrap_or(ptr::null()).cast_mut(), datatype };
-        let recv = Place { base: recv, datatype };
-        self.execute(call.collective, Buffers { send, recv, scratch: datatype }, operator)
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.group.size
     }
 
-    /// `MPI_Alltoall`; `send` is `None` for an in-place call.
-    pub fn alltoall(
-        &mut self,
-        send: Option<(*const u8, usize, &rustcoll_datatype)>,
-        recv: *mut u8,
-        recv_count: usize,
-        recv_datatype: &rustcoll_datatype,
-    ) -> c_int {
-        let (send_base, send_count, send_datatype) = send.unwrap_or((ptr::null(), recv_count, recv_datatype));
-        let bytes = recv_count * recv_datatype.size;
-        if send_count * send_datatype.size != bytes {
-            return MPI_ERR_TRUNCATE;
-        }
-        let (sent, received) =
-            (Elements::new(send_count, send_datatype), Elements::new(recv_count, recv_datatype));
-        let call = Call {
-            collective: Collective::Alltoall,
-            size: self.size,
-            bytes,
-            commutative: true,
-            in_place: send.is_none(),
-        };
-        let uniform = |elements| Layout::Uniform { elements };
-        if call.bytes == 0 {
-            return MPI_SUCCESS;
-        }
-        let served = self.prepare(self.shape(call, 0, sent, received), |_| Binding {
-            send: sent.view(uniform),
-            recv: received.view(uniform),
-            // Blocks on their way are kept without gaps.
-            scratch: View { layout: uniform(bytes), element_bytes: 1 },
-        });
-        if !served {
-            return RUSTCOLL_BELOW;
-        }
-        let send = Place { base: send_base.cast_mut(), datatype: send_datatype };
-        let recv = Place { base: recv, datatype: recv_datatype };
-        let scratch = self.bytes;
-        self.execute(call.collective, Buffers { send, recv, scratch: &scratch }, &NO_OPERATOR)
-    }
-
-    /// `MPI_Bcast`.
+    /// Whether the last job of a collective serves a call as well; does not panic.
     ///
-    /// Ranks may describe the same data by different counts and datatypes, so a vector is cut by bytes. Where a rank's
-    /// datatype has gaps and the vector is cut, that rank packs it.
-    pub fn bcast(
-        &mut self,
-        buffer: *mut u8,
-        count: usize,
-        datatype: &rustcoll_datatype,
-        root: usize,
-    ) -> c_int {
-        let bytes = count * datatype.size;
-        let call = Call {
-            collective: Collective::Bcast,
-            size: self.size,
-            bytes,
-            commutative: true,
-            in_place: false,
-        };
-        let elements = Elements::new(count, datatype);
-        let as_bytes = Elements { count: bytes, bytes: 1, contiguous: true };
-        if call.bytes == 0 {
-            return MPI_SUCCESS;
+    /// # Safety
+    /// As for [`Communicator::admit`].
+    #[inline]
+    pub unsafe fn admit_again(&self, call: &rustcoll_call) -> bool {
+        let settings = &Settings::ALL[call.collective as usize];
+        // SAFETY: by this function's contract.
+        let job = unsafe { &mut (*self.blocking.get()).jobs[call.collective as usize] };
+        let Some(job) = job else { return false };
+        // SAFETY: by this function's contract.
+        if !unsafe { job.turn_to(call, settings.values()) } {
+            return false;
         }
-        let served = self.prepare(self.shape(call, root, elements, elements), |schedule| {
-            let cut = if elements.contiguous || schedule.blocks > 1 { as_bytes } else { elements };
-            Binding::uniform(cut.view(|elements| Layout::Balanced { elements, blocks: schedule.blocks }))
-        });
-        if !served {
-            return RUSTCOLL_BELOW;
-        }
-        let user = Place { base: buffer, datatype };
-        let bytes_type = self.bytes;
-        if elements.contiguous {
-            return self.bcast_from(Place { base: user.data(0), datatype: &bytes_type });
-        }
-        if self.blocks(call.collective) == 1 {
-            return self.bcast_from(user);
-        }
-        let Ok(memory) = self.packed.at_least(bytes) else { return MPI_ERR_NO_MEM };
-        let packed = Place { base: memory, datatype: &bytes_type };
-        if self.rank == root {
-            // SAFETY: the caller's buffer holds `count` elements, the packed memory their bytes.
-            let packing = pml::status(unsafe { pml::copy(&user, (0, count), &packed, (0, bytes)) });
-            if packing != MPI_SUCCESS {
-                return packing;
+        settings.note_ran(job.planned.number);
+        !log::log_enabled!(log::Level::Debug)
+    }
+
+    /// Decides how a collective that blocks is served; nothing is posted yet.
+    ///
+    /// # Safety
+    /// The call comes from the shim, and no other collective that blocks runs on this communicator.
+    pub unsafe fn admit(&self, call: &rustcoll_call) -> Admission {
+        let collective = Collective::ALL[call.collective as usize];
+        let values = Settings::of(collective).values();
+        // SAFETY: by this function's contract.
+        unsafe {
+            let Blocking { work, jobs } = &mut *self.blocking.get();
+            let mut arguments = Arguments::read(call, self.group.size);
+            if arguments.is_empty() {
+                return Admission::Nothing;
             }
+            let has_below = self.below.blocking[collective as usize] != 0;
+            let Some(planned) = self.planned(&arguments, values, has_below) else { return Admission::Below };
+            let Ok(wrapping) = work.substitute(&mut arguments, self.group, planned.is_packed) else {
+                return Admission::OutOfMemory;
+            };
+            jobs[collective as usize] = Some(Job::new(call, values, arguments, planned, wrapping));
+            Admission::Here
         }
-        let status = self.bcast_from(packed);
-        if status == MPI_SUCCESS && self.rank != root {
-            // SAFETY: as above.
-            return pml::status(unsafe { pml::copy(&packed, (0, bytes), &user, (0, count)) });
-        }
-        status
     }
 
-    /// Broadcasts have neither a send buffer nor scratch blocks.
-    fn bcast_from(&mut self, recv: Place) -> c_int {
-        let buffers = Buffers { send: Place { base: ptr::null_mut(), ..recv }, recv, scratch: recv.datatype };
-        self.execute(Collective::Bcast, buffers, &NO_OPERATOR)
+    /// Carries out what was admitted last: an MPI error code.
+    ///
+    /// # Safety
+    /// As for [`Communicator::admit`].
+    pub unsafe fn run(&self, collective: Collective) -> c_int {
+        // SAFETY: by this function's contract nobody else uses it.
+        let Blocking { work, jobs } = unsafe { &mut *self.blocking.get() };
+        let Some(Job { arguments, planned, wrapping, .. }) = &jobs[collective as usize] else {
+            return MPI_ERR_INTERN;
+        };
+        let channel = Channel { communicator: self.handle, tag: tag(collective) };
+        let begun = work.begin(&planned.plan, wrapping);
+        super::pml::status(begun.and_then(|()| work.finish(&planned.plan, channel, arguments, wrapping)))
     }
 
-    fn shape(&self, call: Call, root: usize, send: Elements, recv: Elements) -> Shape {
-        Shape { call, root, values: Settings::of(call.collective).values(), send, recv }
+    /// Prepares a collective that does not block. `None`: the component below serves it.
+    pub fn prepare(
+        &self,
+        arguments: Arguments,
+        is_persistent: bool,
+        tag: c_int,
+        request: *mut c_void,
+    ) -> Option<Result<Operation, c_int>> {
+        let below = if is_persistent { &self.below.persistent } else { &self.below.nonblocking };
+        let has_below = below[arguments.collective as usize] != 0;
+        let Planned { plan, is_packed, .. } = match arguments.is_empty() {
+            true => Planned { plan: Arc::new(Plan::default()), is_packed: false, number: 0 },
+            false => {
+                let values = Settings::of(arguments.collective).values();
+                self.planned(&arguments, values, has_below)?
+            }
+        };
+        let channel = Channel { communicator: self.handle, tag };
+        Some(Operation::new(plan, arguments, self.group, is_packed, channel, request))
     }
 
-    fn blocks(&self, collective: Collective) -> usize {
-        self.last[collective as usize].as_ref().map_or(1, |prepared| prepared.blocks)
-    }
-
-    /// Decides who serves a call and plans it, unless the last call was alike. Says whether it is served here.
-    fn prepare(&mut self, shape: Shape, bind: impl FnOnce(&Schedule) -> Binding) -> bool {
-        let collective = shape.call.collective;
-        let last = &mut self.last[collective as usize];
+    /// Decides who serves a call and plans it, unless the last call was alike. `None`: the component below.
+    fn planned(&self, arguments: &Arguments, values: Values, has_below: bool) -> Option<Planned> {
+        let collective = arguments.collective;
+        let mut planning = self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let Planning { schedules, last } = &mut *planning;
+        let last = &mut last[collective as usize];
         let prepared = match last {
-            Some(prepared) if prepared.shape == shape => prepared,
-            _ => last.insert(match self.schedules.choose(&shape.call, shape.root, shape.values) {
-                Chosen::Below => Prepared { shape, number: 0, plan: None, blocks: 1 },
-                Chosen::Here { number, schedule } => {
-                    let plan = Plan::new(schedule, &bind(schedule));
-                    Prepared { shape, number, plan: Some(plan), blocks: schedule.blocks }
-                }
-            }),
+            Some(prepared) if prepared.shape.is_of(arguments, values) => prepared,
+            _ => {
+                let shape = Shape::new(arguments, values, self.group.size);
+                let chosen = schedules.choose(
+                    &shape.call,
+                    shape.in_place && collective.has_in_place(),
+                    shape.root,
+                    shape.values,
+                    has_below,
+                );
+                last.insert(prepared(shape, chosen, self.group.rank))
+            }
         };
         Settings::of(collective).note_ran(prepared.number);
         log::debug!(
             "rank {} of {}, communicator {}: {} of {} bytes by {}",
-            self.rank,
-            self.size,
+            self.group.rank,
+            self.group.size,
             self.identifier,
             collective.name(),
-            shape.call.bytes,
+            prepared.shape.call.bytes,
             word(collective, prepared.number)
         );
-        prepared.plan.is_some()
-    }
-
-    /// Carries the prepared plan of a collective out over the PML.
-    fn execute(&mut self, collective: Collective, buffers: Buffers, operator: &rustcoll_operator) -> c_int {
-        let Some(Prepared { plan: Some(plan), .. }) = &self.last[collective as usize] else {
-            return MPI_ERR_INTERN;
-        };
-        let staging = self.staging.at_least(plan.staging_bytes);
-        let scratch = self.scratch.place(plan.scratch_elements, buffers.scratch);
-        let (Ok(staging), Ok(scratch)) = (staging, scratch) else { return MPI_ERR_NO_MEM };
-        if self.requests.len() < plan.posts {
-            self.requests.resize(plan.posts, ptr::null_mut());
-        }
-        let mut transport = Pml {
-            communicator: self.handle,
-            tag: tag(collective),
-            buffers: [buffers.send, buffers.recv, scratch],
-            staging: Place { base: staging, datatype: &self.bytes },
-            operator,
-            requests: &mut self.requests,
-        };
-        self.in_flight = true;
-        let result = Execution::run(plan, &mut transport);
-        if result.is_err() && transport.abandon() {
-            // What was given up may still arrive.
-            self.scratch.leak();
-            self.staging.leak();
-            self.packed.leak();
-        }
-        self.in_flight = false;
-        pml::status(result)
+        prepared.planned.clone()
     }
 }
 
+impl Shape {
+    fn new(arguments: &Arguments, values: Values, size: usize) -> Shape {
+        let &Arguments { collective, in_place, root, .. } = arguments;
+        let call = Call {
+            collective,
+            size,
+            bytes: arguments.measured_bytes(),
+            commutative: arguments.operator.commutative != 0,
+            // Only the root knows whether it is, and a choice must not depend on what one rank knows.
+            in_place: in_place && !collective.is_rooted(),
+        };
+        let (send, recv) = (arguments.send.counts.clone(), arguments.recv.counts.clone());
+        Shape { call, in_place, root, values, send, recv, has_gaps: arguments.has_gaps() }
+    }
+
+    /// Whether a call with these arguments has this shape. Compares, where [`Shape::new`] would compute and allocate.
+    fn is_of(&self, arguments: &Arguments, values: Values) -> bool {
+        self.values == values
+            && self.root == arguments.root
+            && self.in_place == arguments.in_place
+            && self.call.commutative == (arguments.operator.commutative != 0)
+            && self.has_gaps == arguments.has_gaps()
+            && self.recv == arguments.recv.counts
+            && self.send == arguments.send.counts
+    }
+}
+
+fn prepared(shape: Shape, chosen: Chosen, rank: usize) -> Prepared {
+    let Chosen::Here { number, schedule } = chosen else {
+        return Prepared { shape, number: 0, planned: None };
+    };
+    let collective = shape.call.collective;
+    let is_packed = collective == Collective::Bcast && shape.has_gaps && schedule.blocks > 1;
+    let packed = Counts::One { count: shape.call.bytes, bytes: 1 };
+    let recv = if is_packed { &packed } else { &shape.recv };
+    let binding = bind(collective, rank, schedule.blocks, &shape.send, recv);
+    let planned = Planned { plan: Arc::new(Plan::new(schedule, &binding)), is_packed, number };
+    Prepared { number, planned: Some(planned), shape }
+}
+
+/// The tag that Open MPI reserves for a collective that blocks.
 fn tag(collective: Collective) -> c_int {
     match collective {
+        Collective::Allgather => MCA_COLL_BASE_TAG_ALLGATHER,
+        Collective::Allgatherv => MCA_COLL_BASE_TAG_ALLGATHERV,
         Collective::Allreduce => MCA_COLL_BASE_TAG_ALLREDUCE,
         Collective::Alltoall => MCA_COLL_BASE_TAG_ALLTOALL,
+        Collective::Alltoallv => MCA_COLL_BASE_TAG_ALLTOALLV,
+        Collective::Alltoallw => MCA_COLL_BASE_TAG_ALLTOALLW,
+        Collective::Barrier => MCA_COLL_BASE_TAG_BARRIER,
         Collective::Bcast => MCA_COLL_BASE_TAG_BCAST,
+        Collective::Exscan => MCA_COLL_BASE_TAG_EXSCAN,
+        Collective::Gather => MCA_COLL_BASE_TAG_GATHER,
+        Collective::Gatherv => MCA_COLL_BASE_TAG_GATHERV,
+        Collective::Reduce => MCA_COLL_BASE_TAG_REDUCE,
+        Collective::ReduceScatter => MCA_COLL_BASE_TAG_REDUCE_SCATTER,
+        Collective::ReduceScatterBlock => MCA_COLL_BASE_TAG_REDUCE_SCATTER_BLOCK,
+        Collective::Scan => MCA_COLL_BASE_TAG_SCAN,
+        Collective::Scatter => MCA_COLL_BASE_TAG_SCATTER,
+        Collective::Scatterv => MCA_COLL_BASE_TAG_SCATTERV,
     }
 }

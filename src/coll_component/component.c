@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/rte/rte.h"
 #include "ompi/op/op.h"
 #include "ompi/request/request.h"
@@ -30,6 +31,7 @@
 
 static int register_parameters(void);
 static int open_component(void);
+static int close_component(void);
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads);
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicator, int *priority);
 
@@ -41,6 +43,7 @@ mca_coll_base_component_t mca_coll_rustcoll_component = {
             MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION),
             .mca_register_component_params = register_parameters,
             .mca_open_component = open_component,
+            .mca_close_component = close_component,
         },
     .collm_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
     .collm_init_query = init_query,
@@ -80,6 +83,12 @@ static int open_component(void)
     return OMPI_SUCCESS;
 }
 
+static int close_component(void)
+{
+    rustcoll_stop_progress();
+    return OMPI_SUCCESS;
+}
+
 /* The release of the library that is running, from a text like "Open MPI v4.1.4, package: ...". */
 static void running_release(char release[32])
 {
@@ -107,6 +116,8 @@ static int is_built_for_this_release(int is_quiet)
         size_t running, built;
     } structures[] = {
         {"mca_coll_base_module_t", OBJ_CLASS(mca_coll_base_module_t)->cls_sizeof, sizeof(mca_coll_base_module_t)},
+        {"ompi_coll_base_nbc_request_t", OBJ_CLASS(ompi_coll_base_nbc_request_t)->cls_sizeof,
+         sizeof(ompi_coll_base_nbc_request_t)},
         {"ompi_communicator_t", OBJ_CLASS(ompi_communicator_t)->cls_sizeof, sizeof(ompi_communicator_t)},
         {"ompi_datatype_t", OBJ_CLASS(ompi_datatype_t)->cls_sizeof, sizeof(ompi_datatype_t)},
         {"ompi_op_t", OBJ_CLASS(ompi_op_t)->cls_sizeof, sizeof(ompi_op_t)},

@@ -8,8 +8,29 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/coll/base/base.h"
 #include "ompi/mca/coll/coll.h"
+#include "ompi/request/request.h"
 
 #include "shim.h"
+
+/* Applies a macro to each collective, given by the names of its number and of its slots. */
+#define RUSTCOLL_EACH(apply)                                                                                 \
+    apply(ALLGATHER, allgather)                                                                              \
+    apply(ALLGATHERV, allgatherv)                                                                            \
+    apply(ALLREDUCE, allreduce)                                                                              \
+    apply(ALLTOALL, alltoall)                                                                                \
+    apply(ALLTOALLV, alltoallv)                                                                              \
+    apply(ALLTOALLW, alltoallw)                                                                              \
+    apply(BARRIER, barrier)                                                                                  \
+    apply(BCAST, bcast)                                                                                      \
+    apply(EXSCAN, exscan)                                                                                    \
+    apply(GATHER, gather)                                                                                    \
+    apply(GATHERV, gatherv)                                                                                  \
+    apply(REDUCE, reduce)                                                                                    \
+    apply(REDUCE_SCATTER, reduce_scatter)                                                                    \
+    apply(REDUCE_SCATTER_BLOCK, reduce_scatter_block)                                                        \
+    apply(SCAN, scan)                                                                                        \
+    apply(SCATTER, scatter)                                                                                  \
+    apply(SCATTERV, scatterv)
 
 /* A communicator's module: what was below it, and Rust's state. */
 typedef struct rustcoll_module {
@@ -21,6 +42,15 @@ typedef struct rustcoll_module {
 
 /* Makes the module of a communicator. */
 rustcoll_module *rustcoll_module_new(void);
+/* Enters this component's functions into a module's slots. */
+void rustcoll_fill_slots(mca_coll_base_module_t *module);
+
+/* Makes the request of a collective that does not block, and starts it unless it is persistent. An error code, or
+ * RUSTCOLL_BELOW; then there is no request. */
+int rustcoll_request_new(const rustcoll_module *module, const rustcoll_call *call, int is_persistent,
+                         struct ompi_communicator_t *communicator, ompi_request_t **request);
+/* Ends the calls of rustcoll_progress that the first request began. */
+void rustcoll_stop_progress(void);
 
 /* Registers the parameters with Open MPI. A value that it refuses is remembered: the job must not start with it. */
 void rustcoll_register_parameters(const mca_base_component_t *component);

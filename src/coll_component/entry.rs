@@ -1,9 +1,13 @@
 //! The functions that the C shim calls. No panic leaves them: before anything was posted it becomes an MPI error,
 //! after that it ends the job, for other ranks would wait for ever.
 
+use super::arguments::Arguments;
 use super::bindings::*;
-use super::communicator::Communicator;
-use super::{logging, parameters, priority};
+use super::communicator::{Admission, Communicator};
+use super::operation::Operation;
+use super::work::Group;
+use super::{logging, operation, parameters, priority};
+use crate::algorithms::Collective;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -13,22 +17,13 @@ fn guarded<R>(on_panic: R, body: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or(on_panic)
 }
 
-/// Runs a collective on a communicator's state behind a panic boundary.
-///
-/// # Safety
-/// `state` is what [`rustcoll_communicator_new`] returned, not freed, and no other thread uses it: MPI forbids
-/// concurrent collectives on one communicator.
-unsafe fn collective(state: *mut c_void, body: impl FnOnce(&mut Communicator) -> c_int) -> c_int {
-    // SAFETY: by this function's contract.
-    let communicator = unsafe { &mut *state.cast::<Communicator>() };
-    let outcome = catch_unwind(AssertUnwindSafe(|| body(communicator)));
-    outcome.unwrap_or_else(|_| {
-        if communicator.in_flight {
-            let message = c"rustcoll: internal error while messages were on their way; ending the job";
-            // SAFETY: the handle belongs to the communicator, the message is a C string.
-            unsafe { rustcoll_shim_abort(communicator.handle(), message.as_ptr()) };
-        }
-        MPI_ERR_INTERN
+/// Runs `body`, whose panic ends the job: messages may be on their way, and other ranks would wait for ever.
+fn ending_the_job<R>(communicator: *const c_void, on_panic: R, body: impl FnOnce() -> R) -> R {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
+        let message = c"rustcoll: internal error while messages were on their way; ending the job";
+        // SAFETY: the communicator is a handle of the shim's or NULL, which stands for the whole job.
+        unsafe { rustcoll_shim_abort(communicator, message.as_ptr()) };
+        on_panic
     })
 }
 
@@ -101,7 +96,8 @@ extern "C" fn rustcoll_communicator_new(
     guarded(ptr::null_mut(), || {
         // SAFETY: the shim passes a valid description.
         let below = unsafe { *below };
-        let communicator = Communicator::new(handle, rank as usize, size as usize, identifier, below);
+        let group = Group { rank: rank as usize, size: size as usize };
+        let communicator = Communicator::new(handle, group, identifier, below);
         Box::into_raw(Box::new(communicator)).cast()
     })
 }
@@ -113,55 +109,65 @@ extern "C" fn rustcoll_communicator_free(state: *mut c_void) {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn rustcoll_allreduce(
-    state: *mut c_void,
-    in_place: c_int,
-    send: *const c_void,
-    recv: *mut c_void,
-    count: usize,
-    datatype: *const rustcoll_datatype,
-    operator: *const rustcoll_operator,
-) -> c_int {
-    // SAFETY: the shim passes the communicator's state and valid descriptions.
+extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_int {
+    // SAFETY: the shim passes the communicator's state and a valid call on it; MPI forbids two collectives that block on
+    // one communicator at the same time.
     unsafe {
-        let (datatype, operator) = (&*datatype, &*operator);
-        let send = (in_place == 0).then_some(send.cast());
-        collective(state, |communicator| communicator.allreduce(send, recv.cast(), count, datatype, operator))
+        let communicator = &*state.cast::<Communicator>();
+        let call = &*call;
+        if !communicator.admit_again(call) {
+            match guarded(None, || Some(communicator.admit(call))) {
+                None => return MPI_ERR_INTERN,
+                Some(Admission::Nothing) => return MPI_SUCCESS,
+                Some(Admission::Below) => return RUSTCOLL_BELOW,
+                Some(Admission::OutOfMemory) => return MPI_ERR_NO_MEM,
+                Some(Admission::Here) => {}
+            }
+        }
+        let run = || communicator.run(Collective::ALL[call.collective as usize]);
+        ending_the_job(communicator.handle(), MPI_ERR_INTERN, run)
     }
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn rustcoll_alltoall(
+extern "C" fn rustcoll_prepare(
     state: *mut c_void,
-    in_place: c_int,
-    send: *const c_void,
-    send_count: usize,
-    send_datatype: *const rustcoll_datatype,
-    recv: *mut c_void,
-    recv_count: usize,
-    recv_datatype: *const rustcoll_datatype,
+    call: *const rustcoll_call,
+    is_persistent: c_int,
+    tag: c_int,
+    request: *mut c_void,
+    operation: *mut *mut c_void,
 ) -> c_int {
-    // SAFETY: the shim passes the communicator's state and valid descriptions.
-    unsafe {
-        let (send_datatype, recv_datatype) = (&*send_datatype, &*recv_datatype);
-        let send = (in_place == 0).then_some((send.cast(), send_count, send_datatype));
-        collective(state, |communicator| communicator.alltoall(send, recv.cast(), recv_count, recv_datatype))
-    }
+    // SAFETY: the shim passes the communicator's state, a valid call on it and a valid place for the answer.
+    guarded(MPI_ERR_INTERN, || unsafe {
+        let communicator = &*state.cast::<Communicator>();
+        let arguments = Arguments::read(&*call, communicator.size());
+        match communicator.prepare(arguments, is_persistent != 0, tag, request) {
+            None => RUSTCOLL_BELOW,
+            Some(Err(error)) => error,
+            Some(Ok(prepared)) => {
+                operation.write(Box::into_raw(Box::new(prepared)).cast());
+                MPI_SUCCESS
+            }
+        }
+    })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn rustcoll_bcast(
-    state: *mut c_void,
-    buffer: *mut c_void,
-    count: usize,
-    datatype: *const rustcoll_datatype,
-    root: c_int,
-) -> c_int {
-    // SAFETY: the shim passes the communicator's state and a valid description.
-    unsafe {
-        let datatype = &*datatype;
-        collective(state, |communicator| communicator.bcast(buffer.cast(), count, datatype, root as usize))
-    }
+extern "C" fn rustcoll_operation_start(operation: *mut c_void) {
+    // SAFETY: the shim passes an operation that lives and is not under way.
+    ending_the_job(ptr::null(), (), || unsafe { operation::start(operation.cast()) });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_operation_free(operation: *mut c_void) {
+    // SAFETY: the shim passes what `rustcoll_prepare` wrote, once, and not while it is under way.
+    guarded((), || drop(unsafe { Box::from_raw(operation.cast::<Operation>()) }));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_progress() -> c_int {
+    ending_the_job(ptr::null(), 0, operation::progress)
 }
 
 /// What the header declares is what is defined here; a difference does not compile.
@@ -177,9 +183,9 @@ fn signatures_agree() {
         rustcoll_communicator_new,
     ];
     let _ = [header::rustcoll_communicator_free as unsafe extern "C" fn(_), rustcoll_communicator_free];
-    let _ =
-        [header::rustcoll_allreduce as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _, rustcoll_allreduce];
-    let _ =
-        [header::rustcoll_alltoall as unsafe extern "C" fn(_, _, _, _, _, _, _, _) -> _, rustcoll_alltoall];
-    let _ = [header::rustcoll_bcast as unsafe extern "C" fn(_, _, _, _, _) -> _, rustcoll_bcast];
+    let _ = [header::rustcoll_run as unsafe extern "C" fn(_, _) -> _, rustcoll_run];
+    let _ = [header::rustcoll_prepare as unsafe extern "C" fn(_, _, _, _, _, _) -> _, rustcoll_prepare];
+    let _ = [header::rustcoll_operation_start as unsafe extern "C" fn(_), rustcoll_operation_start];
+    let _ = [header::rustcoll_operation_free as unsafe extern "C" fn(_), rustcoll_operation_free];
+    let _ = [header::rustcoll_progress as unsafe extern "C" fn() -> _, rustcoll_progress];
 }

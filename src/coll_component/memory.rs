@@ -36,11 +36,14 @@ impl Memory {
         elements: usize,
         datatype: &'a rustcoll_datatype,
     ) -> Result<Place<'a>, OutOfMemory> {
-        let last = elements.saturating_sub(1) as isize * datatype.extent;
+        if elements == 0 {
+            return Ok(Place { base: std::ptr::null_mut(), datatype });
+        }
+        let last = (elements - 1) as isize * datatype.extent;
         // Rounded, so that elements are aligned like the memory, wherever in them data begin.
         let lowest = (last.min(0) + datatype.true_lb).div_euclid(LINE) * LINE;
         let highest = last.max(0) + datatype.true_lb;
-        let span = if elements == 0 { 0 } else { (highest - lowest) as usize + datatype.true_extent };
+        let span = (highest - lowest) as usize + datatype.true_extent;
         Ok(Place { base: self.at_least(span)?.wrapping_offset(-lowest), datatype })
     }
 

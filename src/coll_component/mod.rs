@@ -2,12 +2,16 @@
 //!
 //! The shim (`*.c`) contains what only C can say; every decision is taken here.
 
+mod arguments;
 mod bindings;
 mod communicator;
 mod entry;
+mod job;
 mod logging;
 mod memory;
+mod operation;
 mod parameters;
 mod pml;
 mod priority;
 mod schedules;
+mod work;

@@ -1,9 +1,6 @@
-/* The module of a communicator: thunks from Open MPI's slots to Rust, and to the component below. */
+/* The module of a communicator: what was below it, and Rust's state. */
 
 #include "component.h"
-
-#include "ompi/datatype/ompi_datatype.h"
-#include "ompi/op/op.h"
 
 static void construct(rustcoll_module *module)
 {
@@ -12,14 +9,14 @@ static void construct(rustcoll_module *module)
     module->state = NULL;
 }
 
-/* The modules below that this module's slots may call. */
+/* The modules below that this module's slots may call, each once for every slot. */
 static void each_saved(rustcoll_module *module, void (*apply)(mca_coll_base_module_t *))
 {
-    mca_coll_base_module_t *const saved[] = {
-        module->below.coll_allreduce_module,
-        module->below.coll_alltoall_module,
-        module->below.coll_bcast_module,
-    };
+#define MODULES(number, name)                                                                                \
+    module->below.coll_##name##_module, module->below.coll_i##name##_module,                                 \
+        module->below.coll_##name##_init_module,
+    mca_coll_base_module_t *const saved[] = {RUSTCOLL_EACH(MODULES)};
+#undef MODULES
     for (size_t i = 0; i < sizeof saved / sizeof *saved; i++) {
         if (NULL != saved[i]) {
             apply(saved[i]);
@@ -32,72 +29,24 @@ static void release(mca_coll_base_module_t *module) { OBJ_RELEASE(module); }
 
 static void destruct(rustcoll_module *module)
 {
-    if (module->has_saved) {
-        each_saved(module, release);
-    }
     if (NULL != module->state) {
         rustcoll_communicator_free(module->state);
+    }
+    if (module->has_saved) {
+        each_saved(module, release);
     }
 }
 
 static OBJ_CLASS_INSTANCE(rustcoll_module, mca_coll_base_module_t, construct, destruct);
 
-static rustcoll_datatype describe(const struct ompi_datatype_t *datatype)
+static rustcoll_below served_below(const mca_coll_base_comm_coll_t *saved)
 {
-    const opal_datatype_t *layout = &datatype->super;
-    return (rustcoll_datatype) {
-        .handle = datatype,
-        .size = layout->size,
-        .extent = 0 == layout->size ? 0 : layout->ub - layout->lb,
-        .true_lb = layout->true_lb,
-        .true_extent = (size_t) (layout->true_ub - layout->true_lb),
-        .contiguous = opal_datatype_is_contiguous_memory_layout(layout, 2),
-    };
-}
-
-static int allreduce(const void *send, void *recv, int count, struct ompi_datatype_t *datatype,
-                     struct ompi_op_t *operator_, struct ompi_communicator_t *communicator,
-                     mca_coll_base_module_t *super)
-{
-    rustcoll_module *module = (rustcoll_module *) super;
-    const rustcoll_datatype type = describe(datatype);
-    const rustcoll_operator reduction = {operator_, ompi_op_is_commute(operator_)};
-    int status =
-        rustcoll_allreduce(module->state, MPI_IN_PLACE == send, send, recv, (size_t) count, &type, &reduction);
-    if (RUSTCOLL_BELOW != status) {
-        return status;
-    }
-    return module->below.coll_allreduce(send, recv, count, datatype, operator_, communicator,
-                                        module->below.coll_allreduce_module);
-}
-
-static int alltoall(const void *send, int send_count, struct ompi_datatype_t *send_datatype, void *recv,
-                    int recv_count, struct ompi_datatype_t *recv_datatype, struct ompi_communicator_t *communicator,
-                    mca_coll_base_module_t *super)
-{
-    rustcoll_module *module = (rustcoll_module *) super;
-    int in_place = MPI_IN_PLACE == send;
-    const rustcoll_datatype recv_type = describe(recv_datatype);
-    const rustcoll_datatype send_type = in_place ? recv_type : describe(send_datatype);
-    int status = rustcoll_alltoall(module->state, in_place, send, (size_t) send_count, &send_type, recv,
-                                   (size_t) recv_count, &recv_type);
-    if (RUSTCOLL_BELOW != status) {
-        return status;
-    }
-    return module->below.coll_alltoall(send, send_count, send_datatype, recv, recv_count, recv_datatype, communicator,
-                                       module->below.coll_alltoall_module);
-}
-
-static int bcast(void *buffer, int count, struct ompi_datatype_t *datatype, int root,
-                 struct ompi_communicator_t *communicator, mca_coll_base_module_t *super)
-{
-    rustcoll_module *module = (rustcoll_module *) super;
-    const rustcoll_datatype type = describe(datatype);
-    int status = rustcoll_bcast(module->state, buffer, (size_t) count, &type, root);
-    if (RUSTCOLL_BELOW != status) {
-        return status;
-    }
-    return module->below.coll_bcast(buffer, count, datatype, root, communicator, module->below.coll_bcast_module);
+#define SERVED(number, name)                                                                                 \
+    .blocking[RUSTCOLL_##number] = NULL != saved->coll_##name,                                               \
+    .nonblocking[RUSTCOLL_##number] = NULL != saved->coll_i##name,                                           \
+    .persistent[RUSTCOLL_##number] = NULL != saved->coll_##name##_init,
+    return (rustcoll_below) {RUSTCOLL_EACH(SERVED)};
+#undef SERVED
 }
 
 static int enable(mca_coll_base_module_t *super, struct ompi_communicator_t *communicator)
@@ -106,11 +55,7 @@ static int enable(mca_coll_base_module_t *super, struct ompi_communicator_t *com
     module->below = *communicator->c_coll;
     each_saved(module, retain);
     module->has_saved = 1;
-    const rustcoll_below below = {
-        .allreduce = NULL != module->below.coll_allreduce,
-        .alltoall = NULL != module->below.coll_alltoall,
-        .bcast = NULL != module->below.coll_bcast,
-    };
+    const rustcoll_below below = served_below(&module->below);
     module->state = rustcoll_communicator_new(communicator, ompi_comm_rank(communicator),
                                               ompi_comm_size(communicator), communicator->c_contextid, &below);
     return NULL == module->state ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
@@ -121,9 +66,7 @@ rustcoll_module *rustcoll_module_new(void)
     rustcoll_module *module = OBJ_NEW(rustcoll_module);
     if (NULL != module) {
         module->super.coll_module_enable = enable;
-        module->super.coll_allreduce = allreduce;
-        module->super.coll_alltoall = alltoall;
-        module->super.coll_bcast = bcast;
+        rustcoll_fill_slots(&module->super);
     }
     return module;
 }

@@ -22,6 +22,7 @@ pub struct Settings {
     algorithm: AtomicI32,
     radix: AtomicI32,
     segment: AtomicI32,
+    window: AtomicI32,
     ran: AtomicI32,
 }
 
@@ -31,15 +32,19 @@ pub struct Values {
     algorithm: i32,
     radix: i32,
     segment: i32,
+    window: i32,
 }
 
 static SETTINGS: [Settings; Collective::ALL.len()] = [const { Settings::new() }; Collective::ALL.len()];
 
 impl Settings {
     const fn new() -> Self {
-        let [algorithm, radix, segment, ran] = [const { AtomicI32::new(0) }; 4];
-        Settings { algorithm, radix, segment, ran }
+        let [algorithm, radix, segment, window, ran] = [const { AtomicI32::new(0) }; 5];
+        Settings { algorithm, radix, segment, window, ran }
     }
+
+    /// The settings of all collectives.
+    pub const ALL: &[Settings; Collective::ALL.len()] = &SETTINGS;
 
     /// The settings of a collective.
     pub fn of(collective: Collective) -> &'static Settings {
@@ -49,7 +54,12 @@ impl Settings {
     /// The values now; a tool may change them between calls.
     pub fn values(&self) -> Values {
         let value = |setting: &AtomicI32| setting.load(Relaxed);
-        Values { algorithm: value(&self.algorithm), radix: value(&self.radix), segment: value(&self.segment) }
+        Values {
+            algorithm: value(&self.algorithm),
+            radix: value(&self.radix),
+            segment: value(&self.segment),
+            window: value(&self.window),
+        }
     }
 
     /// Notes which algorithm served a call: its number, or 0 for the component below.
@@ -70,6 +80,11 @@ impl Values {
         usize::try_from(self.radix).ok().filter(|&radix| radix > 0)
     }
 
+    /// The window that the user sets.
+    pub fn window(self) -> Option<usize> {
+        usize::try_from(self.window).ok().filter(|&window| window > 0)
+    }
+
     /// The segment that the user sets, in bytes.
     pub fn segment(self) -> Option<usize> {
         usize::try_from(self.segment).ok().filter(|&segment| segment > 0)
@@ -84,7 +99,7 @@ pub fn number(algorithm: &Algorithm) -> i32 {
 
 /// The name behind such a number.
 pub fn word(collective: Collective, number: i32) -> &'static str {
-    let values = Values { algorithm: number, radix: 0, segment: 0 };
+    let values = Values { algorithm: number, radix: 0, segment: 0, window: 0 };
     values.forced(collective).map_or("the component below", |algorithm| algorithm.name)
 }
 
@@ -177,6 +192,7 @@ fn shaping_parameter(collective: Collective, parameter: Parameter) -> Registered
         value: match parameter {
             Parameter::Radix => &settings.radix,
             Parameter::Segment => &settings.segment,
+            Parameter::Window => &settings.window,
         },
         variable: None,
     }
@@ -222,21 +238,25 @@ mod tests {
 
     #[test]
     fn parameters_are_those_of_the_registry() {
-        let expected = [
-            "allreduce_algorithm",
-            "alltoall_algorithm",
-            "alltoall_radix",
-            "bcast_algorithm",
-            "bcast_segment",
-        ];
-        assert_eq!(names(), expected);
+        let names = names();
+        assert!(
+            Collective::ALL
+                .iter()
+                .all(|collective| names.contains(&&*format!("{}_algorithm", collective.name())))
+        );
+        for taken in ["alltoall_radix", "alltoall_window", "bcast_segment", "reduce_segment"] {
+            assert!(names.contains(&taken), "{taken}");
+        }
+        for not_taken in ["barrier_radix", "alltoall_segment", "bcast_window"] {
+            assert!(!names.contains(&not_taken), "{not_taken}");
+        }
     }
 
     #[test]
     fn numbers_find_their_algorithm() {
         for collective in Collective::ALL {
             for algorithm in collective.algorithms() {
-                let values = Values { algorithm: number(algorithm), radix: 0, segment: 0 };
+                let values = Values { algorithm: number(algorithm), radix: 0, segment: 0, window: 0 };
                 assert!(ptr::eq(values.forced(collective).unwrap(), algorithm));
             }
         }

@@ -1,13 +1,32 @@
 //! The transport over Open MPI's point-to-point layer, the PML.
 
+use super::arguments::Side;
 use super::bindings::*;
 use crate::engine::{Memory, Region, Transport};
-use crate::schedule::Post;
+use crate::schedule::{Buffer, Post};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
 /// An MPI error code, or a negative one of Open MPI's own.
 pub type Error = c_int;
+
+/// A block with a datatype of its own.
+#[derive(Clone, Copy)]
+pub struct Block {
+    /// Address of its first element.
+    pub base: *mut u8,
+    /// Its elements.
+    pub count: usize,
+    /// What an element is.
+    pub datatype: rustcoll_datatype,
+}
+
+impl Block {
+    /// Bytes of data.
+    pub fn bytes(&self) -> usize {
+        self.count * self.datatype.size
+    }
+}
 
 /// Memory with the datatype of its elements.
 #[derive(Clone, Copy)]
@@ -18,14 +37,39 @@ pub struct Place<'a> {
     pub datatype: &'a rustcoll_datatype,
 }
 
-impl Place<'_> {
-    fn element(&self, offset: usize) -> *mut u8 {
-        self.base.wrapping_offset(offset as isize * self.datatype.extent)
+/// Consecutive elements of one datatype in memory.
+#[derive(Clone, Copy)]
+pub struct Span {
+    /// Address of the first element.
+    pub address: *mut u8,
+    /// How many there are.
+    pub elements: usize,
+    /// What an element is.
+    pub datatype: rustcoll_datatype,
+}
+
+impl<'a> Place<'a> {
+    /// Address and datatype of an element.
+    #[inline]
+    pub fn element(&self, offset: usize) -> (*mut u8, &'a rustcoll_datatype) {
+        (self.base.wrapping_offset(offset as isize * self.datatype.extent), self.datatype)
     }
 
-    /// The first byte of an element's data, where elements have no gaps.
-    pub fn data(&self, offset: usize) -> *mut u8 {
-        self.element(offset).wrapping_offset(self.datatype.true_lb)
+    /// Some elements of the place.
+    pub fn span(&self, offset: usize, elements: usize) -> Span {
+        let (address, &datatype) = self.element(offset);
+        Span { address, elements, datatype }
+    }
+}
+
+impl Span {
+    fn bytes(&self) -> usize {
+        self.elements * self.datatype.size
+    }
+
+    /// The first byte of data, where elements have no gaps.
+    fn data(&self) -> *mut u8 {
+        self.address.wrapping_offset(self.datatype.true_lb)
     }
 }
 
@@ -46,35 +90,30 @@ pub fn status(result: Result<(), Error>) -> c_int {
     result.err().unwrap_or(MPI_SUCCESS)
 }
 
-/// Copies elements of one place to another that hold as many bytes of data.
+/// Copies elements to others that hold at least as many bytes of data.
 ///
 /// # Safety
-/// Both ranges of elements lie within memory that is valid for reading and writing, and do not overlap unless they
-/// are the same.
-pub unsafe fn copy(
-    source: &Place,
-    (source_offset, source_elements): (usize, usize),
-    target: &Place,
-    (target_offset, target_elements): (usize, usize),
-) -> Result<(), Error> {
+/// Both spans lie within memory that is valid for reading and writing, and do not overlap unless they are the same.
+pub unsafe fn copy(source: Span, target: Span) -> Result<(), Error> {
+    if source.bytes() > target.bytes() {
+        return Err(MPI_ERR_TRUNCATE);
+    }
     if source.datatype.contiguous != 0 && target.datatype.contiguous != 0 {
-        let (from, to) = (source.data(source_offset), target.data(target_offset));
+        let (from, to) = (source.data(), target.data());
         if from != to {
-            let bytes = source_elements * source.datatype.size;
-            debug_assert_eq!(bytes, target_elements * target.datatype.size);
             // SAFETY: by this function's contract; without gaps an element's data is `size` consecutive bytes.
-            unsafe { ptr::copy_nonoverlapping(from, to, bytes) };
+            unsafe { ptr::copy_nonoverlapping(from, to, source.bytes()) };
         }
         return Ok(());
     }
     // SAFETY: by this function's contract; the shim writes only the data of the target's elements.
     check(unsafe {
         rustcoll_shim_copy(
-            source.element(source_offset).cast(),
-            source_elements,
+            source.address.cast(),
+            source.elements,
             source.datatype.handle,
-            target.element(target_offset).cast(),
-            target_elements,
+            target.address.cast(),
+            target.elements,
             target.datatype.handle,
         )
     })
@@ -86,8 +125,12 @@ pub struct Pml<'a> {
     pub communicator: *const c_void,
     /// The collective's tag.
     pub tag: c_int,
-    /// Send, receive and scratch buffer, in the order of [`crate::schedule::Buffer::ALL`].
-    pub buffers: [Place<'a>; 3],
+    /// The send buffer.
+    pub send: &'a Side,
+    /// The receive buffer.
+    pub recv: &'a Side,
+    /// The scratch buffer.
+    pub scratch: Place<'a>,
     /// Where messages are packed.
     pub staging: Place<'a>,
     /// The operator; none that is ever applied, where nothing is reduced.
@@ -96,37 +139,43 @@ pub struct Pml<'a> {
     pub requests: &'a mut [*mut c_void],
 }
 
-impl<'a> Pml<'a> {
-    fn place(&self, memory: Memory) -> &Place<'a> {
-        match memory {
-            Memory::Buffer(buffer) => &self.buffers[buffer as usize],
-            Memory::Staging => &self.staging,
-        }
+impl Pml<'_> {
+    /// Address, number and datatype of a region's elements.
+    #[inline]
+    fn elements(&self, region: Region) -> (*mut u8, usize, &rustcoll_datatype) {
+        let place = match region.memory {
+            Memory::Buffer(Buffer::Send) => return self.send.elements_at(region.offset, region.elements),
+            Memory::Buffer(Buffer::Recv) => return self.recv.elements_at(region.offset, region.elements),
+            Memory::Buffer(Buffer::Scratch) => self.scratch,
+            Memory::Staging => self.staging,
+        };
+        let (address, datatype) = place.element(region.offset);
+        (address, region.elements, datatype)
     }
 
-    /// Address of a region's first element.
-    fn address(&self, region: Region) -> *mut c_void {
-        self.place(region.memory).element(region.offset).cast()
+    /// The same as Open MPI's functions take them.
+    #[inline]
+    fn handles(&self, region: Region) -> (*mut c_void, usize, *const c_void) {
+        let (address, elements, datatype) = self.elements(region);
+        (address.cast(), elements, datatype.handle)
     }
 
-    /// Address, datatype and slot for the request of a new post.
-    fn post(&mut self, post: Post, region: Region) -> (*mut c_void, *const c_void, *mut *mut c_void) {
-        let datatype = self.place(region.memory).datatype.handle;
-        (self.address(region), datatype, &mut self.requests[post as usize])
+    fn span(&self, region: Region) -> Span {
+        let (address, elements, &datatype) = self.elements(region);
+        Span { address, elements, datatype }
     }
 
     /// `left = left ⊕ right`: MPI's operators leave the result where the right operand was, which must not change.
-    fn reduce_into_left(&mut self, left: Region, right: Region) -> Result<(), Error> {
-        let (left_place, right_place) = (self.place(left.memory), self.place(right.memory));
-        let (elements, datatype) = (left.elements, left_place.datatype);
+    fn reduce_into_left(&mut self, left: Span, right: Span) -> Result<(), Error> {
         let mut memory = super::memory::Memory::default();
-        let copied = memory.place(elements, datatype).map_err(|_| MPI_ERR_NO_MEM)?;
+        let copied = memory.place(left.elements, &left.datatype).map_err(|_| MPI_ERR_NO_MEM)?;
+        let copied = copied.span(0, left.elements);
         // SAFETY: the regions lie within their buffers, the copy within its own memory.
         unsafe {
-            copy(right_place, (right.offset, elements), &copied, (0, elements))?;
-            let (operand, result) = (self.address(left), copied.base.cast());
-            rustcoll_shim_reduce(self.operator.handle, operand, result, elements, datatype.handle);
-            copy(&copied, (0, elements), left_place, (left.offset, elements))
+            copy(right, copied)?;
+            let (operand, result) = (left.address.cast(), copied.address.cast());
+            rustcoll_shim_reduce(self.operator.handle, operand, result, left.elements, left.datatype.handle);
+            copy(copied, left)
         }
     }
 
@@ -152,12 +201,20 @@ impl Transport for Pml<'_> {
             region.offset,
             region.memory
         );
-        let (tag, communicator) = (self.tag, self.communicator);
-        let (address, datatype, request) = self.post(post, region);
+        let (address, elements, datatype) = self.handles(region);
+        let request = &mut self.requests[post as usize];
         // SAFETY: the region lies in memory that stays valid until the post was waited for, as the schedule does
-        // before the collective returns; the slot outlives the request.
+        // before the collective ends; the slot outlives the request.
         check(unsafe {
-            rustcoll_shim_send(address, region.elements, datatype, peer as c_int, tag, communicator, request)
+            rustcoll_shim_send(
+                address,
+                elements,
+                datatype,
+                peer as c_int,
+                self.tag,
+                self.communicator,
+                request,
+            )
         })
     }
 
@@ -168,17 +225,17 @@ impl Transport for Pml<'_> {
             region.offset,
             region.memory
         );
-        let (tag, communicator) = (self.tag, self.communicator);
-        let (address, datatype, request) = self.post(post, region);
+        let (address, elements, datatype) = self.handles(region);
+        let request = &mut self.requests[post as usize];
         // SAFETY: as for sends.
         check(unsafe {
             rustcoll_shim_receive(
                 address,
-                region.elements,
+                elements,
                 datatype,
                 peer as c_int,
-                tag,
-                communicator,
+                self.tag,
+                self.communicator,
                 request,
             )
         })
@@ -196,28 +253,38 @@ impl Transport for Pml<'_> {
     }
 
     fn test(&mut self, posts: &[Post]) -> Result<bool, Error> {
-        self.wait(posts).map(|()| true)
+        for &post in posts {
+            let request = &mut self.requests[post as usize];
+            let mut error = MPI_SUCCESS;
+            // SAFETY: as for waiting.
+            if !request.is_null() && unsafe { rustcoll_shim_test(request, &mut error) } == 0 {
+                return Ok(false);
+            }
+            check(error)?;
+        }
+        Ok(true)
     }
 
     fn copy(&mut self, source: Region, target: Region) -> Result<(), Error> {
-        let ranges = ((source.offset, source.elements), (target.offset, target.elements));
         // SAFETY: verified schedules copy between different blocks, and the binding keeps blocks within their buffers.
-        unsafe { copy(self.place(source.memory), ranges.0, self.place(target.memory), ranges.1) }
+        unsafe { copy(self.span(source), self.span(target)) }
     }
 
     fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Error> {
-        if target == left {
-            return self.reduce_into_left(left, right);
-        }
         if target != right {
+            if target == left {
+                return self.reduce_into_left(self.span(left), self.span(right));
+            }
             // Open MPI's operators of three buffers do not give the same bits as those of two, where a NaN is an operand.
             self.copy(right, target)?;
         }
-        let datatype = self.place(target.memory).datatype.handle;
-        let (operand, result) = (self.address(left), self.address(target));
+        let (operand, ..) = self.handles(left);
+        let (result, elements, datatype) = self.handles(target);
         // SAFETY: the regions lie within buffers of the reduction's datatype and are equal or apart, as verified
         // schedules guarantee.
-        unsafe { rustcoll_shim_reduce(self.operator.handle, operand, result, target.elements, datatype) };
+        unsafe {
+            rustcoll_shim_reduce(self.operator.handle, operand, result, elements, datatype);
+        }
         Ok(())
     }
 }

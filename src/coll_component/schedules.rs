@@ -1,7 +1,7 @@
 //! Which algorithm serves a call on a communicator, and its schedules.
 
-use super::bindings::rustcoll_below;
 use super::parameters::{Values, number};
+use super::work::Group;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, default_radix, legal_radix};
 use crate::schedule::Schedule;
 use crate::selection::{Call, Choice, Rules};
@@ -18,11 +18,9 @@ const MOST_SEGMENTS: usize = 16384;
 
 /// The schedules of one rank of a communicator.
 pub struct Schedules {
-    rank: usize,
-    size: usize,
+    group: Group,
     /// How log lines begin.
     name: String,
-    below: rustcoll_below,
     known: Vec<Known>,
     /// Forced algorithms whose refusal was reported.
     reported: HashSet<(Collective, &'static str)>,
@@ -50,58 +48,54 @@ pub enum Chosen<'a> {
 
 impl Schedules {
     /// None yet.
-    pub fn new(rank: usize, size: usize, identifier: u32, below: rustcoll_below) -> Self {
-        let name = format!("rank {rank} of {size}, communicator {identifier}");
-        Schedules { rank, size, name, below, known: Vec::new(), reported: HashSet::new() }
+    pub fn new(group: Group, identifier: u32) -> Self {
+        let name = format!("rank {} of {}, communicator {identifier}", group.rank, group.size);
+        Schedules { group, name, known: Vec::new(), reported: HashSet::new() }
     }
 
     /// Who serves a call with these parameter values. All ranks come to the same answer, for all that it depends on is
-    /// equal on all ranks.
-    pub fn choose(&mut self, call: &Call, root: usize, values: Values) -> Chosen<'_> {
-        match self.choice(call, values) {
+    /// equal on all ranks; `in_place` only shapes this rank's schedule.
+    pub fn choose(
+        &mut self,
+        call: &Call,
+        in_place: bool,
+        root: usize,
+        values: Values,
+        has_below: bool,
+    ) -> Chosen<'_> {
+        match self.choice(call, values, has_below) {
             Choice::Below => Chosen::Below,
             Choice::Use { algorithm, radix, segment } => {
-                let radix = values.radix().or(radix);
-                let segment = values.segment().or(segment);
-                let problem = self.problem(call, root, algorithm, radix, segment);
+                let mut problem = self.problem(call, algorithm, values, radix, segment);
+                (problem.in_place, problem.root) = (in_place, root);
                 Chosen::Here { number: number(algorithm), schedule: self.schedule(algorithm, problem) }
             }
         }
     }
 
     /// The forced algorithm, if it can serve the call; else what the rules say.
-    fn choice(&mut self, call: &Call, values: Values) -> Choice {
+    fn choice(&mut self, call: &Call, values: Values, has_below: bool) -> Choice {
         let choice = match values.forced(call.collective) {
-            Some(algorithm) => match algorithm.serves(call.commutative) {
+            Some(algorithm) => match algorithm.serves(call.size, call.commutative) {
                 Ok(()) => Choice::Use { algorithm, radix: None, segment: None },
                 Err(reason) => {
-                    self.report_refusal(algorithm, &reason.to_string());
+                    self.report_refusal(algorithm, &reason.to_string(), has_below);
                     Choice::Below
                 }
             },
             None => Rules::built_in().choose(call),
         };
         match choice {
-            Choice::Below if !self.has_below(call.collective) => first_that_serves(call),
+            Choice::Below if !has_below => first_that_serves(call),
             choice => choice,
         }
     }
 
-    fn has_below(&self, collective: Collective) -> bool {
-        let flag = match collective {
-            Collective::Allreduce => self.below.allreduce,
-            Collective::Alltoall => self.below.alltoall,
-            Collective::Bcast => self.below.bcast,
-        };
-        flag != 0
-    }
-
     /// Says once for each communicator and algorithm why a forced algorithm was not used.
-    fn report_refusal(&mut self, algorithm: &'static Algorithm, reason: &str) {
+    fn report_refusal(&mut self, algorithm: &'static Algorithm, reason: &str, has_below: bool) {
         let collective = algorithm.collective;
-        if self.reported.insert((collective, algorithm.name)) && self.rank == 0 {
-            let instead =
-                if self.has_below(collective) { "the component below serves it" } else { "another one runs" };
+        if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
+            let instead = if has_below { "the component below serves it" } else { "another one runs" };
             log::warn!(
                 "{}: {} is forced for {}, but cannot serve this call: {reason}; {instead}",
                 self.name,
@@ -111,34 +105,40 @@ impl Schedules {
         }
     }
 
-    /// What the algorithm is asked.
+    /// What the algorithm is asked, with the user's parameters before the rule's.
     fn problem(
         &self,
         call: &Call,
-        root: usize,
         algorithm: &Algorithm,
+        values: Values,
         radix: Option<usize>,
         segment: Option<usize>,
     ) -> Problem {
-        let mut problem = Problem::new(self.size);
-        problem.in_place = call.in_place;
-        problem.root = root;
-        let takes = |parameter| algorithm.parameters.contains(&parameter);
-        if takes(Parameter::Radix) {
-            problem.radix = self.radix(radix.unwrap_or(default_radix(self.size)));
-        }
-        if takes(Parameter::Segment)
-            && let Some(segment) = segment
-        {
-            problem.segments = self.segments(call.bytes.div_ceil(segment).max(1));
+        let mut problem = Problem::new(self.group.size);
+        for parameter in algorithm.parameters {
+            match parameter {
+                Parameter::Radix => {
+                    let wanted = values.radix().or(radix).unwrap_or(default_radix(self.group.size));
+                    problem.radix = self.radix(wanted);
+                }
+                Parameter::Segment => {
+                    let segment = values.segment().or(segment).unwrap_or(usize::MAX);
+                    problem.segments = self.segments(call.bytes.div_ceil(segment).max(1));
+                }
+                Parameter::Window => problem.window = values.window().unwrap_or(problem.window),
+            }
         }
         problem
     }
 
     fn radix(&self, wanted: usize) -> usize {
-        let radix = legal_radix(wanted, self.size);
+        let radix = legal_radix(wanted, self.group.size);
         if radix != wanted {
-            log::info!("{}: radix {wanted} is cut to {radix}, for there are {} ranks", self.name, self.size);
+            log::info!(
+                "{}: radix {wanted} is cut to {radix}, for there are {} ranks",
+                self.name,
+                self.group.size
+            );
         }
         radix
     }
@@ -164,7 +164,7 @@ impl Schedules {
             if self.known.len() == MOST_SCHEDULES {
                 self.known.clear();
             }
-            let schedule = (algorithm.schedule)(&problem, self.rank);
+            let schedule = (algorithm.schedule)(&problem, self.group.rank);
             self.known.push(Known { algorithm, problem, schedule });
             self.known.len() - 1
         });
@@ -174,7 +174,8 @@ impl Schedules {
 
 /// Where nothing is below: the first registered algorithm that can serve the call.
 fn first_that_serves(call: &Call) -> Choice {
-    let serving = call.collective.algorithms().find(|algorithm| algorithm.serves(call.commutative).is_ok());
+    let serving =
+        call.collective.algorithms().find(|algorithm| algorithm.serves(call.size, call.commutative).is_ok());
     serving.map_or(Choice::Below, |algorithm| Choice::Use { algorithm, radix: None, segment: None })
 }
 
@@ -183,6 +184,7 @@ fn describe(algorithm: &Algorithm, problem: &Problem) -> String {
     let value = |parameter: &Parameter| match parameter {
         Parameter::Radix => format!(", radix {}", problem.radix),
         Parameter::Segment => format!(", segments {}", problem.segments),
+        Parameter::Window => format!(", window {}", problem.window),
     };
     algorithm.parameters.iter().map(value).collect()
 }

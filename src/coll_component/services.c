@@ -40,6 +40,15 @@ int rustcoll_shim_wait(void **handle)
     return error;
 }
 
+int rustcoll_shim_test(void **handle, int *error)
+{
+    if (!REQUEST_COMPLETE((ompi_request_t *) *handle)) {
+        return 0;
+    }
+    *error = rustcoll_shim_wait(handle); /* does not wait any more */
+    return 1;
+}
+
 void rustcoll_shim_abandon(void **handle)
 {
     ompi_request_t *request = *handle;
@@ -48,6 +57,26 @@ void rustcoll_shim_abandon(void **handle)
     }
     ompi_request_free((ompi_request_t **) handle);
     *handle = NULL;
+}
+
+void rustcoll_shim_complete(void *handle, int error)
+{
+    ompi_request_t *request = handle;
+    request->req_status.MPI_ERROR = error;
+    ompi_request_complete(request, true);
+}
+
+void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description)
+{
+    const opal_datatype_t *layout = &((const ompi_datatype_t *) datatype)->super;
+    *description = (rustcoll_datatype) {
+        .handle = datatype,
+        .size = layout->size,
+        .extent = 0 == layout->size ? 0 : layout->ub - layout->lb,
+        .true_lb = layout->true_lb,
+        .true_extent = (size_t) (layout->true_ub - layout->true_lb),
+        .contiguous = opal_datatype_is_contiguous_memory_layout(layout, 2),
+    };
 }
 
 static const opal_datatype_t *layout(const void *datatype)

@@ -36,10 +36,62 @@ typedef struct rustcoll_parameter {
     int *variable_value;
 } rustcoll_parameter;
 
-/* Which collectives the component below a module serves. */
+/* The collectives, in the order in which Rust lists them. */
+enum rustcoll_collective {
+    RUSTCOLL_ALLGATHER,
+    RUSTCOLL_ALLGATHERV,
+    RUSTCOLL_ALLREDUCE,
+    RUSTCOLL_ALLTOALL,
+    RUSTCOLL_ALLTOALLV,
+    RUSTCOLL_ALLTOALLW,
+    RUSTCOLL_BARRIER,
+    RUSTCOLL_BCAST,
+    RUSTCOLL_EXSCAN,
+    RUSTCOLL_GATHER,
+    RUSTCOLL_GATHERV,
+    RUSTCOLL_REDUCE,
+    RUSTCOLL_REDUCE_SCATTER,
+    RUSTCOLL_REDUCE_SCATTER_BLOCK,
+    RUSTCOLL_SCAN,
+    RUSTCOLL_SCATTER,
+    RUSTCOLL_SCATTERV,
+    RUSTCOLL_COLLECTIVES
+};
+
+/* Which forms of a collective the component below a module serves. */
 typedef struct rustcoll_below {
-    int allreduce, alltoall, bcast;
+    int blocking[RUSTCOLL_COLLECTIVES];
+    int nonblocking[RUSTCOLL_COLLECTIVES];
+    int persistent[RUSTCOLL_COLLECTIVES];
 } rustcoll_below;
+
+/* An array of numbers, one for each rank, as the caller gave it; NULL values: there is none. */
+typedef struct rustcoll_numbers {
+    const void *values;
+    int are_wide; /* ptrdiff_t, else int */
+} rustcoll_numbers;
+
+/* One buffer of a call: `count` elements (of the vector, or of each block), or counts and displacements for each
+ * rank. What MPI calls not significant at this rank is left zero. */
+typedef struct rustcoll_side {
+    const void *buffer;
+    size_t count;
+    const rustcoll_datatype *datatype; /* NULL: not significant, or one for each rank */
+    rustcoll_numbers counts;
+    rustcoll_numbers displacements;    /* in elements; in bytes where each rank has its datatype */
+    const void *const *datatypes;      /* handles, one for each rank, or NULL */
+} rustcoll_side;
+
+/* The arguments of a collective. In place: the send side, or with scatters the receive side, is left zero; with the
+ * rooted ones only the root can be in place. */
+typedef struct rustcoll_call {
+    int collective;
+    int in_place;
+    int root;
+    rustcoll_side send;
+    rustcoll_side recv; /* the buffer of a broadcast */
+    const rustcoll_operator *operator_;
+} rustcoll_call;
 
 /* ---- Rust, called by the shim ---- */
 
@@ -58,13 +110,19 @@ void *rustcoll_communicator_new(const void *communicator, int rank, int size, un
                                 const rustcoll_below *below);
 void rustcoll_communicator_free(void *state);
 
-/* The collectives: an MPI error code, or RUSTCOLL_BELOW. `send` is not looked at when `in_place`. */
-int rustcoll_allreduce(void *state, int in_place, const void *send, void *recv, size_t count,
-                       const rustcoll_datatype *datatype, const rustcoll_operator *operator_);
-int rustcoll_alltoall(void *state, int in_place, const void *send, size_t send_count,
-                      const rustcoll_datatype *send_datatype, void *recv, size_t recv_count,
-                      const rustcoll_datatype *recv_datatype);
-int rustcoll_bcast(void *state, void *buffer, size_t count, const rustcoll_datatype *datatype, int root);
+/* Runs a collective to its end: an MPI error code, or RUSTCOLL_BELOW. */
+int rustcoll_run(void *state, const rustcoll_call *call);
+
+/* Prepares a collective that does not block, under a tag of its own; what `call` points to need not live on. An MPI error
+ * code, or RUSTCOLL_BELOW. `request` is what rustcoll_shim_complete will be called with. */
+int rustcoll_prepare(void *state, const rustcoll_call *call, int is_persistent, int tag, void *request,
+                     void **operation);
+/* Starts a prepared collective; a persistent one may be started again after its completion. */
+void rustcoll_operation_start(void *operation);
+/* Frees a collective that is not under way. */
+void rustcoll_operation_free(void *operation);
+/* Goes on with all collectives that are under way; how many were completed. */
+int rustcoll_progress(void);
 
 /* ---- the shim, called by Rust ---- */
 
@@ -86,6 +144,13 @@ void rustcoll_shim_reduce(const void *operator_, const void *source, void *targe
                           const void *datatype);
 /* MPI_BYTE */
 const void *rustcoll_shim_byte(void);
+
+/* Whether a request is complete; if so, it is freed as by rustcoll_shim_wait, and *error says how it ended. */
+int rustcoll_shim_test(void **request, int *error);
+/* Describes a datatype. */
+void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description);
+/* Completes the request of a collective that does not block. */
+void rustcoll_shim_complete(void *request, int error);
 
 /* One line for the log. */
 void rustcoll_shim_output(const char *line);

@@ -2,19 +2,43 @@
 
 use super::{Memory, Region};
 use crate::schedule::{Buffer, Layout, Run};
+use std::sync::Arc;
 
 /// How one buffer is seen: its blocks in elements, its elements in bytes of data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     /// From blocks to elements.
     pub layout: Layout,
-    /// Bytes of data in one element, gaps not counted.
-    pub element_bytes: usize,
+    /// How many bytes elements have.
+    pub bytes: ElementBytes,
+}
+
+/// Bytes of data of an element, gaps not counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ElementBytes {
+    /// The same for all.
+    Each(usize),
+    /// Element by element: where each block has a datatype of its own, a block is an element.
+    Listed(Arc<[usize]>),
+}
+
+impl View {
+    /// A view of elements that all have the same bytes of data.
+    pub fn new(layout: Layout, element_bytes: usize) -> View {
+        View { layout, bytes: ElementBytes::Each(element_bytes) }
+    }
+
+    fn bytes(&self, offset: usize, elements: usize) -> usize {
+        match &self.bytes {
+            ElementBytes::Each(bytes) => elements * bytes,
+            ElementBytes::Listed(bytes) => bytes[offset..offset + elements].iter().sum(),
+        }
+    }
 }
 
 /// The views of the three buffers. Blocks that meet in a message, a copy or a reduction hold the same number of bytes,
 /// whatever elements those are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
     /// The send buffer.
     pub send: View,
@@ -27,26 +51,30 @@ pub struct Binding {
 impl Binding {
     /// All buffers seen alike.
     pub fn uniform(view: View) -> Binding {
-        Binding { send: view, recv: view, scratch: view }
+        Binding { send: view.clone(), recv: view.clone(), scratch: view }
     }
 
-    /// The view of a buffer.
-    pub fn view(&self, buffer: Buffer) -> &View {
-        match buffer {
+    /// The elements of a run, as far as they lie together, with their bytes of data; what has none is left out.
+    pub fn pieces(&self, run: Run) -> impl Iterator<Item = Piece> {
+        let view = match run.buffer {
             Buffer::Send => &self.send,
             Buffer::Recv => &self.recv,
             Buffer::Scratch => &self.scratch,
-        }
+        };
+        let memory = Memory::Buffer(run.buffer);
+        view.layout.ranges(run.indices()).into_iter().filter_map(move |range| {
+            let region = Region { memory, offset: range.start, elements: range.len() };
+            let bytes = view.bytes(region.offset, region.elements);
+            (bytes > 0).then_some(Piece { region, bytes })
+        })
     }
+}
 
-    /// The elements of a run.
-    pub fn region(&self, run: Run) -> Region {
-        let elements = self.view(run.buffer).layout.elements(run.indices());
-        Region { memory: Memory::Buffer(run.buffer), offset: elements.start, elements: elements.len() }
-    }
-
-    /// The bytes of data in a run.
-    pub fn bytes(&self, run: Run) -> usize {
-        self.region(run).elements * self.view(run.buffer).element_bytes
-    }
+/// A region and its bytes of data, at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The region.
+    pub region: Region,
+    /// Its bytes of data.
+    pub bytes: usize,
 }

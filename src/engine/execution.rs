@@ -11,10 +11,9 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Carries a plan out from its beginning to its end, blocking in waits. After an error, posts may be outstanding.
-    pub fn run<T: Transport>(plan: &Plan, transport: &mut T) -> Result<(), T::Error> {
-        Execution::default()
-            .drive(plan, transport, |transport, posts| transport.wait(posts).map(|()| true))?;
+    /// Goes on to the end of a plan, blocking in waits. After an error, posts may be outstanding.
+    pub fn finish<T: Transport>(&mut self, plan: &Plan, transport: &mut T) -> Result<(), T::Error> {
+        self.drive(plan, transport, |transport, posts| transport.wait(posts).map(|()| true))?;
         Ok(())
     }
 

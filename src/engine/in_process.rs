@@ -30,64 +30,71 @@ impl ElementType {
         ElementType { pieces: vec![(0, bytes)], extent: bytes as isize }
     }
 
+    /// So many consecutive elements, taken as one.
+    pub fn repeated(&self, elements: usize) -> Self {
+        let copy = |index: usize| {
+            let shift = index as isize * self.extent;
+            self.pieces.iter().map(move |&(offset, length)| (shift + offset, length))
+        };
+        ElementType {
+            pieces: (0..elements).flat_map(copy).collect(),
+            extent: elements as isize * self.extent,
+        }
+    }
+
     /// Bytes of data.
     pub fn bytes(&self) -> usize {
         self.pieces.iter().map(|piece| piece.1).sum()
     }
 }
 
-/// Memory of a buffer: element `i` lies at `origin + i * extent` of `bytes`.
+/// Memory of a buffer, and where in it the elements are.
 #[derive(Clone, Debug)]
 pub struct Area {
     /// The memory, gaps included.
     pub bytes: Vec<u8>,
-    /// Where the first element's address is.
-    pub origin: isize,
-    /// What an element is.
-    pub element: ElementType,
+    /// Where each byte of data is, in the order in which the data travel.
+    positions: Vec<usize>,
+    /// How many bytes of data precede each element; at the end, how many there are.
+    starts: Vec<usize>,
 }
 
 impl Area {
-    /// Memory for `elements` elements, filled with a byte.
-    pub fn filled(element: ElementType, elements: usize, byte: u8) -> Self {
-        let at = |index: isize, offset: isize| index * element.extent + offset;
-        let last = elements.saturating_sub(1) as isize;
-        let ends = element.pieces.iter().flat_map(|&(offset, length)| {
-            [
-                at(0, offset),
-                at(last, offset),
-                at(0, offset + length as isize),
-                at(last, offset + length as isize),
-            ]
-        });
-        let (low, high) = ends.fold((0, 0), |(low, high), end| (low.min(end), high.max(end)));
-        Area { bytes: vec![byte; (high - low) as usize], origin: -low, element }
+    /// Memory for `elements` elements of one type, filled with a byte.
+    pub fn filled(element: &ElementType, elements: usize, byte: u8) -> Self {
+        let addresses = (0..elements as isize).map(|index| index * element.extent);
+        Area::placed(addresses.map(|address| (address, element)), byte)
     }
 
-    /// The positions in `bytes` of an element's data, in the order in which they travel.
-    pub fn positions(&self, element: usize) -> impl Iterator<Item = usize> + '_ {
-        let start = self.origin + element as isize * self.element.extent;
-        self.element.pieces.iter().flat_map(move |&(offset, length)| {
-            let piece = (start + offset) as usize;
-            piece..piece + length
-        })
+    /// Memory for elements at addresses of their own, filled with a byte.
+    pub fn placed<'a>(elements: impl Iterator<Item = (isize, &'a ElementType)>, byte: u8) -> Self {
+        let mut addresses = Vec::new();
+        let mut starts = vec![0];
+        for (address, element) in elements {
+            for &(offset, length) in &element.pieces {
+                addresses.extend((address + offset..).take(length));
+            }
+            starts.push(addresses.len());
+        }
+        let low = addresses.iter().copied().min().unwrap_or(0);
+        let positions: Vec<usize> = addresses.iter().map(|address| (address - low) as usize).collect();
+        let length = positions.iter().max().map_or(0, |last| last + 1);
+        Area { bytes: vec![byte; length], positions, starts }
     }
 
     /// The data of some elements, without gaps.
     pub fn gather(&self, offset: usize, elements: usize) -> Vec<u8> {
-        (offset..offset + elements)
-            .flat_map(|element| self.positions(element))
-            .map(|at| self.bytes[at])
-            .collect()
+        self.positions(offset, elements).iter().map(|&at| self.bytes[at]).collect()
     }
 
     /// Overwrites the data of elements from `offset` on.
     pub fn scatter(&mut self, offset: usize, data: &[u8]) {
-        let size = self.element.bytes();
-        for (index, element) in data.chunks(size).enumerate() {
-            let positions: Vec<usize> = self.positions(offset + index).collect();
-            positions.iter().zip(element).for_each(|(&at, &byte)| self.bytes[at] = byte);
-        }
+        let positions = &self.positions[self.starts[offset]..][..data.len()];
+        positions.iter().zip(data).for_each(|(&at, &byte)| self.bytes[at] = byte);
+    }
+
+    fn positions(&self, offset: usize, elements: usize) -> &[usize] {
+        &self.positions[self.starts[offset]..self.starts[offset + elements]]
     }
 }
 
@@ -264,7 +271,9 @@ impl Port<'_> {
 
     fn bytes(&self, region: Region) -> usize {
         match region.memory {
-            Memory::Buffer(buffer) => region.elements * self.areas[buffer as usize].element.bytes(),
+            Memory::Buffer(buffer) => {
+                self.areas[buffer as usize].positions(region.offset, region.elements).len()
+            }
             Memory::Staging => region.elements,
         }
     }

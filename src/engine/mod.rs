@@ -5,11 +5,12 @@
 #![forbid(unsafe_code)]
 
 mod binding;
+pub mod call;
 mod execution;
 pub mod in_process;
 mod plan;
 
-pub use binding::{Binding, View};
+pub use binding::{Binding, ElementBytes, Piece, View};
 pub use execution::Execution;
 pub use plan::{Operation, Plan};
 
@@ -27,10 +28,10 @@ pub enum Memory {
 /// Consecutive elements of one memory. An element of [`Memory::Staging`] is a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Where.
-    pub memory: Memory,
     /// Number of the first element.
     pub offset: usize,
+    /// Where.
+    pub memory: Memory,
     /// How many elements.
     pub elements: usize,
 }

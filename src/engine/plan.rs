@@ -1,7 +1,7 @@
 //! A schedule bound to elements: what remains is posting, waiting, copying and reducing regions.
 
-use super::{Binding, Memory, Region};
-use crate::schedule::{Message, Post, Run, Schedule, Step};
+use super::{Binding, Memory, Piece, Region};
+use crate::schedule::{Buffer, Message, Post, Run, Schedule, Step};
 use std::ops::Range;
 
 /// One operation of a plan.
@@ -67,9 +67,10 @@ pub struct Plan {
 impl Plan {
     /// Binds a schedule.
     pub fn new(schedule: &Schedule, binding: &Binding) -> Plan {
+        let scratch = Buffer::Scratch.blocks(0..schedule.scratch_blocks());
         let plan = Plan {
             posts: schedule.posts(),
-            scratch_elements: binding.scratch.layout.offset(schedule.scratch_blocks()),
+            scratch_elements: binding.scratch.layout.elements(scratch.indices()),
             ..Plan::default()
         };
         let mut planner = Planner { plan, binding, staged: Vec::new(), staging_top: 0 };
@@ -95,97 +96,117 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn step(&mut self, step: &Step) {
         match step {
+            // Both sides know the length of a message, so an empty one need not travel.
             Step::Send { post, peer, message } => {
-                let region = match message.single_run() {
-                    Some(run) => self.binding.region(run),
-                    None => self.stage_send(*post, message),
-                };
-                // Both sides know the length of a message, so an empty one need not travel.
-                self.push_unless_empty(region, Operation::Send { post: *post, peer: *peer, region });
+                if let Some(region) = self.outgoing(*post, message) {
+                    self.plan.operations.push(Operation::Send { post: *post, peer: *peer, region });
+                }
             }
             Step::Receive { post, peer, message } => {
-                let region = match message.single_run() {
-                    Some(run) => self.binding.region(run),
-                    None => self.stage_receive(*post, message),
-                };
-                self.push_unless_empty(region, Operation::Receive { post: *post, peer: *peer, region });
+                if let Some(region) = self.incoming(*post, message) {
+                    self.plan.operations.push(Operation::Receive { post: *post, peer: *peer, region });
+                }
             }
             Step::Wait { posts } => self.wait(posts),
             Step::Copy { source, target } => {
-                self.copy(self.binding.region(*source), self.binding.region(*target))
+                for [source, target] in self.in_parallel([*source, *target]) {
+                    self.plan.operations.push(Operation::Copy { source, target });
+                }
             }
             Step::Reduce { left, right, target } => {
-                let [left, right, target] = [left, right, target].map(|run| self.binding.region(*run));
-                self.push_unless_empty(target, Operation::Reduce { left, right, target });
+                for [left, right, target] in self.in_parallel([*left, *right, *target]) {
+                    self.plan.operations.push(Operation::Reduce { left, right, target });
+                }
             }
         }
     }
 
-    fn push_unless_empty(&mut self, region: Region, operation: Operation) {
-        if region.elements > 0 {
-            self.plan.operations.push(operation);
+    /// Runs of equally many blocks as parallel regions: whole where each run lies together, else block by block.
+    fn in_parallel<const N: usize>(&self, runs: [Run; N]) -> Vec<[Region; N]> {
+        let whole = runs.map(|run| {
+            let mut pieces = self.binding.pieces(run);
+            (pieces.next(), pieces.next().is_some())
+        });
+        if whole.iter().all(|(_, has_more)| !has_more) {
+            return regions(whole.map(|(first, _)| first)).into_iter().collect();
         }
+        let block = |index: usize| runs.map(|run| run.buffer.block(run.first as usize + index));
+        let first_piece = |run: Run| self.binding.pieces(run).next();
+        (0..runs[0].count as usize).filter_map(|index| regions(block(index).map(first_piece))).collect()
     }
 
-    fn copy(&mut self, source: Region, target: Region) {
-        self.push_unless_empty(source, Operation::Copy { source, target });
+    /// Where a message is sent from; packed before, if it lies in several pieces.
+    fn outgoing(&mut self, post: Post, message: &Message) -> Option<Region> {
+        let pieces = self.pieces(message);
+        if let [piece] = pieces[..] {
+            return Some(piece.region);
+        }
+        let (packed, copies) = self.reserve(&pieces)?;
+        let pack = |(source, target)| Operation::Copy { source, target };
+        self.plan.operations.extend(copies.into_iter().map(pack));
+        self.staged.push(Staged { post, unpacking: Vec::new() });
+        Some(packed)
+    }
+
+    /// Where a message is received; unpacked after it was waited for, if it goes to several places.
+    fn incoming(&mut self, post: Post, message: &Message) -> Option<Region> {
+        let pieces = self.pieces(message);
+        if let [piece] = pieces[..] {
+            return Some(piece.region);
+        }
+        let (packed, copies) = self.reserve(&pieces)?;
+        let unpack = |(target, source)| Operation::Copy { source, target };
+        self.staged.push(Staged { post, unpacking: copies.into_iter().map(unpack).collect() });
+        Some(packed)
+    }
+
+    fn pieces(&self, message: &Message) -> Vec<Piece> {
+        message.runs().iter().flat_map(|&run| self.binding.pieces(run)).collect()
     }
 
     fn wait(&mut self, posts: &[Post]) {
         let start = self.plan.awaited.len();
         self.plan.awaited.extend(posts);
         self.plan.operations.push(Operation::Wait { awaited: start..self.plan.awaited.len() });
-        let (arrived, outstanding) = std::mem::take(&mut self.staged)
-            .into_iter()
-            .partition::<Vec<_>, _>(|staged| posts.contains(&staged.post));
-        self.plan.operations.extend(arrived.into_iter().flat_map(|staged| staged.unpacking));
+        let is_done = |staged: &Staged| posts.contains(&staged.post);
+        let (done, outstanding) =
+            std::mem::take(&mut self.staged).into_iter().partition::<Vec<_>, _>(is_done);
+        self.plan.operations.extend(done.into_iter().flat_map(|staged| staged.unpacking));
         self.staged = outstanding;
         if self.staged.is_empty() {
             self.staging_top = 0;
         }
     }
 
-    /// Packs a message that is to be sent.
-    fn stage_send(&mut self, post: Post, message: &Message) -> Region {
-        let (region, pieces) = self.reserve(message);
-        pieces.into_iter().for_each(|(run, bytes)| self.copy(self.binding.region(run), bytes));
-        self.staged.push(Staged { post, unpacking: Vec::new() });
-        region
-    }
-
-    /// Notes how a message that is to arrive packed will be unpacked.
-    fn stage_receive(&mut self, post: Post, message: &Message) -> Region {
-        let (region, pieces) = self.reserve(message);
-        let unpack = |(run, source)| Operation::Copy { source, target: self.binding.region(run) };
-        let unpacking = pieces.into_iter().filter(|(_, bytes)| bytes.elements > 0).map(unpack).collect();
-        self.staged.push(Staged { post, unpacking });
-        region
-    }
-
-    /// Staging memory for a message as a whole, and for each of its runs. It is given back when nothing that is staged
-    /// is outstanding.
-    fn reserve(&mut self, message: &Message) -> (Region, Vec<(Run, Region)>) {
+    /// Staging memory for a message as a whole, and for each of its pieces. It is given back when nothing that is
+    /// staged is outstanding. None for a message without data.
+    fn reserve(&mut self, pieces: &[Piece]) -> Option<(Region, Vec<(Region, Region)>)> {
         let start = self.staging_top;
-        let piece = |&run: &Run| {
-            let bytes = self.binding.bytes(run);
-            let region = Region { memory: Memory::Staging, offset: self.staging_top, elements: bytes };
-            self.staging_top += bytes;
-            (run, region)
+        let mut stage = |piece: &Piece| {
+            let region = Region { memory: Memory::Staging, offset: self.staging_top, elements: piece.bytes };
+            self.staging_top += piece.bytes;
+            (piece.region, region)
         };
-        let pieces = message.runs().iter().map(piece).collect();
+        let copies = pieces.iter().map(&mut stage).collect();
         self.plan.staging_bytes = self.plan.staging_bytes.max(self.staging_top);
-        (Region { memory: Memory::Staging, offset: start, elements: self.staging_top - start }, pieces)
+        let packed = Region { memory: Memory::Staging, offset: start, elements: self.staging_top - start };
+        (packed.elements > 0).then_some((packed, copies))
     }
+}
+
+/// The regions of pieces, if there are any: all or none have data.
+fn regions<const N: usize>(pieces: [Option<Piece>; N]) -> Option<[Region; N]> {
+    pieces.iter().all(Option::is_some).then(|| pieces.map(|piece| piece.expect("all are there").region))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::View;
-    use crate::schedule::{Buffer, Builder, Layout};
+    use crate::schedule::{Builder, Layout};
 
     fn binding(elements: usize) -> Binding {
-        Binding::uniform(View { layout: Layout::Uniform { elements }, element_bytes: 4 })
+        Binding::uniform(View::new(Layout::Uniform { elements }, 4))
     }
 
     fn scattered() -> Message {

@@ -69,7 +69,8 @@ impl Run {
             && other.first < self.first + self.count
     }
 
-    fn continues(self, previous: Run) -> bool {
+    /// Whether the run starts where the other ends.
+    pub(super) fn continues(self, previous: Run) -> bool {
         self.buffer == previous.buffer && previous.first + previous.count == self.first
     }
 }
@@ -97,14 +98,6 @@ impl Message {
     /// How many blocks travel.
     pub fn blocks(&self) -> usize {
         self.0.iter().map(|run| run.count as usize).sum()
-    }
-
-    /// The single run of a message that needs no packing.
-    pub fn single_run(&self) -> Option<Run> {
-        match self.0[..] {
-            [run] => Some(run),
-            _ => None,
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Schedules from schedules: one after another, in a subgroup, under other ranks, in other buffers.
 
-use super::{Message, Run, Schedule, Step};
+use super::{Buffer, Message, Run, Schedule, Step};
 
 impl Schedule {
     /// A rank's program that does nothing.
@@ -65,6 +65,61 @@ impl Schedule {
         }
         self
     }
+
+    /// The same program over buffers that are cut finer, into `blocks` blocks: what was block `i` are now the blocks
+    /// from `start(i)` up to `start(i + 1)`.
+    pub fn refine(self, blocks: usize, start: impl Fn(usize) -> usize) -> Schedule {
+        let refined = |run: Run| run.buffer.blocks(start(run.indices().start)..start(run.indices().end));
+        Schedule { blocks, ..self.map_runs(refined) }
+    }
+
+    /// The same program with the blocks renamed as [`Schedule::relabel`] renames the ranks, where blocks bear the
+    /// numbers of ranks: block `i` becomes block `(i + root) % blocks`. Scratch blocks stay within their copy of a
+    /// vector.
+    pub fn relabel_blocks(mut self, root: usize) -> Schedule {
+        let blocks = self.blocks;
+        let rename = |buffer: Buffer, block: usize| {
+            buffer.block(block / blocks * blocks + (block % blocks + root) % blocks)
+        };
+        self.steps = self.steps.into_iter().flat_map(|step| map_blocks(step, &rename)).collect();
+        self
+    }
+}
+
+/// The steps that do the same to blocks elsewhere; several, where a copy's or a reduction's blocks part.
+fn map_blocks(step: Step, map: &impl Fn(Buffer, usize) -> Run) -> Vec<Step> {
+    let mapped = |message: Message| {
+        let blocks = message.runs().iter().flat_map(|run| run.indices().map(|block| map(run.buffer, block)));
+        blocks.collect::<Message>()
+    };
+    match step {
+        Step::Send { post, peer, message } => vec![Step::Send { post, peer, message: mapped(message) }],
+        Step::Receive { post, peer, message } => vec![Step::Receive { post, peer, message: mapped(message) }],
+        Step::Wait { posts } => vec![Step::Wait { posts }],
+        Step::Copy { source, target } => {
+            let pieces = map_together([source, target], map).into_iter();
+            pieces.map(|[source, target]| Step::Copy { source, target }).collect()
+        }
+        Step::Reduce { left, right, target } => {
+            let pieces = map_together([left, right, target], map).into_iter();
+            pieces.map(|[left, right, target]| Step::Reduce { left, right, target }).collect()
+        }
+    }
+}
+
+/// Maps the blocks of equally long runs, cutting all runs where the blocks of one part.
+fn map_together<const N: usize>(runs: [Run; N], map: &impl Fn(Buffer, usize) -> Run) -> Vec<[Run; N]> {
+    let mut pieces: Vec<[Run; N]> = Vec::new();
+    for offset in 0..runs[0].count as usize {
+        let next = runs.map(|run| map(run.buffer, run.indices().start + offset));
+        match pieces.last_mut() {
+            Some(last) if next.iter().zip(last.iter()).all(|(next, last)| next.continues(*last)) => {
+                last.iter_mut().for_each(|run| run.count += 1);
+            }
+            _ => pieces.push(next),
+        }
+    }
+    pieces
 }
 
 #[cfg(test)]
@@ -106,5 +161,25 @@ mod tests {
     fn map_runs_moves_buffers() {
         let moved = ping(0).map_runs(|run| run.in_buffer(Buffer::Scratch));
         assert_eq!(moved.scratch_blocks(), 1);
+    }
+
+    #[test]
+    fn refine_cuts_every_block() {
+        let refined = ping(0).refine(6, |block| 6 * block);
+        assert_eq!(refined.blocks, 6);
+        assert_eq!(refined.steps[0].runs(), [Buffer::Send.blocks(0..6)]);
+    }
+
+    #[test]
+    fn relabel_blocks_splits_what_wraps_round() {
+        let mut program = Builder::new(0, 2, 4);
+        program.send(1, Buffer::Send.blocks(0..4));
+        program.copy(Buffer::Send.blocks(0..3), Buffer::Scratch.blocks(4..7));
+        program.end_round();
+        let relabelled = program.build().relabel_blocks(2);
+        assert_eq!(relabelled.steps[0].runs(), [Buffer::Send.blocks(2..4), Buffer::Send.blocks(0..2)]);
+        assert_eq!(relabelled.steps[1].runs(), [Buffer::Send.blocks(2..4), Buffer::Scratch.blocks(6..8)]);
+        assert_eq!(relabelled.steps[2].runs(), [Buffer::Send.block(0), Buffer::Scratch.block(4)]);
+        assert_eq!(relabelled.steps[3], Step::Wait { posts: vec![0] });
     }
 }

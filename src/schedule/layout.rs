@@ -1,11 +1,13 @@
 //! Which elements of a buffer a block stands for.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Binds block numbers to elements of a buffer, for one call.
 ///
-/// Block numbers at or past the number of blocks address further copies of the same vector, one after another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// With [`Layout::Uniform`], [`Layout::Balanced`] and [`Layout::Packed`], block numbers at or past the number of blocks address further
+/// copies of the same blocks, one copy after another, as scratch memory wants them.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Every block has the same number of elements.
     Uniform {
@@ -19,26 +21,78 @@ pub enum Layout {
         /// Number of blocks.
         blocks: usize,
     },
+    /// Blocks of given lengths, one after another: entry `i` is where block `i` starts, the last entry their sum.
+    Packed(Arc<[usize]>),
+    /// Blocks wherever the caller says: offset and number of elements of each.
+    Placed(Arc<[(usize, usize)]>),
+    /// Every block is one element of a kind of its own, and no two are ever taken together.
+    Separate,
+    /// A buffer of one block, which bears the number of its rank.
+    Single {
+        /// The block's number.
+        block: usize,
+        /// Its elements.
+        elements: usize,
+    },
 }
 
 impl Layout {
-    /// Offset of a block's first element from the start of the buffer, in elements.
-    pub fn offset(&self, block: usize) -> usize {
-        match *self {
+    /// Blocks of these lengths, one after another.
+    pub fn packed(lengths: impl IntoIterator<Item = usize>) -> Layout {
+        let ends = lengths.into_iter().scan(0, |end, length| {
+            *end += length;
+            Some(*end)
+        });
+        Layout::Packed([0].into_iter().chain(ends).collect())
+    }
+
+    /// The elements of consecutive blocks, as far as they lie together: one range where blocks follow each other
+    /// without a gap, else several; none is empty.
+    pub fn ranges(&self, blocks: Range<usize>) -> Vec<Range<usize>> {
+        if let Layout::Separate = self {
+            return blocks.map(|block| block..block + 1).collect();
+        }
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        let mut push = |range: Range<usize>| match ranges.last_mut() {
+            _ if range.is_empty() => {}
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => ranges.push(range),
+        };
+        match self {
+            Layout::Placed(places) => {
+                places[blocks].iter().for_each(|&(offset, elements)| push(offset..offset + elements));
+            }
+            Layout::Single { block, elements } => push(0..if blocks.contains(block) { *elements } else { 0 }),
+            Layout::Uniform { .. } | Layout::Balanced { .. } | Layout::Packed(_) | Layout::Separate => {
+                push(self.offset(blocks.start)..self.offset(blocks.end));
+            }
+        }
+        ranges
+    }
+
+    /// How many elements consecutive blocks have.
+    pub fn elements(&self, blocks: Range<usize>) -> usize {
+        self.ranges(blocks).iter().map(|range| range.len()).sum()
+    }
+
+    /// Where a block starts, in a layout whose blocks follow each other.
+    fn offset(&self, block: usize) -> usize {
+        match self {
             Layout::Uniform { elements } => block * elements,
-            Layout::Balanced { elements, blocks: 1 } => block * elements,
             Layout::Balanced { elements, blocks } => {
                 let (copy, block) = (block / blocks, block % blocks);
                 // Written so that it cannot overflow: elements * block may.
                 let (quotient, remainder) = (elements / blocks, elements % blocks);
                 copy * elements + block * quotient + block * remainder / blocks
             }
+            Layout::Packed(starts) => {
+                let blocks = starts.len() - 1;
+                block / blocks * starts[blocks] + starts[block % blocks]
+            }
+            Layout::Placed(_) | Layout::Single { .. } | Layout::Separate => {
+                unreachable!("these blocks need not follow each other")
+            }
         }
-    }
-
-    /// The elements of consecutive blocks: always one contiguous range.
-    pub fn elements(&self, blocks: Range<usize>) -> Range<usize> {
-        self.offset(blocks.start)..self.offset(blocks.end)
     }
 }
 
@@ -52,7 +106,7 @@ mod tests {
             for blocks in 1..20 {
                 let layout = Layout::Balanced { elements, blocks };
                 let lengths: Vec<usize> =
-                    (0..blocks).map(|block| layout.elements(block..block + 1).len()).collect();
+                    (0..blocks).map(|block| layout.elements(block..block + 1)).collect();
                 assert_eq!(lengths.iter().sum::<usize>(), elements);
                 assert!(lengths.iter().max().unwrap() - lengths.iter().min().unwrap() <= 1);
             }
@@ -61,11 +115,29 @@ mod tests {
 
     #[test]
     fn later_copies_repeat_the_lengths() {
-        let layout = Layout::Balanced { elements: 10, blocks: 3 };
-        for block in 0..3 {
-            assert_eq!(layout.elements(block + 3..block + 4).len(), layout.elements(block..block + 1).len());
-            assert_eq!(layout.offset(block + 3), layout.offset(block) + 10);
+        for layout in [Layout::Balanced { elements: 10, blocks: 3 }, Layout::packed([5, 0, 5])] {
+            for block in 0..3 {
+                assert_eq!(layout.elements(block + 3..block + 4), layout.elements(block..block + 1));
+                assert_eq!(layout.offset(block + 3), layout.offset(block) + 10);
+            }
         }
+    }
+
+    #[test]
+    fn placed_blocks_are_joined_where_they_touch() {
+        let layout = Layout::Placed([(4, 2), (6, 1), (0, 3), (9, 0)].into());
+        assert_eq!(layout.ranges(0..4), [4..7, 0..3]);
+    }
+
+    #[test]
+    fn separate_blocks_stay_apart() {
+        assert_eq!(Layout::Separate.ranges(1..3), [1..2, 2..3]);
+    }
+
+    #[test]
+    fn a_single_block_starts_its_buffer() {
+        let layout = Layout::Single { block: 3, elements: 7 };
+        assert_eq!(layout.ranges(3..4), std::iter::once(0..7).collect::<Vec<_>>());
     }
 
     #[test]

@@ -266,7 +266,8 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
             for (radix, segments, root, in_place) in
                 [(2, 1, 0, false), (3, 2, size - 1, true), (size, 5, size / 2, false)]
             {
-                let problem = Problem { size, root, in_place, radix: radix.clamp(2, size.max(2)), segments };
+                let radix = radix.clamp(2, size.max(2));
+                let problem = Problem { root, in_place, radix, segments, ..Problem::new(size) };
                 let ranks =
                     REGISTRY.iter().flat_map(|algorithm| (0..size).map(move |rank| (algorithm, rank)));
                 schedules.extend(ranks.map(|(algorithm, rank)| (algorithm.schedule)(&problem, rank)));

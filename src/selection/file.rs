@@ -153,7 +153,7 @@ fn setting(parameter: Parameter, text: &str) -> Result<Option<usize>, String> {
         return Ok(None);
     }
     let number = match parameter {
-        Parameter::Radix => number(text)?,
+        Parameter::Radix | Parameter::Window => number(text)?,
         Parameter::Segment => bytes(text)?,
     };
     if number < parameter.minimum() as usize {

@@ -93,7 +93,7 @@ impl Choice {
     fn serves(&self, call: &Call) -> bool {
         match self {
             Choice::Below => true,
-            Choice::Use { algorithm, .. } => algorithm.serves(call.commutative).is_ok(),
+            Choice::Use { algorithm, .. } => algorithm.serves(call.size, call.commutative).is_ok(),
         }
     }
 }

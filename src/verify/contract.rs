@@ -6,16 +6,38 @@ use super::violation::{Fault, Violation};
 use crate::algorithms::{Collective, Problem};
 use crate::schedule::{Buffer, Run};
 
-/// The buffer in which a rank's input stands, if it has any.
-pub fn input_buffer(collective: Collective, problem: &Problem, rank: usize) -> Option<Buffer> {
+/// What a block of a rank's receive buffer must hold.
+enum Promise {
+    /// A block of a rank's input.
+    Input { rank: usize, block: usize },
+    /// The reduction of a block over the ranks below the given one.
+    Reduction { ranks: usize },
+}
+
+fn promise(collective: Collective, problem: &Problem, rank: usize, block: usize) -> Option<Promise> {
     match collective {
-        Collective::Bcast => (rank == problem.root).then_some(Buffer::Recv),
-        Collective::Allreduce | Collective::Alltoall if problem.in_place => Some(Buffer::Recv),
-        Collective::Allreduce | Collective::Alltoall => Some(Buffer::Send),
+        Collective::Allgather | Collective::Allgatherv | Collective::Gather | Collective::Gatherv => {
+            Some(Promise::Input { rank: block, block })
+        }
+        Collective::Alltoall | Collective::Alltoallv | Collective::Alltoallw => {
+            Some(Promise::Input { rank: block, block: rank })
+        }
+        Collective::Bcast | Collective::Scatter | Collective::Scatterv => {
+            Some(Promise::Input { rank: problem.root, block })
+        }
+        Collective::Allreduce
+        | Collective::Reduce
+        | Collective::ReduceScatter
+        | Collective::ReduceScatterBlock => Some(Promise::Reduction { ranks: problem.size }),
+        Collective::Scan => Some(Promise::Reduction { ranks: rank + 1 }),
+        // MPI leaves the first rank's result undefined.
+        Collective::Exscan => (rank > 0).then_some(Promise::Reduction { ranks: rank }),
+        Collective::Barrier => None,
     }
 }
 
-/// Checks that every rank's receive buffer holds what the collective promises.
+/// Checks that every rank's receive buffer holds what the collective promises; after a barrier, that every rank has
+/// heard of every other.
 pub fn check(
     collective: Collective,
     problem: &Problem,
@@ -23,13 +45,21 @@ pub fn check(
     outcome: &Outcome,
 ) -> Result<(), Violation> {
     for rank in 0..problem.size {
-        for block in 0..outcome.blocks {
-            let checked = match collective {
-                Collective::Allreduce => check_reduction(outcome, ordered, rank, block),
-                Collective::Alltoall => check_equal(outcome, rank, block, outcome.values.input(block, rank)),
-                Collective::Bcast => {
-                    check_equal(outcome, rank, block, outcome.values.input(problem.root, block))
+        if collective == Collective::Barrier {
+            let unheard = outcome.unheard(rank);
+            unheard.map_or(Ok(()), |other| Err(Violation::of(rank)(Fault::Unheard(other))))?;
+        }
+        for block in collective.recv_blocks(problem, rank, outcome.blocks) {
+            let checked = match promise(collective, problem, rank, block) {
+                Some(Promise::Input { rank: from, block: number }) => {
+                    check_equal(outcome, rank, block, outcome.values.input(from, number))
                 }
+                Some(Promise::Reduction { ranks }) => check_reduction(outcome, ordered, rank, block, ranks)
+                    .and_then(|()| match collective {
+                        Collective::Allreduce => check_alike(outcome, rank, block),
+                        _ => Ok(()),
+                    }),
+                None => Ok(()),
             };
             checked.map_err(Violation::of(rank))?;
         }
@@ -46,20 +76,31 @@ fn check_equal(outcome: &Outcome, rank: usize, block: usize, expected: Value) ->
     }
 }
 
-fn check_reduction(outcome: &Outcome, ordered: bool, rank: usize, block: usize) -> Result<(), Fault> {
+fn check_reduction(
+    outcome: &Outcome,
+    ordered: bool,
+    rank: usize,
+    block: usize,
+    ranks: usize,
+) -> Result<(), Fault> {
     let (run, found) = result(outcome, rank, block)?;
-    let (_, first) = result(outcome, 0, block)?;
     let values = &outcome.values;
-    let describe = |value| values.describe(value);
-    if !values.is_complete(found) {
-        return Err(Fault::Result(run, describe(found), format!("block {block} of all ranks")));
+    if values.block(found) != block || !values.is_complete(found, ranks) {
+        let expected = format!("block {block} of ranks 0 to {}", ranks - 1);
+        return Err(Fault::Result(run, values.describe(found), expected));
     }
-    if ordered && !values.is_ascending(found) {
-        return Err(Fault::Order(run, describe(found)));
+    match ordered && !values.is_ascending(found) {
+        true => Err(Fault::Order(run, values.describe(found))),
+        false => Ok(()),
     }
-    match values.are_alike(found, first) {
+}
+
+/// All ranks must have come to the result by the same expression, so that floating-point results agree bit for bit.
+fn check_alike(outcome: &Outcome, rank: usize, block: usize) -> Result<(), Fault> {
+    let ((run, found), (_, first)) = (result(outcome, rank, block)?, result(outcome, 0, block)?);
+    match outcome.values.are_alike(found, first) {
         true => Ok(()),
-        false => Err(Fault::Association(run, describe(found), describe(first))),
+        false => Err(Fault::Association(run, outcome.values.describe(found), outcome.values.describe(first))),
     }
 }
 

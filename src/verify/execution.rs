@@ -3,13 +3,13 @@
 //! Progress is the slowest that MPI allows: a send completes only after its receive was posted. Who deadlocks here may
 //! deadlock with long messages; who does not never will.
 
-use super::contract::input_buffer;
 use super::matching::{Ends, Matching};
 use super::memory::{Memory, single_blocks};
 use super::values::{Value, Values};
 use super::violation::{Fault, Violation};
 use crate::algorithms::{Collective, Problem};
 use crate::schedule::{Post, Run, Schedule, Step};
+use std::collections::HashSet;
 
 /// What the ranks' memories hold after all programs have ended.
 pub struct Outcome {
@@ -19,6 +19,16 @@ pub struct Outcome {
     pub memories: Vec<Memory>,
     /// What the memories' values mean.
     pub values: Values,
+    /// In a barrier, the ranks of which each rank has heard, directly or through others.
+    heard: Vec<Option<HashSet<usize>>>,
+}
+
+impl Outcome {
+    /// A rank of which `rank` has not heard.
+    pub fn unheard(&self, rank: usize) -> Option<usize> {
+        let heard = self.heard[rank].as_ref()?;
+        (0..self.heard.len()).find(|other| !heard.contains(other))
+    }
 }
 
 /// Runs all programs to their ends.
@@ -32,18 +42,30 @@ pub fn run(
 ) -> Result<Outcome, Violation> {
     let blocks = schedules[0].blocks;
     let values = Values::new(problem.size, blocks);
+    let is_barrier = collective == Collective::Barrier;
     let start = |schedule: &Schedule| {
         let mut memory = Memory::new(blocks, schedule.scratch_blocks());
-        if let Some(buffer) = input_buffer(collective, problem, schedule.rank) {
-            memory.fill(buffer, (0..blocks).map(|block| values.input(schedule.rank, block)));
+        if let Some((buffer, input)) = collective.input(problem, schedule.rank, blocks) {
+            let values = input.clone().map(|block| values.input(schedule.rank, block));
+            memory.fill(buffer, input.start, values);
         }
-        Process { memory, step: 0, posted: 0, travelling: vec![Vec::new(); schedule.posts()] }
+        let heard = is_barrier.then(|| HashSet::from([schedule.rank]));
+        let posts = schedule.posts();
+        Process {
+            memory,
+            step: 0,
+            posted: 0,
+            travelling: vec![Vec::new(); posts],
+            heard,
+            news: vec![None; posts],
+        }
     };
     let processes = schedules.iter().map(start).collect();
     let mut execution = Execution { schedules, matching, processes, values };
     execution.run()?;
-    let memories = execution.processes.into_iter().map(|process| process.memory).collect();
-    Ok(Outcome { blocks, memories, values: execution.values })
+    let ends = execution.processes.into_iter().map(|process| (process.memory, process.heard));
+    let (memories, heard) = ends.unzip();
+    Ok(Outcome { blocks, memories, values: execution.values, heard })
 }
 
 struct Execution<'a> {
@@ -62,6 +84,10 @@ struct Process {
     posted: Post,
     /// For each send that is posted and not yet received what it carries.
     travelling: Vec<Vec<Value>>,
+    /// In a barrier, the ranks of which this one has heard.
+    heard: Option<HashSet<usize>>,
+    /// For each send, the ranks of which its receiver will hear.
+    news: Vec<Option<HashSet<usize>>>,
 }
 
 impl Execution<'_> {
@@ -103,11 +129,12 @@ impl Execution<'_> {
     }
 
     fn execute(&mut self, rank: usize, step: &Step) -> Result<(), Fault> {
-        let Process { memory, posted, travelling, .. } = &mut self.processes[rank];
+        let Process { memory, posted, travelling, heard, news, .. } = &mut self.processes[rank];
         match step {
             Step::Send { post, message, .. } => {
                 *posted += 1;
                 travelling[*post as usize] = memory.begin_send(message)?;
+                news[*post as usize] = heard.clone();
                 Ok(())
             }
             Step::Receive { post, message, .. } => {
@@ -131,7 +158,10 @@ impl Execution<'_> {
             Step::Send { message, .. } => self.processes[rank].memory.end_send(message),
             Step::Receive { message, .. } => {
                 let values = std::mem::take(&mut self.processes[peer].travelling[partner as usize]);
-                self.processes[rank].memory.end_receive(message, values);
+                let news = self.processes[peer].news[partner as usize].take();
+                let receiver = &mut self.processes[rank];
+                receiver.memory.end_receive(message, values);
+                receiver.heard.iter_mut().for_each(|heard| heard.extend(news.iter().flatten()));
             }
             Step::Wait { .. } | Step::Copy { .. } | Step::Reduce { .. } => unreachable!("not a post"),
         }

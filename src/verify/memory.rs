@@ -25,9 +25,9 @@ impl Memory {
         Memory { buffers: [blocks, blocks, scratch].map(|length| vec![Block::default(); length]) }
     }
 
-    /// Defines the blocks of a buffer from its first on.
-    pub fn fill(&mut self, buffer: Buffer, values: impl Iterator<Item = Value>) {
-        for (block, value) in self.buffers[buffer as usize].iter_mut().zip(values) {
+    /// Defines the blocks of a buffer from block `first` on.
+    pub fn fill(&mut self, buffer: Buffer, first: usize, values: impl Iterator<Item = Value>) {
+        for (block, value) in self.buffers[buffer as usize][first..].iter_mut().zip(values) {
             block.value = Some(value);
         }
     }

@@ -29,7 +29,7 @@ use crate::schedule::Schedule;
 pub fn verify(algorithm: &Algorithm, problem: &Problem) -> Result<(), Violation> {
     let schedules: Vec<Schedule> =
         (0..problem.size).map(|rank| (algorithm.schedule)(problem, rank)).collect();
-    let ordered = algorithm.serves(false).is_ok();
+    let ordered = algorithm.keeps_order();
     verify_schedules(algorithm.collective, problem, ordered, &schedules)
 }
 

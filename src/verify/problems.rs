@@ -5,18 +5,31 @@ use crate::algorithms::{Algorithm, Parameter, Problem};
 /// Numbers of segments that are tried: none, even, odd, and more than a pipeline holds at a time.
 const SEGMENTS: [usize; 4] = [1, 2, 3, 5];
 
+/// Windows that are tried.
+const WINDOWS: [usize; 4] = [32, 1, 2, 5];
+
 /// Every problem of a size that leads to a schedule of its own: each root, in place and not, each radix, several
 /// numbers of segments, as far as the algorithm makes a difference between them.
 pub fn problems(algorithm: &Algorithm, size: usize) -> Vec<Problem> {
+    if algorithm.serves(size, true).is_err() {
+        return Vec::new();
+    }
     let takes = |parameter| algorithm.parameters.contains(&parameter);
     let base = Problem::new(size);
+
+    // Where each rank's part of a vector is cut, segments only matter beyond the number of ranks.
+    let segment_counts: Vec<usize> = SEGMENTS.into_iter().chain((size <= 16).then_some(size + 1)).collect();
 
     let mut problems = Vec::new();
     for root in if algorithm.collective.is_rooted() { 0..size } else { 0..1 } {
         for in_place in [false, true].into_iter().take(1 + usize::from(algorithm.collective.has_in_place())) {
             for radix in if takes(Parameter::Radix) { 2..=size.max(2) } else { base.radix..=base.radix } {
-                for &segments in if takes(Parameter::Segment) { &SEGMENTS[..] } else { &SEGMENTS[..1] } {
-                    problems.push(Problem { size, root, in_place, radix, segments });
+                for &segments in
+                    if takes(Parameter::Segment) { &segment_counts[..] } else { &segment_counts[..1] }
+                {
+                    for &window in if takes(Parameter::Window) { &WINDOWS[..] } else { &WINDOWS[..1] } {
+                        problems.push(Problem { size, root, in_place, radix, segments, window });
+                    }
                 }
             }
         }
@@ -38,7 +51,7 @@ mod tests {
         assert_eq!(count(Collective::Allreduce, "ring", 10), 2);
         assert_eq!(count(Collective::Alltoall, "bruck", 10), 2 * 9);
         assert_eq!(count(Collective::Alltoall, "bruck", 1), 2);
-        assert_eq!(count(Collective::Bcast, "binomial", 10), 10 * 4);
+        assert_eq!(count(Collective::Bcast, "binomial", 10), 10 * 5);
         assert_eq!(count(Collective::Bcast, "scatter_ring_allgather", 10), 10);
     }
 }

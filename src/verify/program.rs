@@ -1,7 +1,7 @@
 //! What a rank's program must satisfy on its own.
 
 use super::violation::{Fault, Misfit, Violation};
-use crate::algorithms::{Collective, Problem};
+use crate::algorithms::{Collective, Cut, Problem};
 use crate::schedule::{Buffer, Message, Post, Run, Schedule, Step};
 
 /// Checks every program by itself: its header, its posts and waits, and the runs it names.
@@ -9,9 +9,9 @@ pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) 
     if schedules.len() != problem.size {
         return Err(Violation::of(0)(Fault::ScheduleCount(schedules.len())));
     }
-    let blocks = match collective {
-        Collective::Alltoall => problem.size,
-        Collective::Allreduce | Collective::Bcast => schedules[0].blocks.max(1),
+    let blocks = match collective.cut() {
+        Cut::Ranks | Cut::Pairs => problem.size,
+        Cut::Vector => schedules[0].blocks.max(1),
     };
     let rules = Rules { collective, problem, blocks };
     for (rank, schedule) in schedules.iter().enumerate() {
@@ -22,15 +22,16 @@ pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) 
     Ok(())
 }
 
-/// Whether blocks can be moved one by one. The blocks of a vector differ in size, so they only fit blocks of the same
-/// number, or scratch blocks that hold a copy of them; those of an alltoall are all alike.
+/// Whether blocks can be moved one by one. Blocks that differ in size only fit blocks of the same number, or scratch
+/// blocks that hold a copy of them. Those of an alltoall are all alike; where pairs of ranks differ, the result shows
+/// whether a block came to its own place.
 pub fn check_fit(
     collective: Collective,
     blocks: usize,
     source: &[Run],
     target: &[Run],
 ) -> Result<(), Misfit> {
-    let shapes = if collective == Collective::Alltoall { 1 } else { blocks };
+    let shapes = if collective.cut() == Cut::Pairs { 1 } else { blocks };
     match shape(source, shapes).eq(shape(target, shapes)) {
         true => Ok(()),
         false => Err(Misfit { source: message(source), target: message(target) }),
@@ -74,30 +75,30 @@ impl Rules<'_> {
         match step {
             Step::Send { peer, message, .. } => {
                 self.check_peer(rank, *peer)?;
-                message.runs().iter().try_for_each(|&run| self.check_readable(run))
+                message.runs().iter().try_for_each(|&run| self.check_readable(rank, run))
             }
             Step::Receive { peer, message, .. } => {
                 self.check_peer(rank, *peer)?;
-                message.runs().iter().try_for_each(|&run| self.check_writable(run))
+                message.runs().iter().try_for_each(|&run| self.check_writable(rank, run))
             }
             Step::Wait { .. } => Ok(()),
             Step::Copy { source, target } => {
-                self.check_readable(*source)?;
-                self.check_writable(*target)?;
+                self.check_readable(rank, *source)?;
+                self.check_writable(rank, *target)?;
                 check_disjoint(*source, *target)?;
                 self.check_fit(*source, *target)
             }
-            Step::Reduce { left, right, target } => self.check_reduction(*left, *right, *target),
+            Step::Reduce { left, right, target } => self.check_reduction(rank, *left, *right, *target),
         }
     }
 
-    fn check_reduction(&self, left: Run, right: Run, target: Run) -> Result<(), Fault> {
+    fn check_reduction(&self, rank: usize, left: Run, right: Run, target: Run) -> Result<(), Fault> {
         if !self.collective.reduces() {
             return Err(Fault::NoOperator);
         }
-        self.check_writable(target)?;
+        self.check_writable(rank, target)?;
         for operand in [left, right] {
-            self.check_readable(operand)?;
+            self.check_readable(rank, operand)?;
             self.check_fit(operand, target)?;
             if operand != target {
                 check_disjoint(operand, target)?;
@@ -113,20 +114,25 @@ impl Rules<'_> {
         }
     }
 
-    fn check_writable(&self, run: Run) -> Result<(), Fault> {
-        self.check_readable(run)?;
+    fn check_writable(&self, rank: usize, run: Run) -> Result<(), Fault> {
+        self.check_readable(rank, run)?;
         match run.buffer {
             Buffer::Send => Err(Fault::SendBufferWritten(run)),
             Buffer::Recv | Buffer::Scratch => Ok(()),
         }
     }
 
-    fn check_readable(&self, run: Run) -> Result<(), Fault> {
-        let has_send_buffer = self.collective != Collective::Bcast && !self.problem.in_place;
+    fn check_readable(&self, rank: usize, run: Run) -> Result<(), Fault> {
+        let existing = match run.buffer {
+            Buffer::Send => self.collective.send_blocks(self.problem, rank, self.blocks),
+            Buffer::Recv => self.collective.recv_blocks(self.problem, rank, self.blocks),
+            Buffer::Scratch => return Ok(()),
+        };
+        let named = run.indices();
         match run.buffer {
-            Buffer::Send if !has_send_buffer => Err(Fault::NoSendBuffer(run)),
-            Buffer::Send | Buffer::Recv if run.indices().end > self.blocks => Err(Fault::OutOfRange(run)),
-            Buffer::Send | Buffer::Recv | Buffer::Scratch => Ok(()),
+            Buffer::Send if existing.is_empty() => Err(Fault::NoSendBuffer(run)),
+            _ if named.start < existing.start || named.end > existing.end => Err(Fault::OutOfRange(run)),
+            _ => Ok(()),
         }
     }
 

@@ -61,6 +61,8 @@ pub enum Fault {
     WrittenWhileSent(Run),
     /// One message is to be received into the same block twice.
     ReceivedTwice(Run),
+    /// A barrier is left without having heard of the rank.
+    Unheard(usize),
     /// The left and the right operand have a contribution in common.
     ContributesTwice(Run, String, String),
     /// At the end a block holds this instead of that.
@@ -136,6 +138,9 @@ impl fmt::Display for Fault {
             }
             Fault::WrittenWhileSent(run) => write!(formatter, "{run} is written while it is sent"),
             Fault::ReceivedTwice(run) => write!(formatter, "{run} stands twice in one receive"),
+            Fault::Unheard(rank) => {
+                write!(formatter, "leaves the barrier without having heard of rank {rank}")
+            }
             Fault::ContributesTwice(run, left, right) => {
                 write!(formatter, "{run}: {left} and {right} have a contribution in common")
             }

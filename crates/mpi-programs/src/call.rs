@@ -2,140 +2,234 @@
 
 use std::rc::Rc;
 
+use mpi_sys::MPI_Request;
 use rustcoll::algorithms::Collective;
 
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
-use crate::environment::Error;
-use crate::expected;
-use crate::image::Image;
+use crate::environment::{Error, check};
+use crate::expected::Contents;
+pub use crate::image::Elements;
+use crate::image::{Image, Placement};
+use crate::invocation::{Form, Invocation};
 use crate::operator::Operator;
+
+use Collective::*;
 
 const SENT: u8 = 0x5a;
 const RECEIVED: u8 = 0xc3;
 
-/// A number of elements.
+/// What a rank passes to a collective. The buffers are those that the rank would have if it were the root and not in
+/// place.
 #[derive(Clone, Debug)]
-pub struct Elements {
-    /// Of this type.
-    pub datatype: Rc<Datatype>,
-    /// So many.
-    pub count: usize,
+pub struct Arguments {
+    /// The collective.
+    pub collective: Collective,
+    /// The blocks of what is sent. A vector is one block; that of a reduce-scatter has a block for each rank.
+    pub send: Vec<Elements>,
+    /// The blocks of what is received.
+    pub receive: Vec<Elements>,
+    /// The operator of a reduction.
+    pub operator: Option<Rc<Operator>>,
+    /// The root, where there is one.
+    pub root: usize,
+    /// Whether there is but one buffer; where there is a root, on the root.
+    pub in_place: bool,
 }
 
-impl Elements {
-    fn image(&self, blocks: usize, pattern: u8) -> Image {
-        Image::new(&self.datatype, self.count * blocks, pattern)
+impl Arguments {
+    /// Few blocks and no operator: rank 0 is the root.
+    pub fn new(collective: Collective, send: Vec<Elements>, receive: Vec<Elements>) -> Self {
+        Arguments { collective, send, receive, operator: None, root: 0, in_place: false }
+    }
+
+    fn send_image(&self, is_root: bool) -> Option<Image> {
+        let exists = match self.collective {
+            Barrier | Bcast => false,
+            Scatter | Scatterv => is_root,
+            _ => !self.is_in_place(is_root),
+        };
+        let placement = match self.collective {
+            Alltoallw => Placement::ByByte,
+            Alltoallv | Scatterv => Placement::ByElement,
+            _ => Placement::Adjacent,
+        };
+        exists.then(|| Image::new(&self.send, placement, SENT))
+    }
+
+    fn receive_image(&self, is_root: bool) -> Option<Image> {
+        let exists = match self.collective {
+            Barrier => false,
+            Gather | Gatherv | Reduce => is_root,
+            Scatter | Scatterv => !self.is_in_place(is_root),
+            _ => true,
+        };
+        let placement = match self.collective {
+            Alltoallw => Placement::ByByte,
+            Allgatherv | Alltoallv | Gatherv => Placement::ByElement,
+            _ => Placement::Adjacent,
+        };
+        let blocks = match self.collective {
+            // In place, the buffer of the result holds the whole vector.
+            ReduceScatter | ReduceScatterBlock if self.in_place => &self.send,
+            _ => &self.receive,
+        };
+        exists.then(|| Image::new(blocks, placement, RECEIVED))
+    }
+
+    fn is_in_place(&self, is_root: bool) -> bool {
+        self.in_place && (is_root || !self.collective.is_rooted())
+    }
+
+    fn contents(&self, communicator: &Communicator) -> Contents {
+        let values = |blocks: &[Elements]| blocks.iter().map(Elements::values).sum::<usize>();
+        let (rank, is_root) = (communicator.rank(), communicator.rank() == self.root);
+        let part = match self.collective {
+            ReduceScatter | ReduceScatterBlock => values(&self.send[..rank])..values(&self.send[..=rank]),
+            _ => 0..0,
+        };
+        Contents {
+            collective: self.collective,
+            arithmetic: self.operator.as_ref().map(|operator| operator.arithmetic()),
+            rank,
+            size: communicator.size(),
+            root: self.root,
+            in_place: self.is_in_place(is_root),
+            part,
+        }
     }
 }
 
-/// A collective and its arguments, ready to be called.
+/// A collective and its arguments, ready to be called. It owns what MPI uses, and waits for MPI when dropped.
 #[derive(Debug)]
 pub struct Call {
-    kind: Kind,
+    contents: Contents,
+    operator: Option<Rc<Operator>>,
     send: Option<Image>,
     sent: Vec<u8>,
-    receive: Image,
-    expected: Image,
-}
-
-#[derive(Debug)]
-enum Kind {
-    Allreduce(Rc<Operator>),
-    Alltoall,
-    Bcast { root: usize },
+    receive: Option<Image>,
+    expected: Option<Image>,
+    request: MPI_Request,
 }
 
 impl Call {
-    /// An allreduce with operands that follow from the seed.
-    pub fn allreduce(
-        communicator: &Communicator,
-        elements: &Elements,
-        operator: &Rc<Operator>,
-        in_place: bool,
-        seed: u64,
-    ) -> Self {
-        let arithmetic = operator.arithmetic();
-        let mut expected = elements.image(1, RECEIVED);
-        expected::write_reduction(&mut expected, arithmetic, seed, communicator.size());
-        let fill = |image: &mut Image| {
-            expected::write_operands(image, arithmetic, seed, communicator.rank());
+    /// A call whose contents follow from the seed.
+    pub fn new(communicator: &Communicator, arguments: &Arguments, seed: u64) -> Self {
+        let is_root = communicator.rank() == arguments.root;
+        let mut call = Call {
+            contents: arguments.contents(communicator),
+            operator: arguments.operator.clone(),
+            send: arguments.send_image(is_root),
+            sent: Vec::new(),
+            receive: arguments.receive_image(is_root),
+            expected: arguments.receive_image(is_root),
+            // SAFETY: reads a constant.
+            request: unsafe { mpi_sys::RSMPI_REQUEST_NULL },
         };
-        Self::new(Kind::Allreduce(operator.clone()), expected, elements, elements, 1, in_place, fill)
+        call.fill(seed);
+        call
     }
 
-    /// An all-to-all of one block of elements for each rank, with contents that follow from the seed. What is sent and
-    /// what is received must have equal signatures.
-    pub fn alltoall(
-        communicator: &Communicator,
-        send: &Elements,
-        receive: &Elements,
-        in_place: bool,
-        seed: u64,
-    ) -> Self {
-        let (rank, size) = (communicator.rank(), communicator.size());
-        let mut expected = receive.image(size, RECEIVED);
-        expected::write_incoming_blocks(&mut expected, seed, rank, size);
-        let fill = |image: &mut Image| expected::write_outgoing_blocks(image, seed, rank, size);
-        Self::new(Kind::Alltoall, expected, send, receive, size, in_place, fill)
-    }
-
-    /// A broadcast of a message that follows from the seed.
-    pub fn bcast(communicator: &Communicator, elements: &Elements, root: usize, seed: u64) -> Self {
-        let mut expected = elements.image(1, RECEIVED);
-        expected::write_message(&mut expected, seed, root);
-        let fill = |image: &mut Image| {
-            if communicator.rank() == root {
-                expected::write_message(image, seed, root);
+    /// Fills the buffers anew. No operation may be under way.
+    pub fn fill(&mut self, seed: u64) {
+        let contents = &self.contents;
+        for image in [&mut self.send, &mut self.receive, &mut self.expected].into_iter().flatten() {
+            image.clear();
+        }
+        match (&mut self.send, &mut self.receive, &mut self.expected) {
+            (Some(send), ..) => {
+                contents.write_input(send, seed);
+                self.sent = send.bytes().to_vec();
             }
-        };
-        Self::new(Kind::Bcast { root }, expected, elements, elements, 1, true, fill)
-    }
-
-    fn new(
-        kind: Kind,
-        expected: Image,
-        send: &Elements,
-        receive: &Elements,
-        blocks: usize,
-        in_place: bool,
-        fill: impl Fn(&mut Image),
-    ) -> Self {
-        let mut receive = receive.image(blocks, RECEIVED);
-        let mut send = (!in_place).then(|| send.image(blocks, SENT));
-        fill(send.as_mut().unwrap_or(&mut receive));
-        let sent = send.as_ref().map_or(Vec::new(), |send| send.bytes().to_vec());
-        Call { kind, send, sent, receive, expected }
+            (None, Some(receive), Some(expected)) if contents.has_input() => {
+                contents.write_input(receive, seed);
+                contents.write_input(expected, seed);
+            }
+            _ => {}
+        }
+        if let Some(expected) = &mut self.expected {
+            contents.write_result(expected, seed);
+        }
     }
 
     /// Which collective it is.
     pub fn collective(&self) -> Collective {
-        match self.kind {
-            Kind::Allreduce(_) => Collective::Allreduce,
-            Kind::Alltoall => Collective::Alltoall,
-            Kind::Bcast { .. } => Collective::Bcast,
-        }
+        self.contents.collective
     }
 
-    /// Calls MPI.
+    /// Calls MPI and waits until the operation is done.
     pub fn perform(&mut self, communicator: &Communicator) -> Result<(), Error> {
-        match &self.kind {
-            Kind::Allreduce(operator) => {
-                communicator.allreduce(self.send.as_ref(), &mut self.receive, operator)
-            }
-            Kind::Alltoall => communicator.alltoall(self.send.as_ref(), &mut self.receive),
-            Kind::Bcast { root } => communicator.bcast(&mut self.receive, *root),
+        self.begin(communicator, Form::Blocking)
+    }
+
+    /// Calls MPI in one of the forms. Unless it blocks, the operation is then under way.
+    pub fn begin(&mut self, communicator: &Communicator, form: Form) -> Result<(), Error> {
+        self.prepare(communicator, form)?;
+        if form == Form::Persistent { self.start() } else { Ok(()) }
+    }
+
+    /// Calls MPI in one of the forms. If it is persistent, the operation has yet to be started.
+    pub fn prepare(&mut self, communicator: &Communicator, form: Form) -> Result<(), Error> {
+        let invocation = Invocation {
+            send: self.send.as_ref(),
+            receive: self.receive.as_mut(),
+            in_place: self.contents.in_place,
+            operator: self.operator.as_deref(),
+            root: self.contents.root,
+        };
+        // SAFETY: this owns the images and the operator until the operation is complete; see `Drop`.
+        unsafe { invocation.call(self.contents.collective, form, communicator, &mut self.request) }
+    }
+
+    /// Starts a persistent operation.
+    pub fn start(&mut self) -> Result<(), Error> {
+        // SAFETY: the request is persistent and not active.
+        check(unsafe { mpi_sys::MPI_Start(&mut self.request) })
+    }
+
+    /// Waits until the operation is done, if one is under way.
+    pub fn wait(&mut self) -> Result<(), Error> {
+        // SAFETY: reads a constant; the request is valid or null.
+        check(unsafe { mpi_sys::MPI_Wait(&mut self.request, mpi_sys::RSMPI_STATUS_IGNORE) })
+    }
+
+    /// Frees the operator and the datatypes, which MPI allows while an operation is under way.
+    pub fn free_handles(&self) {
+        if let Some(operator) = &self.operator {
+            operator.free();
         }
+        [&self.send, &self.receive].into_iter().flatten().for_each(Image::free_datatypes);
     }
 
     /// What is wrong in the receive buffer, its gaps or its guards.
     pub fn difference(&self) -> Option<String> {
-        self.receive.difference(&self.expected)
+        let (receive, expected) = (self.receive.as_ref()?, self.expected.as_ref()?);
+        let unspecified = self.contents.unspecified(receive);
+        if unspecified.is_empty() {
+            return receive.difference(expected);
+        }
+        receive.difference(&expected.with_values_of(receive, unspecified))
     }
 
     /// What was changed in the send buffer, its gaps or its guards.
     pub fn changed_source(&self) -> Option<String> {
         let send = self.send.as_ref().filter(|send| send.bytes() != self.sent)?;
         Some(send.overwritten(&self.sent))
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        // After a panic the other ranks do not come to complete it.
+        if std::thread::panicking() {
+            return std::mem::forget((self.send.take(), self.receive.take()));
+        }
+        // Nothing is left to do about an error.
+        let _ = self.wait();
+        // SAFETY: the request is null or persistent and not active.
+        unsafe {
+            if self.request != mpi_sys::RSMPI_REQUEST_NULL {
+                mpi_sys::MPI_Request_free(&mut self.request);
+            }
+        }
     }
 }

@@ -7,8 +7,6 @@ use mpi_sys::MPI_Comm;
 
 use crate::environment::{Error, check};
 use crate::handles;
-use crate::image::Image;
-use crate::operator::Operator;
 
 /// The info key by which Open MPI orders the collective components of a new communicator.
 const PREFERENCE: &str = "ompi_comm_coll_preference";
@@ -45,6 +43,10 @@ impl Communicator {
             check(mpi_sys::MPI_Comm_size(handle, &mut size))?;
         }
         Ok(Communicator { handle, predefined, rank: rank as usize, size: size as usize })
+    }
+
+    pub(crate) fn handle(&self) -> MPI_Comm {
+        self.handle
     }
 
     /// This process's rank.
@@ -105,45 +107,6 @@ impl Communicator {
             }
         }
         Ok(())
-    }
-
-    /// `MPI_Allreduce`; without a send buffer in place.
-    pub fn allreduce(
-        &self,
-        send: Option<&Image>,
-        receive: &mut Image,
-        operator: &Operator,
-    ) -> Result<(), Error> {
-        assert!(send.is_none_or(|send| send.count() == receive.count()));
-        let count = receive.count() as c_int;
-        let source = send.map_or(handles::in_place(), Image::address);
-        let target = receive.address_mut();
-        // SAFETY: both buffers hold `count` elements of the datatype.
-        check(unsafe {
-            mpi_sys::MPI_Allreduce(source, target, count, receive.datatype(), operator.handle(), self.handle)
-        })
-    }
-
-    /// `MPI_Alltoall` of buffers with one block per rank; without a send buffer in place.
-    pub fn alltoall(&self, send: Option<&Image>, receive: &mut Image) -> Result<(), Error> {
-        let block = |image: &Image| (image.count() / self.size) as c_int;
-        let (count, datatype) = (block(receive), receive.datatype());
-        let target = receive.address_mut();
-        let (source, send_count, send_type) = match send {
-            Some(send) => (send.address(), block(send), send.datatype()),
-            None => (handles::in_place(), count, datatype),
-        };
-        // SAFETY: both buffers hold their count of elements for each rank.
-        check(unsafe {
-            mpi_sys::MPI_Alltoall(source, send_count, send_type, target, count, datatype, self.handle)
-        })
-    }
-
-    /// `MPI_Bcast`
-    pub fn bcast(&self, image: &mut Image, root: usize) -> Result<(), Error> {
-        let (count, datatype) = (image.count() as c_int, image.datatype());
-        // SAFETY: the buffer holds `count` elements of the datatype.
-        check(unsafe { mpi_sys::MPI_Bcast(image.address_mut(), count, datatype, root as c_int, self.handle) })
     }
 
     /// What the root says.

@@ -64,6 +64,13 @@ impl CollectiveVariables {
         let variable = self.parameters.iter().find(|(known, _)| *known == parameter);
         variable.map_or(Ok(()), |(_, variable)| variable.write(value))
     }
+
+    /// Leaves everything to the component again. All ranks of a communicator must choose alike, also those that did not
+    /// take part in the last calls.
+    pub fn reset(&self) -> Result<(), Error> {
+        self.choose(None)?;
+        self.parameters.iter().try_for_each(|(_, variable)| variable.write(0))
+    }
 }
 
 /// The value of an algorithm variable that leaves the choice to the component.

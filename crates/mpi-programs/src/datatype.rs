@@ -1,5 +1,6 @@
 //! MPI datatypes together with what this crate itself knows of their layout.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -96,7 +97,8 @@ static LAYOUTS: Mutex<Vec<(usize, Arc<Layout>)>> = Mutex::new(Vec::new());
 /// The layout of a datatype that was made here.
 pub fn layout_of(handle: MPI_Datatype) -> Option<Arc<Layout>> {
     let layouts = LAYOUTS.lock().expect("no thread panics while it holds the lock");
-    layouts.iter().find(|(key, _)| *key == handle.0.addr()).map(|(_, layout)| layout.clone())
+    // The handle of a freed datatype may have become that of a later one.
+    layouts.iter().rfind(|(key, _)| *key == handle.0.addr()).map(|(_, layout)| layout.clone())
 }
 
 /// A datatype, freed when dropped unless it is predefined.
@@ -104,7 +106,8 @@ pub fn layout_of(handle: MPI_Datatype) -> Option<Arc<Layout>> {
 pub struct Datatype {
     handle: MPI_Datatype,
     layout: Arc<Layout>,
-    predefined: bool,
+    /// Whether MPI keeps the handle without this: it is predefined or freed.
+    released: Cell<bool>,
 }
 
 impl Datatype {
@@ -178,7 +181,7 @@ impl Datatype {
         Ok(Self::new(handle, layout, false))
     }
 
-    fn new(handle: MPI_Datatype, layout: Layout, predefined: bool) -> Self {
+    fn new(handle: MPI_Datatype, layout: Layout, released: bool) -> Self {
         let (mut lower_bound, mut extent) = (0, 0);
         // SAFETY: the handle is valid.
         unsafe { mpi_sys::MPI_Type_get_extent(handle, &mut lower_bound, &mut extent) };
@@ -192,12 +195,21 @@ impl Datatype {
             .lock()
             .expect("no thread panics while it holds the lock")
             .push((handle.0.addr(), layout.clone()));
-        Datatype { handle, layout, predefined }
+        Datatype { handle, layout, released: Cell::new(released) }
     }
 
-    /// The handle, valid as long as this lives.
+    /// The handle, valid as long as this lives and is not freed.
     pub fn handle(&self) -> MPI_Datatype {
         self.handle
+    }
+
+    /// Frees the handle but not what is known of it: MPI itself keeps it until no operation needs it.
+    pub fn free(&self) {
+        if !self.released.replace(true) {
+            let mut handle = self.handle;
+            // SAFETY: the handle was made by this, and no new operation gets it.
+            unsafe { mpi_sys::MPI_Type_free(&mut handle) };
+        }
     }
 
     /// Where the values lie.
@@ -209,13 +221,9 @@ impl Datatype {
 impl Drop for Datatype {
     fn drop(&mut self) {
         let mut layouts = LAYOUTS.lock().expect("no thread panics while it holds the lock");
-        if let Some(index) = layouts.iter().position(|(key, _)| *key == self.handle.0.addr()) {
-            layouts.swap_remove(index);
-        }
-        if !self.predefined {
-            // SAFETY: the handle was made by this and is used nowhere else.
-            unsafe { mpi_sys::MPI_Type_free(&mut self.handle) };
-        }
+        layouts.retain(|(_, layout)| !Arc::ptr_eq(layout, &self.layout));
+        drop(layouts);
+        self.free();
     }
 }
 

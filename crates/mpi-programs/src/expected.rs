@@ -1,13 +1,110 @@
 //! What the buffers hold before and after a collective, computed without communication.
 
+use std::ops::Range;
+
+use rustcoll::algorithms::Collective;
+
 use crate::image::Image;
 use crate::operator::Arithmetic;
 use crate::random::{combine, nth};
+
+use Collective::*;
 
 /// The random numbers that go from one rank to another in the call with this seed.
 fn stream(seed: u64, from: usize, to: usize) -> impl Fn(usize) -> u64 {
     let seed = combine(&[seed, from as u64, to as u64]);
     move |position| nth(seed, position as u64)
+}
+
+/// What determines the contents of one rank's buffers, apart from the seed.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// The collective.
+    pub collective: Collective,
+    /// What a reduction computes.
+    pub arithmetic: Option<Arithmetic>,
+    /// This rank.
+    pub rank: usize,
+    /// Number of ranks.
+    pub size: usize,
+    /// The root, where there is one.
+    pub root: usize,
+    /// The input stands in the receive buffer.
+    pub in_place: bool,
+    /// The values of the vector that a reduce-scatter leaves on this rank.
+    pub part: Range<usize>,
+}
+
+impl Contents {
+    /// Whether this rank contributes what stands in its receive buffer.
+    pub fn has_input(&self) -> bool {
+        self.in_place || self.collective == Bcast
+    }
+
+    /// Writes what this rank contributes.
+    pub fn write_input(&self, image: &mut Image, seed: u64) {
+        if let Some(arithmetic) = self.arithmetic {
+            return write_operands(image, arithmetic, seed, self.rank);
+        }
+        for block in (0..image.blocks()).filter(|&block| self.contributes(block)) {
+            let (from, to) = match self.collective {
+                Allgather | Allgatherv | Gather | Gatherv => (self.rank, 0),
+                Alltoall | Alltoallv | Alltoallw => (self.rank, block),
+                _ => (self.root, block),
+            };
+            write_message(image, block, seed, from, to);
+        }
+    }
+
+    /// Whether a block of the buffer with the input holds some of it.
+    fn contributes(&self, block: usize) -> bool {
+        match self.collective {
+            Bcast => self.rank == self.root,
+            Allgather | Allgatherv | Gather | Gatherv => !self.in_place || block == self.rank,
+            _ => true,
+        }
+    }
+
+    /// Writes what this rank receives.
+    pub fn write_result(&self, image: &mut Image, seed: u64) {
+        if let Some(arithmetic) = self.arithmetic {
+            return self.write_reduction(image, arithmetic, seed);
+        }
+        for block in 0..image.blocks() {
+            let (from, to) = match self.collective {
+                Allgather | Allgatherv | Gather | Gatherv => (block, 0),
+                Alltoall | Alltoallv | Alltoallw => (block, self.rank),
+                Scatter | Scatterv => (self.root, self.rank),
+                _ => (self.root, 0),
+            };
+            write_message(image, block, seed, from, to);
+        }
+    }
+
+    /// The values of the receive buffer about which MPI says nothing: what is left of the input of a reduce-scatter in
+    /// place.
+    pub fn unspecified(&self, image: &Image) -> Range<usize> {
+        match self.collective {
+            ReduceScatter | ReduceScatterBlock => self.part.len()..image.values(),
+            _ => 0..0,
+        }
+    }
+
+    fn write_reduction(&self, image: &mut Image, arithmetic: Arithmetic, seed: u64) {
+        let ranks = match self.collective {
+            Exscan => self.rank,
+            Scan => self.rank + 1,
+            _ => self.size,
+        };
+        let part = match self.collective {
+            ReduceScatter | ReduceScatterBlock => self.part.clone(),
+            _ => 0..image.values(),
+        };
+        // The first rank of an exclusive scan receives nothing.
+        if ranks > 0 {
+            write_reduction(image, arithmetic, seed, ranks, part);
+        }
+    }
 }
 
 /// Fills a buffer with a rank's operands of a reduction.
@@ -18,16 +115,15 @@ pub fn write_operands(image: &mut Image, arithmetic: Arithmetic, seed: u64, rank
     }
 }
 
-/// Fills a buffer with the operands of all ranks, combined in their order.
-pub fn write_reduction(image: &mut Image, arithmetic: Arithmetic, seed: u64, size: usize) {
-    let streams: Vec<_> = (0..size).map(|rank| stream(seed, rank, 0)).collect();
+/// Writes a part of the vector of the first ranks' operands, combined in their order, to the start of a buffer.
+fn write_reduction(image: &mut Image, arithmetic: Arithmetic, seed: u64, ranks: usize, part: Range<usize>) {
+    let streams: Vec<_> = (0..ranks).map(|rank| stream(seed, rank, 0)).collect();
     let mut operand = vec![0; image.width()];
     let mut total = operand.clone();
-    for element in 0..image.count() {
-        let first = element * image.width();
+    for element in part.clone().step_by(image.width().max(1)) {
         for (rank, random) in streams.iter().enumerate() {
             for (value, operand) in operand.iter_mut().enumerate() {
-                *operand = arithmetic.operand(random(first + value), value);
+                *operand = arithmetic.operand(random(element + value), value);
             }
             match rank {
                 0 => total.copy_from_slice(&operand),
@@ -35,36 +131,16 @@ pub fn write_reduction(image: &mut Image, arithmetic: Arithmetic, seed: u64, siz
             }
         }
         for (value, &total) in total.iter().enumerate() {
-            image.set(first + value, total);
+            image.set(element - part.start + value, total);
         }
     }
 }
 
-/// Fills a buffer of one block per rank with what a rank sends to each in an all-to-all.
-pub fn write_outgoing_blocks(image: &mut Image, seed: u64, rank: usize, size: usize) {
-    write_blocks(image, size, |peer| stream(seed, rank, peer));
-}
-
-/// Fills a buffer of one block per rank with what a rank receives from each in an all-to-all.
-pub fn write_incoming_blocks(image: &mut Image, seed: u64, rank: usize, size: usize) {
-    write_blocks(image, size, |peer| stream(seed, peer, rank));
-}
-
-fn write_blocks<R: Fn(usize) -> u64>(image: &mut Image, size: usize, stream_with: impl Fn(usize) -> R) {
-    let block = image.values() / size;
-    for peer in 0..size {
-        let random = stream_with(peer);
-        for position in 0..block {
-            image.set(peer * block + position, any_int(random(position)));
-        }
-    }
-}
-
-/// Fills a buffer with the root's message.
-pub fn write_message(image: &mut Image, seed: u64, root: usize) {
-    let random = stream(seed, root, root);
-    for position in 0..image.values() {
-        image.set(position, any_int(random(position)));
+/// Fills a block with what goes from one rank to another.
+pub fn write_message(image: &mut Image, block: usize, seed: u64, from: usize, to: usize) {
+    let random = stream(seed, from, to);
+    for (index, position) in image.block(block).enumerate() {
+        image.set(position, any_int(random(index)));
     }
 }
 
@@ -79,8 +155,8 @@ pub fn wrong_sum(image: &Image, seed: u64, size: usize) -> Option<String> {
     image.first_other(|position| streams.iter().map(|random| operand(random(position), position)).sum())
 }
 
-/// The first value of a large buffer that is not the root's, in words.
+/// The first value of a large buffer that is not what the root has in its only block, in words.
 pub fn wrong_message(image: &Image, seed: u64, root: usize) -> Option<String> {
-    let random = stream(seed, root, root);
+    let random = stream(seed, root, 0);
     image.first_other(|position| any_int(random(position)))
 }

@@ -1,6 +1,6 @@
 //! Buffers that show every byte that should not have been written.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -11,14 +11,96 @@ use crate::datatype::{Datatype, Slot};
 /// Bytes on either side that nothing may touch.
 const GUARD: usize = 64;
 const ALIGNMENT: usize = 16;
+/// Elements that are left out between blocks with displacements.
+const GAP: usize = 2;
 
-/// A buffer of elements of one datatype between guards. Guards and gaps are filled with a pattern that depends on the
-/// place, so that also a byte copied from elsewhere is seen. Values are numbered through all elements in the order in
-/// which they are sent: two buffers of equal signature have equal numbers.
-#[derive(Debug)]
+/// A number of elements.
+#[derive(Clone, Debug)]
+pub struct Elements {
+    /// Of this type.
+    pub datatype: Rc<Datatype>,
+    /// So many.
+    pub count: usize,
+}
+
+impl Elements {
+    fn width(&self) -> usize {
+        self.datatype.layout().slots.len()
+    }
+
+    /// So many basic values.
+    pub fn values(&self) -> usize {
+        self.count * self.width()
+    }
+
+    fn slot(&self, value: usize) -> Slot {
+        self.datatype.layout().slots[value % self.width()]
+    }
+
+    /// Distance of a value from the first element's address.
+    fn distance(&self, value: usize) -> isize {
+        (value / self.width()) as isize * self.datatype.layout().extent + self.slot(value).offset
+    }
+
+    fn span(&self) -> Range<isize> {
+        self.datatype.layout().span(self.count)
+    }
+}
+
+/// Where the blocks of a buffer lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// One after the other; all have the same datatype.
+    Adjacent,
+    /// With gaps and in descending order, at multiples of the extent; all have the same datatype.
+    ByElement,
+    /// With gaps and in descending order, each with a datatype of its own.
+    ByByte,
+}
+
+impl Placement {
+    /// Distances of the blocks from the buffer's address, in elements or bytes.
+    fn displacements(self, blocks: &[Elements]) -> Vec<c_int> {
+        let mut displacements = vec![0; blocks.len()];
+        let mut end = 0;
+        for place in 0..blocks.len() {
+            let index = if self == Placement::Adjacent { place } else { blocks.len() - 1 - place };
+            let block = &blocks[index];
+            let start = match self {
+                Placement::Adjacent => end,
+                Placement::ByElement => end + GAP,
+                Placement::ByByte => (end + block.span().start.unsigned_abs()).next_multiple_of(ALIGNMENT),
+            };
+            displacements[index] = start as c_int;
+            end = match self {
+                Placement::ByByte => start + block.span().end.unsigned_abs() + GAP * ALIGNMENT,
+                _ => start + block.count,
+            };
+        }
+        displacements
+    }
+
+    /// What displacements of this block are counted in.
+    fn unit(self, block: &Elements) -> isize {
+        if self == Placement::ByByte { 1 } else { block.datatype.layout().extent }
+    }
+}
+
+/// A buffer of blocks of elements between guards. Guards and gaps are filled with a pattern that depends on the place,
+/// so that also a byte copied from elsewhere is seen. Values are numbered through all blocks and elements in the order
+/// in which they are sent: two buffers of equal signature have equal numbers.
+#[derive(Clone, Debug)]
 pub struct Image {
-    datatype: Rc<Datatype>,
-    count: usize,
+    blocks: Vec<Elements>,
+    /// The arguments by which MPI is told of the blocks, if it takes lists.
+    counts: Vec<c_int>,
+    displacements: Vec<c_int>,
+    datatypes: Vec<MPI_Datatype>,
+    /// Distances of the blocks from the buffer's address in bytes.
+    offsets: Vec<isize>,
+    /// The number of each block's first value, and of all values.
+    firsts: Vec<usize>,
+    pattern: u8,
     storage: Vec<u8>,
     start: usize,
     length: usize,
@@ -26,37 +108,92 @@ pub struct Image {
 }
 
 impl Image {
-    /// A buffer of `count` elements. Buffers with the same pattern, datatype and count are equal.
-    pub fn new(datatype: &Rc<Datatype>, count: usize, pattern: u8) -> Self {
-        let span = datatype.layout().span(count);
-        let below = (GUARD + span.start.unsigned_abs()).next_multiple_of(ALIGNMENT);
-        let length = below + span.end.unsigned_abs() + GUARD;
-        let mut storage = vec![0; length + ALIGNMENT];
+    /// A buffer with at least one block. Buffers made from the same arguments are equal.
+    pub fn new(blocks: &[Elements], placement: Placement, pattern: u8) -> Self {
+        let displacements = placement.displacements(blocks);
+        let in_bytes = |(block, &by): (&Elements, &c_int)| by as isize * placement.unit(block);
+        let offsets: Vec<isize> = blocks.iter().zip(&displacements).map(in_bytes).collect();
+        let spans =
+            || blocks.iter().zip(&offsets).map(|(block, by)| block.span().start + by..block.span().end + by);
+        let lowest = spans().map(|span| span.start).min().unwrap_or(0).min(0);
+        let highest = spans().map(|span| span.end).max().unwrap_or(0).max(0);
+        let below = (GUARD + lowest.unsigned_abs()).next_multiple_of(ALIGNMENT);
+        let length = below + highest.unsigned_abs() + GUARD;
+        let storage = vec![0; length + ALIGNMENT];
         let start = storage.as_ptr().align_offset(ALIGNMENT);
-        for (place, byte) in storage[start..start + length].iter_mut().enumerate() {
+        let mut image = Image {
+            counts: blocks.iter().map(|block| block.count as c_int).collect(),
+            datatypes: blocks.iter().map(|block| block.datatype.handle()).collect(),
+            firsts: firsts(blocks),
+            blocks: blocks.to_vec(),
+            displacements,
+            offsets,
+            pattern,
+            storage,
+            start,
+            length,
+            origin: start + below,
+        };
+        image.clear();
+        image
+    }
+
+    /// Fills the buffer with the pattern alone.
+    pub fn clear(&mut self) {
+        let (range, pattern) = (self.start..self.start + self.length, self.pattern);
+        for (place, byte) in self.storage[range].iter_mut().enumerate() {
             *byte = filler(place) ^ pattern;
         }
-        Image { datatype: datatype.clone(), count, storage, start, length, origin: start + below }
     }
 
-    /// Number of elements.
-    pub fn count(&self) -> usize {
-        self.count
+    /// Number of elements in the first block, which is every block's where MPI takes but one count.
+    pub fn count(&self) -> c_int {
+        self.counts[0]
     }
 
-    /// The datatype's handle.
+    /// Number of elements in each block.
+    pub fn counts(&self) -> &[c_int] {
+        &self.counts
+    }
+
+    /// Distances of the blocks from the buffer's address, in elements or bytes.
+    pub fn displacements(&self) -> &[c_int] {
+        &self.displacements
+    }
+
+    /// The handle of the first block's datatype, which is every block's where MPI takes but one.
     pub fn datatype(&self) -> MPI_Datatype {
-        self.datatype.handle()
+        self.datatypes[0]
     }
 
-    /// Number of values in an element.
+    /// The handles of the blocks' datatypes.
+    pub fn datatypes(&self) -> &[MPI_Datatype] {
+        &self.datatypes
+    }
+
+    /// Frees the handles of the datatypes.
+    pub fn free_datatypes(&self) {
+        self.blocks.iter().for_each(|block| block.datatype.free());
+    }
+
+    /// Number of values in an element of the first block.
     pub fn width(&self) -> usize {
-        self.datatype.layout().slots.len()
+        self.blocks[0].width()
     }
 
     /// Number of values.
     pub fn values(&self) -> usize {
-        self.count * self.width()
+        self.firsts[self.blocks.len()]
+    }
+
+    /// Number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The numbers of a block's values.
+    pub fn block(&self, block: usize) -> Range<usize> {
+        self.firsts[block]..self.firsts[block + 1]
     }
 
     /// What MPI is given to read from.
@@ -85,17 +222,32 @@ impl Image {
         &self.storage[self.range(position)]
     }
 
+    /// A copy that has some values of another image of the same kind. It is good for comparisons only.
+    pub fn with_values_of(&self, other: &Image, positions: Range<usize>) -> Self {
+        let mut copy = self.clone();
+        for position in positions {
+            copy.storage[self.range(position)].copy_from_slice(other.value_bytes(position));
+        }
+        copy
+    }
+
+    /// The block of a value and the value's number there.
+    fn locate(&self, position: usize) -> (usize, usize) {
+        let block = self.firsts.partition_point(|&first| first <= position) - 1;
+        (block, position - self.firsts[block])
+    }
+
     fn slot(&self, position: usize) -> Slot {
-        self.datatype.layout().slots[position % self.width()]
+        let (block, value) = self.locate(position);
+        self.blocks[block].slot(value)
     }
 
     /// Where a value lies in the storage.
     fn range(&self, position: usize) -> Range<usize> {
-        let slot = self.slot(position);
-        let element = (position / self.width()) as isize;
-        let distance = element * self.datatype.layout().extent + slot.offset;
+        let (block, value) = self.locate(position);
+        let distance = self.offsets[block] + self.blocks[block].distance(value);
         let start = self.origin.checked_add_signed(distance).expect("values lie within the buffer");
-        start..start + slot.scalar.bytes()
+        start..start + self.blocks[block].slot(value).scalar.bytes()
     }
 
     /// The elements with gaps and guards.
@@ -119,18 +271,19 @@ impl Image {
         let wrong: Vec<usize> = (0..self.values())
             .filter(|&position| self.value_bytes(position) != expected.value_bytes(position))
             .collect();
-        Some(match wrong.first() {
-            Some(&position) => format!(
-                "element {}, value {}: got {}, expected {} ({} of {} values are wrong)",
-                position / self.width(),
-                position % self.width(),
-                self.get(position),
-                expected.get(position),
-                wrong.len(),
-                self.values()
-            ),
-            None => self.overwritten(expected.bytes()),
-        })
+        let Some(&position) = wrong.first() else {
+            return Some(self.overwritten(expected.bytes()));
+        };
+        let (block, value) = self.locate(position);
+        Some(format!(
+            "block {block}, element {}, value {}: got {}, expected {} ({} of {} values are wrong)",
+            value / self.blocks[block].width(),
+            value % self.blocks[block].width(),
+            self.get(position),
+            expected.get(position),
+            wrong.len(),
+            self.values()
+        ))
     }
 
     /// Says which bytes differ from an earlier state.
@@ -141,15 +294,25 @@ impl Image {
             return "no byte was overwritten".into();
         };
         let distance = first as isize - self.origin as isize;
+        let in_block = |(block, by): (&Elements, &isize)| block.span().contains(&(distance - by));
         let region = if (0..self.values()).any(|position| self.range(position).contains(&first)) {
             "a value"
-        } else if self.datatype.layout().span(self.count).contains(&distance) {
+        } else if self.blocks.iter().zip(&self.offsets).any(in_block) {
             "a gap"
         } else {
             "the guard"
         };
         format!("{} bytes were overwritten, the first at {distance} in {region}", places.len())
     }
+}
+
+fn firsts(blocks: &[Elements]) -> Vec<usize> {
+    let mut firsts = vec![0];
+    firsts.extend(blocks.iter().scan(0, |total, block| {
+        *total += block.values();
+        Some(*total)
+    }));
+    firsts
 }
 
 fn filler(place: usize) -> u8 {

@@ -11,6 +11,7 @@ pub mod environment;
 pub mod expected;
 mod handles;
 pub mod image;
+pub mod invocation;
 pub mod operator;
 pub mod random;
 pub mod tools;

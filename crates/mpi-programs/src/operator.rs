@@ -1,5 +1,6 @@
 //! Operators for reductions, with the same arithmetic for MPI and for the expected result.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 
@@ -105,6 +106,8 @@ impl fmt::Display for Arithmetic {
 pub struct Operator {
     handle: MPI_Op,
     arithmetic: Arithmetic,
+    /// Whether MPI keeps the handle without this: it is predefined or freed.
+    released: Cell<bool>,
 }
 
 impl Operator {
@@ -118,12 +121,22 @@ impl Operator {
             Product => user_defined(Some(product), arithmetic.commutes())?,
             Affine => user_defined(Some(affine), arithmetic.commutes())?,
         };
-        Ok(Operator { handle, arithmetic })
+        let released = Cell::new(!matches!(arithmetic, Product | Affine));
+        Ok(Operator { handle, arithmetic, released })
     }
 
-    /// The handle, valid as long as this lives.
+    /// The handle, valid as long as this lives and is not freed.
     pub fn handle(&self) -> MPI_Op {
         self.handle
+    }
+
+    /// Frees the handle: MPI itself keeps it until no operation needs it.
+    pub fn free(&self) {
+        if !self.released.replace(true) {
+            let mut handle = self.handle;
+            // SAFETY: the handle was made by this, and no new operation gets it.
+            unsafe { mpi_sys::MPI_Op_free(&mut handle) };
+        }
     }
 
     /// What it computes.
@@ -134,10 +147,7 @@ impl Operator {
 
 impl Drop for Operator {
     fn drop(&mut self) {
-        if matches!(self.arithmetic, Product | Affine) {
-            // SAFETY: the handle was made by this and is used nowhere else.
-            unsafe { mpi_sys::MPI_Op_free(&mut self.handle) };
-        }
+        self.free();
     }
 }
 

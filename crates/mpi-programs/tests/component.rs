@@ -98,6 +98,15 @@ fn inactive_unless_asked_for() {
 }
 
 #[test]
+fn alone_it_serves_every_collective_of_an_intra_communicator() {
+    for ranks in [1, 2, 5] {
+        let mut command = mpirun(ranks);
+        let job = run(command.env("OMPI_MCA_coll", "rustcoll").arg(user_program()), 60);
+        assert_right(&job);
+    }
+}
+
+#[test]
 fn an_explicit_priority_makes_it_active() {
     let mut command = mpirun(2);
     command.args(["--mca", "coll", "^han", "--mca", "coll_rustcoll_priority", "50"]);

@@ -17,20 +17,20 @@ fn conformance(ranks: usize, options: &[&str], seconds: u32) {
 fn on_up_to_9_and_on_12_13_and_16_ranks() {
     for ranks in [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16] {
         let size = ranks.to_string();
-        conformance(ranks, &["--sizes", &size, "--budget-seconds", "30"], 300);
+        conformance(ranks, &["--sizes", &size, "--cases", "1000", "--budget-seconds", "30"], 300);
     }
 }
 
 #[test]
 fn on_subgroups_of_8_ranks() {
-    conformance(8, &["--seed", "2", "--budget-seconds", "60"], 300);
+    conformance(8, &["--seed", "2", "--cases", "1000", "--budget-seconds", "60"], 300);
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn every_size_up_to_16_at_length() {
-    conformance(5, &["--long"], 1200);
-    conformance(16, &["--seed", "3"], 1200);
+    conformance(5, &["--long", "--cases", "1000"], 1200);
+    conformance(16, &["--seed", "3", "--cases", "1000", "--budget-seconds", "600"], 1200);
 }
 
 #[test]

@@ -1,9 +1,14 @@
 //! `MPI_Allreduce`: every rank receives the reduction of all ranks' vectors.
 
 pub mod binary_blocks;
+pub mod circulant;
+pub mod linear;
 pub mod rabenseifner;
 pub mod recursive_doubling;
+pub mod recursive_multiplying;
+pub mod reduce_bcast;
 pub mod ring;
+pub mod ring_segmented;
 
 use super::Problem;
 use crate::schedule::Buffer;
@@ -11,4 +16,11 @@ use crate::schedule::Buffer;
 /// The buffer that holds a rank's own contribution.
 fn contribution(problem: &Problem) -> Buffer {
     if problem.in_place { Buffer::Recv } else { Buffer::Send }
+}
+
+/// What a single rank does: its contribution is the result.
+fn alone(problem: &Problem) -> crate::schedule::Schedule {
+    let mut program = crate::schedule::Builder::new(0, 1, 1);
+    program.copy(contribution(problem).block(0), Buffer::Recv.block(0));
+    program.build()
 }

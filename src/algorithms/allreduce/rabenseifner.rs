@@ -5,9 +5,8 @@
 //! two are folded, sharing the reduction with their partners: 3 + 2 floor(log2 p) rounds.
 //! Keeps the order of operands. Loses when: vectors are short, or p is just below a power of two.
 
-use super::contribution;
-use crate::algorithms::phases::exchange_and_reduce::Accumulator;
-use crate::algorithms::phases::fold::{Fold, Role};
+use super::{alone, contribution};
+use crate::algorithms::phases::fold::{Fold, Role, give_to_keeper_by_halves};
 use crate::algorithms::phases::recursive_halving::{allgather, reduce_scatter};
 use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
@@ -24,6 +23,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let (size, contribution) = (problem.size, contribution(problem));
+    if size == 1 {
+        return alone(problem);
+    }
     let fold = Fold::new(size);
     let blocks = fold.participants;
     let halve_and_double = |participant: usize, contribution: Buffer| {
@@ -31,26 +33,18 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
             .then(allgather(participant, fold.participants, blocks))
             .embed(size, |participant| fold.member(participant))
     };
-    let mut before = Builder::new(rank, size, blocks);
+    let before = give_to_keeper_by_halves(fold, (rank, size), contribution);
     let mut after = Builder::new(rank, size, blocks);
-    let (lower, upper) = (0..blocks / 2, blocks / 2..blocks);
+    let vector = Recv.blocks(0..blocks);
     match fold.role(rank) {
         Role::Single(participant) => halve_and_double(participant, contribution),
-        // Each of a pair reduces one half of the vector; then the keeper gets the other.
         Role::Keeper(participant) => {
-            let mut accumulator = Accumulator::new(rank, contribution, [rank + 1]);
-            accumulator.exchange(&mut before, rank + 1, upper.clone(), lower.clone());
-            accumulator.finish(&mut before, lower);
-            before.receive(rank + 1, Recv.blocks(upper));
-            after.send(rank + 1, Recv.blocks(0..blocks));
-            before.build().then(halve_and_double(participant, Recv)).then(after.build())
+            after.send(fold.other(rank), vector);
+            before.then(halve_and_double(participant, Recv)).then(after.build())
         }
         Role::Folded => {
-            let mut accumulator = Accumulator::new(rank, contribution, [rank - 1]);
-            accumulator.exchange(&mut before, rank - 1, lower, upper.clone());
-            before.send(rank - 1, accumulator.buffer().blocks(upper));
-            after.receive(rank - 1, Recv.blocks(0..blocks));
-            before.build().then(after.build())
+            after.receive(fold.other(rank), vector);
+            before.then(after.build())
         }
     }
 }

@@ -4,10 +4,11 @@
 //! 2(p − 1) rounds of one p-th of the vector; 2n(p−1)/p bytes sent, n(p−1)/p reduced.
 //! Combines contributions in ring order, so the operator must commute. Loses when: latency counts.
 
-use super::contribution;
+use super::{alone, contribution};
 use crate::algorithms::phases::ring_allgather::ring_allgather;
+use crate::algorithms::phases::ring_reduce_scatter::ring_reduce_scatter;
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
-use crate::schedule::{Buffer::*, Builder, Schedule};
+use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Allreduce,
@@ -21,23 +22,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
-    let contribution = contribution(problem);
-    // With a send buffer the partial sums can arrive where the result goes.
-    let incoming = if problem.in_place { Scratch } else { Recv };
-    let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
-    let mut program = Builder::new(rank, size, size);
-    // The partial sum of block b starts at rank b + 1 and is complete at rank b.
-    for step in 1..size {
-        let sent = (rank + size - step) % size;
-        let received = (rank + 2 * size - step - 1) % size;
-        let partial = if step == 1 { contribution } else { incoming };
-        program.exchange((next, partial.block(sent)), (previous, incoming.block(received)));
-        program.reduce(contribution.block(received), incoming.block(received), incoming.block(received));
+    if size == 1 {
+        return alone(problem);
     }
-    // The block that ends here; with a single rank nothing has come in.
-    let finished = if size == 1 { contribution } else { incoming };
-    program.copy(finished.block(rank), Recv.block(rank));
-    program.build().then(ring_allgather(rank, size, |_| 1))
+    ring_reduce_scatter(rank, size, contribution(problem)).then(ring_allgather(rank, size, |_| 1))
 }
 
 #[cfg(test)]

@@ -6,9 +6,10 @@
 //! Loses when: blocks are large, for each travels up to ceil(log_r p) times.
 
 use super::bruck::{Direction, exchange_by_digits};
+use super::{copy_own_block, place_on_the_way, with_input};
 use crate::algorithms::digits::nonzero_digits;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
-use crate::schedule::{Buffer::*, Builder, Schedule};
+use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Alltoall,
@@ -23,15 +24,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, radix, .. } = *problem;
     let mut program = Builder::new(rank, size, size);
-    program.copy(Send.block(rank), Recv.block(rank));
-
-    // A block that travels down by `distance` ends at the receive block of its source, rank + distance. On the way it
-    // alternates between that block and scratch, such that its last hop takes it into the receive buffer.
-    let place = |distance: usize, hops: usize| match nonzero_digits(distance, radix) - hops {
-        _ if hops == 0 => Send.block((rank + size - distance) % size),
-        remaining if remaining % 2 == 0 => Recv.block((rank + distance) % size),
-        _ => Scratch.block(distance),
-    };
+    copy_own_block(problem, &mut program, rank);
+    let place =
+        |distance, hops| place_on_the_way((rank, size), distance, nonzero_digits(distance, radix), hops);
     exchange_by_digits(&mut program, problem, rank, Direction::Down, place);
-    super::with_input(problem, program.build())
+    with_input(problem, program.build())
 }

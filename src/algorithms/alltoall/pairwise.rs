@@ -1,12 +1,13 @@
-//! Pairwise exchange for MPI_Alltoall: one partner at a time.
+//! Pairwise exchange for MPI_Alltoall and its variants: one partner at a time.
 //!
 //! Source: Thakur, Rabenseifner, Gropp 2005, section 4.3.
 //! p − 1 rounds of one block each. Loses when: blocks are small; each round waits for the slowest of its pair.
 
+use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
-pub const ALGORITHM: Algorithm = Algorithm {
+pub const ALLTOALL: Algorithm = Algorithm {
     collective: Collective::Alltoall,
     name: "pairwise",
     aliases: &["pairwise_exchange"],
@@ -16,15 +17,19 @@ pub const ALGORITHM: Algorithm = Algorithm {
     schedule,
 };
 
+pub const ALLTOALLV: Algorithm = Algorithm { collective: Collective::Alltoallv, ..ALLTOALL };
+
+pub const ALLTOALLW: Algorithm = Algorithm { collective: Collective::Alltoallw, ..ALLTOALL };
+
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let mut program = Builder::new(rank, size, size);
-    program.copy(Send.block(rank), Recv.block(rank));
+    copy_own_block(problem, &mut program, rank);
     for round in 1..size {
         let (target, source) = partners(rank, size, round);
         program.exchange((target, Send.block(target)), (source, Recv.block(source)));
     }
-    super::with_input(problem, program.build())
+    with_input(problem, program.build())
 }
 
 /// Whom a rank sends to and receives from: the same partner (by exclusive or) if `size` is a power of two, else the

@@ -1,12 +1,14 @@
-//! Spread-out algorithm for MPI_Alltoall: every message is posted at once, in an order that spreads the load.
+//! Spread-out algorithm for MPI_Alltoall and its variants: every message is posted at once, in an order that spreads
+//! the load.
 //!
 //! Source: MPICH (Thakur, Rabenseifner, Gropp 2005, section 4.3: "isend-irecv", scattered destinations).
 //! One round of p − 1 messages; p − 1 blocks sent. Loses when: blocks are small and each message costs.
 
+use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
-pub const ALGORITHM: Algorithm = Algorithm {
+pub const ALLTOALL: Algorithm = Algorithm {
     collective: Collective::Alltoall,
     name: "spread_out",
     aliases: &["scattered", "linear"],
@@ -15,6 +17,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     requires: &[],
     schedule,
 };
+
+pub const ALLTOALLV: Algorithm = Algorithm { collective: Collective::Alltoallv, ..ALLTOALL };
+
+pub const ALLTOALLW: Algorithm = Algorithm { collective: Collective::Alltoallw, ..ALLTOALL };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
@@ -28,6 +34,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         let target = (rank + distance) % size;
         program.send(target, Send.block(target));
     }
-    program.copy(Send.block(rank), Recv.block(rank));
-    super::with_input(problem, program.build())
+    copy_own_block(problem, &mut program, rank);
+    with_input(problem, program.build())
 }

@@ -5,7 +5,6 @@
 //! root do so and then each of the others gets the whole vector from one of them, in one more round.
 //! Loses when: vectors are long, for partners are far apart; off powers of two.
 
-use super::relative;
 use crate::algorithms::phases::binomial_tree::scatter;
 use crate::algorithms::phases::recursive_doubling_allgather::recursive_doubling_allgather;
 use crate::algorithms::{Algorithm, Collective, Problem};
@@ -22,7 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let (rank, size) = (relative(problem, rank), problem.size);
+    let (rank, size) = (problem.relative(rank), problem.size);
     let participants = 1 << size.ilog2();
     let vector = Recv.blocks(0..participants);
     let mut last = Builder::new(rank, size, participants);

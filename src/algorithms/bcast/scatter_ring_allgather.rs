@@ -4,7 +4,6 @@
 //! ceil(log2 p) + p − 1 rounds, 2n(p−1)/p bytes per rank; p(p−1) messages in the ring.
 //! Loses to: `scatter_ring_allgather_opt`, which does not send what is already there.
 
-use super::relative;
 use crate::algorithms::phases::binomial_tree::scatter;
 use crate::algorithms::phases::ring_allgather::ring_allgather;
 use crate::algorithms::{Algorithm, Collective, Problem};
@@ -21,6 +20,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let (rank, size) = (relative(problem, rank), problem.size);
+    let (rank, size) = (problem.relative(rank), problem.size);
     scatter(rank, size).then(ring_allgather(rank, size, |_| 1)).relabel(problem.root)
 }

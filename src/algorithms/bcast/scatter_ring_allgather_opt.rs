@@ -5,7 +5,6 @@
 //! as in `scatter_ring_allgather`; of its p(p−1) ring messages, the blocks held beyond the own one are saved.
 //! Loses when: vectors are short.
 
-use super::relative;
 use crate::algorithms::phases::binomial_tree::{scatter, subtree};
 use crate::algorithms::phases::ring_allgather::ring_allgather;
 use crate::algorithms::{Algorithm, Collective, Problem};
@@ -22,7 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let (rank, size) = (relative(problem, rank), problem.size);
+    let (rank, size) = (problem.relative(rank), problem.size);
     scatter(rank, size)
         .then(ring_allgather(rank, size, |rank| subtree(rank, size).len()))
         .relabel(problem.root)

@@ -1,4 +1,4 @@
-//! The binomial tree over ranks 0 … p − 1 rooted at 0, and the scatter along it.
+//! The binomial tree over ranks 0 … p − 1 rooted at 0, and the scatter and the gather along it.
 
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub fn parent(rank: usize) -> Option<usize> {
 }
 
 /// The children, the one with the largest subtree first.
-pub fn children(rank: usize, size: usize) -> impl Iterator<Item = usize> {
+pub fn children(rank: usize, size: usize) -> impl DoubleEndedIterator<Item = usize> {
     let reach = if rank == 0 { size.next_power_of_two() } else { 1 << rank.trailing_zeros() };
     (0..reach.trailing_zeros()).rev().map(move |bit| rank + (1 << bit)).filter(move |&child| child < size)
 }
@@ -31,6 +31,20 @@ pub fn scatter(rank: usize, size: usize) -> Schedule {
     }
     for child in children(rank, size) {
         program.send(child, Recv.blocks(subtree(child, size)));
+    }
+    program.build()
+}
+
+/// Binomial gather of `size` blocks to rank 0, the mirror of [`scatter`]: rank i brings block i, and afterwards holds
+/// the blocks of its subtree. ceil(log2 p) rounds.
+pub fn gather(rank: usize, size: usize) -> Schedule {
+    let mut program = Builder::new(rank, size, size);
+    for child in children(rank, size) {
+        program.receive(child, Recv.blocks(subtree(child, size)));
+    }
+    program.end_round();
+    if let Some(parent) = parent(rank) {
+        program.send(parent, Recv.blocks(subtree(rank, size)));
     }
     program.build()
 }

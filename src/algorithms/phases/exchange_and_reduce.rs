@@ -4,7 +4,7 @@
 //! with exchanged operands: the maximum of a number and a NaN does not. So the operand of the lower rank is always the
 //! left one, and the result moves between two buffers.
 
-use crate::schedule::{Buffer, Buffer::*, Builder};
+use crate::schedule::{Buffer, Buffer::*, Builder, Message, Run};
 use std::ops::Range;
 
 /// Where a rank's partial result stands, and where its partner's next one may arrive.
@@ -45,12 +45,26 @@ impl Accumulator {
         given: Range<usize>,
         kept: Range<usize>,
     ) {
-        let (mine, theirs) = (self.operand.blocks(kept.clone()), self.landing.blocks(kept.clone()));
-        program.exchange((partner, self.operand.blocks(given)), (partner, theirs));
-        let result = if partner > self.rank { self.landing } else { self.below() };
-        match partner > self.rank {
-            true => program.reduce(mine, theirs, result.blocks(kept)),
-            false => program.reduce(theirs, mine, result.blocks(kept)),
+        self.exchange_ranges(program, partner, [given], [kept]);
+    }
+
+    /// [`Accumulator::exchange`] of blocks that do not lie together.
+    pub fn exchange_ranges<const N: usize>(
+        &mut self,
+        program: &mut Builder,
+        partner: usize,
+        given: [Range<usize>; N],
+        kept: [Range<usize>; N],
+    ) {
+        let (operand, landing) = (self.operand, self.landing);
+        let sent: Message = given.into_iter().map(|blocks| operand.blocks(blocks)).collect();
+        let received: Message = kept.iter().map(|blocks| landing.blocks(blocks.clone())).collect();
+        program.exchange((partner, sent), (partner, received));
+        let result = if partner > self.rank { landing } else { self.below() };
+        for blocks in kept {
+            let (mine, theirs) = (operand.blocks(blocks.clone()), landing.blocks(blocks.clone()));
+            let (left, right) = in_rank_order((self.rank, mine), (partner, theirs));
+            program.reduce(left, right, result.blocks(blocks));
         }
         (self.operand, self.landing) = (result, other(result));
     }
@@ -64,6 +78,11 @@ impl Accumulator {
     fn below(self) -> Buffer {
         if self.operand == Send { other(self.landing) } else { self.operand }
     }
+}
+
+/// The operands of two ranks as left and right one: that of the lower rank is the left one.
+pub fn in_rank_order((rank, mine): (usize, Run), (partner, theirs): (usize, Run)) -> (Run, Run) {
+    if partner < rank { (theirs, mine) } else { (mine, theirs) }
 }
 
 fn other(buffer: Buffer) -> Buffer {

@@ -1,5 +1,9 @@
-//! Folding any number of ranks onto a power of two: the first ranks form pairs, and the even one of each stands for
-//! both. Pairs are neighbours, so the order of operands is kept.
+//! Folding any number of ranks onto a power of two: the first ranks form pairs, and one of each, mostly the even one,
+//! stands for both. Pairs are neighbours, so the order of operands is kept.
+
+use super::exchange_and_reduce::Accumulator;
+use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
+use std::ops::Range;
 
 /// p ranks folded onto 2^floor(log2 p) participants.
 #[derive(Clone, Copy)]
@@ -7,6 +11,8 @@ pub struct Fold {
     /// Number of participants, a power of two.
     pub participants: usize,
     pairs: usize,
+    /// A rank that takes part even if it is odd.
+    kept: usize,
 }
 
 /// What a rank does while the participants work.
@@ -14,32 +20,125 @@ pub struct Fold {
 pub enum Role {
     /// Takes part under this rank of the participants, for nobody but itself.
     Single(usize),
-    /// Takes part under this rank of the participants, for itself and the next rank.
+    /// Takes part under this rank of the participants, for itself and the other rank of its pair.
     Keeper(usize),
-    /// Has given its contribution to the rank before it.
+    /// Has given its contribution to the other rank of its pair.
     Folded,
 }
 
 impl Fold {
-    /// Folds `size` ranks.
+    /// Folds `size` ranks. The even rank of a pair is its keeper.
     pub fn new(size: usize) -> Self {
+        Fold::keeping(size, 0)
+    }
+
+    /// Folds `size` ranks such that the rank `kept` takes part.
+    pub fn keeping(size: usize, kept: usize) -> Self {
         let participants = 1 << size.ilog2();
-        Fold { participants, pairs: size - participants }
+        Fold { participants, pairs: size - participants, kept }
     }
 
     /// The role of a rank.
     pub fn role(self, rank: usize) -> Role {
-        match rank < 2 * self.pairs {
-            true if rank.is_multiple_of(2) => Role::Keeper(rank / 2),
+        let participant = self.participant(rank);
+        match participant < self.pairs {
+            true if self.member(participant) == rank => Role::Keeper(participant),
             true => Role::Folded,
-            false => Role::Single(rank - self.pairs),
+            false => Role::Single(participant),
         }
+    }
+
+    /// The other rank of a rank's pair.
+    pub fn other(self, rank: usize) -> usize {
+        rank ^ 1
+    }
+
+    /// The rank of the participants that stands for a rank.
+    pub fn participant(self, rank: usize) -> usize {
+        if rank < 2 * self.pairs { rank / 2 } else { rank - self.pairs }
     }
 
     /// The rank behind a rank of the participants.
     pub fn member(self, participant: usize) -> usize {
-        if participant < self.pairs { 2 * participant } else { participant + self.pairs }
+        match participant < self.pairs {
+            true if self.participant(self.kept) == participant => self.kept,
+            true => 2 * participant,
+            false => participant + self.pairs,
+        }
     }
+}
+
+/// Reduces vectors of `blocks` blocks among any number of ranks: `among(participant, operand)` does so among the
+/// participants, with the vectors of pairs added up; afterwards a folded rank gets the blocks `share(rank)` of its
+/// keeper's receive buffer. Adds two rounds.
+pub fn reduce_folded(
+    (rank, size): (usize, usize),
+    blocks: usize,
+    contribution: Buffer,
+    share: impl Fn(usize) -> Range<usize>,
+    among: impl Fn(usize, Buffer) -> Schedule,
+) -> Schedule {
+    let fold = Fold::new(size);
+    let other = fold.other(rank);
+    let among = |participant, operand| {
+        among(participant, operand).embed(size, |participant| fold.member(participant))
+    };
+    let before = give_to_keeper(fold, (rank, size), blocks, contribution);
+    let mut after = Builder::new(rank, size, blocks);
+    match fold.role(rank) {
+        Role::Single(participant) => among(participant, contribution),
+        Role::Keeper(participant) => {
+            after.send(other, Recv.blocks(share(other)));
+            before.then(among(participant, Recv)).then(after.build())
+        }
+        Role::Folded => {
+            after.receive(other, Recv.blocks(share(rank)));
+            before.then(after.build())
+        }
+    }
+}
+
+/// Keepers reduce whole vectors of `blocks` blocks with those of the folded ranks.
+pub fn give_to_keeper(
+    fold: Fold,
+    (rank, size): (usize, usize),
+    blocks: usize,
+    contribution: Buffer,
+) -> Schedule {
+    let mut program = Builder::new(rank, size, blocks);
+    let (given, kept) = match fold.role(rank) {
+        Role::Single(_) => (0..0, 0..0),
+        Role::Keeper(_) => (0..0, 0..blocks),
+        Role::Folded => (0..blocks, 0..0),
+    };
+    let other = fold.other(rank);
+    let mut accumulator = Accumulator::new(rank, contribution, [other]);
+    accumulator.exchange(&mut program, other, given, kept.clone());
+    accumulator.finish(&mut program, kept);
+    program.build()
+}
+
+/// The same for long vectors, of as many blocks as there are participants: each of a pair reduces one half, then the
+/// keeper gets the other.
+pub fn give_to_keeper_by_halves(fold: Fold, (rank, size): (usize, usize), contribution: Buffer) -> Schedule {
+    let blocks = fold.participants;
+    let mut program = Builder::new(rank, size, blocks);
+    let (lower, upper) = (0..blocks / 2, blocks / 2..blocks);
+    let other = fold.other(rank);
+    let mut accumulator = Accumulator::new(rank, contribution, [other]);
+    match fold.role(rank) {
+        Role::Single(_) => {}
+        Role::Keeper(_) => {
+            accumulator.exchange(&mut program, other, upper.clone(), lower.clone());
+            accumulator.finish(&mut program, lower);
+            program.receive(other, Recv.blocks(upper));
+        }
+        Role::Folded => {
+            accumulator.exchange(&mut program, other, lower, upper.clone());
+            program.send(other, accumulator.buffer().blocks(upper));
+        }
+    }
+    program.build()
 }
 
 #[cfg(test)]
@@ -49,13 +148,16 @@ mod tests {
     #[test]
     fn members_and_roles_agree() {
         for size in 1..40 {
-            let fold = Fold::new(size);
-            for participant in 0..fold.participants {
-                let role = fold.role(fold.member(participant));
-                assert!(role == Role::Single(participant) || role == Role::Keeper(participant));
+            for kept in 0..size {
+                let fold = Fold::keeping(size, kept);
+                for participant in 0..fold.participants {
+                    let role = fold.role(fold.member(participant));
+                    assert!(role == Role::Single(participant) || role == Role::Keeper(participant));
+                }
+                let folded = (0..size).filter(|&rank| fold.role(rank) == Role::Folded).count();
+                assert_eq!(folded + fold.participants, size);
+                assert_ne!(fold.role(kept), Role::Folded);
             }
-            let folded = (0..size).filter(|&rank| fold.role(rank) == Role::Folded).count();
-            assert_eq!(folded + fold.participants, size);
         }
     }
 }

@@ -2,8 +2,15 @@
 //! the root and membership in a subgroup are added by `relabel` and `embed`.
 
 pub mod binomial_tree;
+pub mod circulant;
+pub mod circulant_broadcast;
 pub mod exchange_and_reduce;
 pub mod fold;
+pub mod knomial_tree;
+pub mod receive_in_scratch;
 pub mod recursive_doubling_allgather;
 pub mod recursive_halving;
 pub mod ring_allgather;
+pub mod ring_reduce_scatter;
+pub mod tree_broadcast;
+pub mod tree_reduce;

@@ -1,4 +1,4 @@
-//! Reduce-scatter by recursive halving among a power of two of ranks, and the allgather that mirrors it.
+//! Reduce-scatter by recursive halving among a power of two of ranks, and the allgather that mirrors it, or a gather.
 //!
 //! Partners are at distance 1, 2, 4, …, so that what a rank combines always comes from a contiguous range of ranks:
 //! the order of operands is kept. In return the sections of the vector are dealt in bit-reversed order.
@@ -42,6 +42,22 @@ pub fn allgather(rank: usize, size: usize, blocks: usize) -> Schedule {
         let partner = rank ^ (1 << round);
         let (theirs, mine) = (section(partner, round + 1, blocks), section(rank, round + 1, blocks));
         program.exchange((partner, Recv.blocks(mine)), (partner, Recv.blocks(theirs)));
+    }
+    program.build()
+}
+
+/// Gives the rank `root` the sections of all others. log2(p) rounds, (1 − 1/p) of the vector received.
+pub fn gather(rank: usize, size: usize, blocks: usize, root: usize) -> Schedule {
+    let mut program = Builder::new(rank, size, blocks);
+    // Who differs from the root in a higher bit has given its sections away.
+    for round in (0..size.ilog2()).rev().take_while(|round| rank >> (round + 1) == root >> (round + 1)) {
+        let partner = rank ^ (1 << round);
+        if rank >> round == root >> round {
+            program.receive(partner, Recv.blocks(section(partner, round + 1, blocks)));
+        } else {
+            program.send(partner, Recv.blocks(section(rank, round + 1, blocks)));
+        }
+        program.end_round();
     }
     program.build()
 }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use mpi_programs::call::{Call, Elements};
+use mpi_programs::call::{Arguments, Call, Elements};
 use mpi_programs::command_line::{parse, refuse};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::{self, CollectiveVariables, Component, name_of, number};
@@ -21,6 +21,8 @@ use rustcoll::algorithms::{Algorithm, Collective};
 
 const RIVAL: &str = "tuned";
 const SEED: u64 = 1;
+/// The collectives that are shown.
+const SHOWN: [Collective; 3] = [Collective::Allreduce, Collective::Alltoall, Collective::Bcast];
 /// Calls of one contestant before it is the other one's turn; the first of them is not counted.
 const CHUNK: usize = 5;
 /// The most turns of a contestant.
@@ -61,7 +63,7 @@ fn show_all(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
     let stage = Stage { subject: world.dup_for(component::NAME)?, rival: world.dup_for(RIVAL)? };
     stage.print_head();
     let mut all_right = true;
-    for collective in Collective::ALL {
+    for collective in SHOWN {
         let variables = component.variables(collective);
         if !stage.rival_is_independent(variables)? {
             return Ok(refuse(&world, format!("{} also serves {RIVAL}'s communicator", component::NAME)));
@@ -82,7 +84,7 @@ fn show_all(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
 fn sizes(collective: Collective) -> [usize; 3] {
     match collective {
         Collective::Alltoall => [8, 1 << 10, 1 << 15],
-        Collective::Allreduce | Collective::Bcast => [8, 1 << 14, 1 << 20],
+        _ => [8, 1 << 14, 1 << 20],
     }
 }
 
@@ -91,15 +93,14 @@ fn call(
     communicator: &Communicator,
     bytes: usize,
 ) -> Result<Call, environment::Error> {
-    let ints = Elements { datatype: Rc::new(Datatype::int()), count: bytes / 4 };
-    Ok(match collective {
-        Collective::Allreduce => {
-            let sum = Rc::new(Operator::new(Arithmetic::Sum)?);
-            Call::allreduce(communicator, &ints, &sum, false, SEED)
-        }
-        Collective::Alltoall => Call::alltoall(communicator, &ints, &ints, false, SEED),
-        Collective::Bcast => Call::bcast(communicator, &ints, 0, SEED),
-    })
+    let datatype = Rc::new(Datatype::int());
+    let block = Elements { datatype, count: bytes / 4 };
+    let blocks = if collective == Collective::Alltoall { communicator.size() } else { 1 };
+    let mut arguments = Arguments::new(collective, vec![block.clone(); blocks], vec![block; blocks]);
+    if collective.reduces() {
+        arguments.operator = Some(Rc::new(Operator::new(Arithmetic::Sum)?));
+    }
+    Ok(Call::new(communicator, &arguments, SEED))
 }
 
 /// The same ranks, once for each contestant.

@@ -3,13 +3,17 @@
 use std::fmt;
 use std::rc::Rc;
 
-use mpi_programs::call::Call;
+use mpi_programs::call::{Arguments, Call, Elements};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::environment::Error;
+use mpi_programs::invocation::Form;
 use mpi_programs::operator::{Arithmetic, Operator};
+use mpi_programs::random::combine;
 use rustcoll::algorithms::{Algorithm, Collective, Parameter};
 
 use crate::shape::{Shape, Sides};
+
+use Collective::*;
 
 /// The arguments of a collective and the algorithm that is to serve it.
 #[derive(Clone, Debug)]
@@ -18,6 +22,7 @@ pub struct Case {
     /// `None` leaves the choice to the component.
     pub algorithm: Option<&'static Algorithm>,
     pub parameters: Vec<(Parameter, i32)>,
+    pub form: Form,
     pub size: usize,
     pub root: usize,
     pub count: usize,
@@ -27,17 +32,6 @@ pub struct Case {
     pub arithmetic: Arithmetic,
 }
 
-/// A property of which every value is to be tested at least once.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Feature {
-    Parameters(Vec<(&'static str, i32)>),
-    Root(usize),
-    Count(usize),
-    InPlace(bool),
-    Sides(Sides),
-    Arithmetic(String),
-}
-
 impl Case {
     /// Few ints, summed in a reduction.
     pub fn simple(collective: Collective, algorithm: Option<&'static Algorithm>, size: usize) -> Self {
@@ -45,6 +39,7 @@ impl Case {
             collective,
             algorithm,
             parameters: Vec::new(),
+            form: Form::Blocking,
             size,
             root: size - 1,
             count: 2 * size + 1,
@@ -54,55 +49,90 @@ impl Case {
         }
     }
 
-    /// What it tests.
-    pub fn features(&self) -> [Feature; 6] {
-        let parameters = self.parameters.iter().map(|(parameter, value)| (parameter.name(), *value));
-        [
-            Feature::Parameters(parameters.collect()),
-            Feature::Root(self.root),
-            Feature::Count(self.count),
-            Feature::InPlace(self.in_place),
-            Feature::Sides(self.sides),
-            Feature::Arithmetic(self.arithmetic.to_string()),
-        ]
-    }
-
-    /// Whether the call may return before any component sees it: Open MPI skips empty messages, and a broadcast to
-    /// nobody.
+    /// Whether the call may return before any component sees it, or before the component chooses an algorithm: Open MPI
+    /// skips empty messages, a broadcast to nobody, and a barrier of one rank.
     pub fn may_be_skipped(&self) -> bool {
-        self.count == 0 || self.collective == Collective::Bcast && self.size == 1
+        let is_alone = self.size == 1 && matches!(self.collective, Bcast | Barrier);
+        let pairs = || (0..self.size).flat_map(|from| (0..self.size).map(move |to| (from, to)));
+        is_alone || self.collective != Barrier && pairs().all(|(from, to)| self.share(from, to) == 0)
     }
 
     /// The algorithm that has to run, or `None` if the call has to go to the component below.
     pub fn serving(&self) -> Option<&'static Algorithm> {
         let commutes = !self.collective.reduces() || self.arithmetic.commutes();
-        self.algorithm.filter(|algorithm| algorithm.serves(commutes).is_ok())
+        self.algorithm.filter(|algorithm| algorithm.serves(self.size, commutes).is_ok())
+    }
+
+    /// How much goes from one rank to another, or is scattered to or gathered from a rank, in elements.
+    fn share(&self, from: usize, to: usize) -> usize {
+        let rank = match self.collective {
+            Alltoallv | Alltoallw => from.min(to) * self.size + from.max(to),
+            Allgatherv | Gatherv => from,
+            ReduceScatter | Scatterv => to,
+            _ => return self.count,
+        };
+        match combine(&[self.count as u64, rank as u64]) % 4 {
+            _ if self.count == 0 => 0,
+            0 => 0,
+            1 => 1,
+            2 => self.count / 2 + 1,
+            _ => self.count,
+        }
     }
 
     /// The call with buffers whose contents follow from the seed.
     pub fn prepare(&self, communicator: &Communicator, seed: u64) -> Result<Call, Error> {
-        let values = self.sides.values(self.count);
         let rank = communicator.rank();
-        Ok(match self.collective {
-            Collective::Allreduce => {
-                let operator = Rc::new(Operator::new(self.arithmetic)?);
-                let elements = self.sides.0.elements(values)?;
-                Call::allreduce(communicator, &elements, &operator, self.in_place, seed)
+        let operator = || Operator::new(self.arithmetic).map(Rc::new);
+        let arguments = Arguments {
+            collective: self.collective,
+            send: self.send_blocks(rank)?,
+            receive: self.receive_blocks(rank)?,
+            operator: self.collective.reduces().then(operator).transpose()?,
+            root: self.root,
+            in_place: self.in_place,
+        };
+        Ok(Call::new(communicator, &arguments, seed))
+    }
+
+    fn send_blocks(&self, rank: usize) -> Result<Vec<Elements>, Error> {
+        let (shape, _) = self.shapes(rank);
+        match self.collective {
+            Alltoallw => self.each(|peer| self.blocks(self.shapes(rank + peer).0, [self.share(rank, peer)])),
+            Alltoall | Alltoallv | ReduceScatter | ReduceScatterBlock | Scatter | Scatterv => {
+                self.blocks(shape, (0..self.size).map(|peer| self.share(rank, peer)))
             }
-            Collective::Alltoall => {
-                // Ranks may also differ from each other.
-                let Sides(even, odd) = self.sides;
-                let (send, receive) = if rank.is_multiple_of(2) { (even, odd) } else { (odd, even) };
-                let (send, receive) = (send.elements(values)?, receive.elements(values)?);
-                Call::alltoall(communicator, &send, &receive, self.in_place, seed)
+            _ => self.blocks(shape, [self.share(rank, 0)]),
+        }
+    }
+
+    fn receive_blocks(&self, rank: usize) -> Result<Vec<Elements>, Error> {
+        let (_, shape) = self.shapes(rank);
+        match self.collective {
+            Alltoallw => self.each(|peer| self.blocks(self.shapes(rank + peer).1, [self.share(peer, rank)])),
+            Allgather | Allgatherv | Alltoall | Alltoallv | Gather | Gatherv => {
+                self.blocks(shape, (0..self.size).map(|peer| self.share(peer, rank)))
             }
-            Collective::Bcast => {
-                let Sides(even, odd) = self.sides;
-                let distance = (rank + self.size - self.root) % self.size;
-                let shape = if distance.is_multiple_of(2) { even } else { odd };
-                Call::bcast(communicator, &shape.elements(values)?, self.root, seed)
-            }
-        })
+            _ => self.blocks(shape, [self.share(0, rank)]),
+        }
+    }
+
+    /// The shapes of what is sent and what is received. Ranks, too, may differ from each other.
+    fn shapes(&self, rank: usize) -> (Shape, Shape) {
+        let Sides(even, odd) = self.sides;
+        if rank.is_multiple_of(2) { (even, odd) } else { (odd, even) }
+    }
+
+    /// Blocks with one datatype.
+    fn blocks(&self, shape: Shape, counts: impl IntoIterator<Item = usize>) -> Result<Vec<Elements>, Error> {
+        let values: Vec<usize> = counts.into_iter().map(|count| self.sides.values(count)).collect();
+        let datatype = Rc::new(shape.datatype(values[0])?);
+        Ok(values.into_iter().map(|values| shape.elements(&datatype, values)).collect())
+    }
+
+    /// For each rank the blocks that have a datatype of their own.
+    fn each(&self, blocks: impl Fn(usize) -> Result<Vec<Elements>, Error>) -> Result<Vec<Elements>, Error> {
+        Ok((0..self.size).map(blocks).collect::<Result<Vec<_>, _>>()?.concat())
     }
 }
 
@@ -126,6 +156,10 @@ impl fmt::Display for Case {
         if self.in_place {
             formatter.write_str(", in place")?;
         }
-        Ok(())
+        match self.form {
+            Form::Blocking => Ok(()),
+            Form::Nonblocking => formatter.write_str(", non-blocking"),
+            Form::Persistent => formatter.write_str(", persistent"),
+        }
     }
 }

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use mpi_programs::command_line::{parse, refuse};
 use mpi_programs::communicator::Communicator;
-use mpi_programs::component::{self, Component};
+use mpi_programs::component::{self, CollectiveVariables, Component};
 use mpi_programs::environment::{self, Environment};
 use mpi_programs::random::combine;
 use rustcoll::algorithms::{Algorithm, Collective};
@@ -59,6 +59,7 @@ fn conform(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
     let session = Session {
         groups: groups(&world, &options)?,
         world: &world,
+        idle: world.dup_for("libnbc")?,
         itself: environment.itself()?,
         component,
         subjects,
@@ -119,6 +120,8 @@ fn group(world: &Communicator, options: &Options, size: usize) -> Result<Group, 
 /// Everything that the test needs.
 struct Session<'a> {
     world: &'a Communicator,
+    /// All ranks, without the component that is tested.
+    idle: Communicator,
     itself: Communicator,
     groups: Vec<Group>,
     component: Option<Component>,
@@ -153,8 +156,11 @@ impl Session<'_> {
             if let (Some(tested), Some(control)) = (&group.tested, &group.control) {
                 self.test_on(subject, tested, control, progress)?;
             }
+            if let Some(variables) = self.variables(subject.0) {
+                variables.reset()?;
+            }
             progress.rest();
-            self.world.idle_barrier()?;
+            self.idle.idle_barrier()?;
         }
         let sizes: Vec<usize> = self.groups.iter().map(|group| group.size).collect();
         let (collective, algorithm) = subject;
@@ -171,7 +177,7 @@ impl Session<'_> {
     ) -> Result<(), Box<dyn Error>> {
         let (collective, algorithm) = subject;
         let plan = plan::draw(collective, algorithm, tested.size(), &self.options);
-        let variables = self.component.as_ref().map(|component| component.variables(collective));
+        let variables = self.variables(collective);
         let start = Instant::now();
         for (index, case) in plan.cases.iter().enumerate() {
             let looks = index >= plan.indispensable && index % CASES_PER_LOOK == 0;
@@ -181,6 +187,11 @@ impl Session<'_> {
             run::run(case, tested, variables, combine(&[self.options.seed, index as u64]), progress)?;
         }
         Ok(())
+    }
+
+    /// The variables by which the component is led, if it is there.
+    fn variables(&self, collective: Collective) -> Option<&CollectiveVariables> {
+        self.component.as_ref().map(|component| component.variables(collective))
     }
 
     /// The time for one algorithm on one size.

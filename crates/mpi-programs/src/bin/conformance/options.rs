@@ -21,8 +21,8 @@ pub struct Options {
     /// Test only this algorithm; "auto" is the component's own choice
     #[arg(long)]
     pub algorithm: Option<String>,
-    /// The most cases that are drawn for one algorithm and size
-    #[arg(long, default_value_t = 1000)]
+    /// The most cases that are drawn for one algorithm and size, if enough to show every value of every argument
+    #[arg(long, default_value_t = 24)]
     pub cases: usize,
     /// Test also vectors of a hundred thousand elements
     #[arg(long)]

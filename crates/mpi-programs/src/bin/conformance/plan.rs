@@ -1,7 +1,6 @@
 //! Which cases are tested for one algorithm and size.
 
-use std::collections::HashSet;
-
+use mpi_programs::invocation::Form;
 use mpi_programs::operator::Arithmetic;
 use mpi_programs::random::{Generator, combine};
 use rustcoll::algorithms::{Algorithm, Collective, Parameter};
@@ -15,7 +14,7 @@ const LONG: usize = 100_003;
 /// Cases in the order in which they are run.
 pub struct Plan {
     pub cases: Vec<Case>,
-    /// The first so many show every value of every feature at least once.
+    /// The first so many show every value of every property at least once.
     pub indispensable: usize,
 }
 
@@ -27,45 +26,84 @@ pub fn draw(
     options: &Options,
 ) -> Plan {
     let mut random = Generator::new(combine(&[options.seed, size as u64]));
-    let mut cases = product(collective, algorithm, size, options.long, &mut random);
-    random.shuffle(&mut cases);
-    let mut seen = HashSet::new();
-    // Every feature has to be looked at, hence no short circuit.
-    let is_new = |case: &Case| case.features().into_iter().filter(|it| seen.insert(it.clone())).count() > 0;
-    let (mut cases, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(is_new);
-    let indispensable = cases.len();
-    let room = options.cases.saturating_sub(indispensable);
-    cases.extend(others.into_iter().take(room));
+    let simple = Case::simple(collective, algorithm, size);
+    let mut properties = Properties::new(&simple, options.long, &mut random);
+    let indispensable = properties.longest();
+    let number = properties.combinations().min(options.cases).max(indispensable);
+    let mut cases = Vec::new();
+    while cases.len() < number {
+        properties.shuffle(&mut random);
+        cases.extend((0..indispensable).map(|index| properties.case(&simple, index)));
+    }
+    cases.truncate(number);
     Plan { cases, indispensable }
 }
 
-fn product(
-    collective: Collective,
-    algorithm: Option<&'static Algorithm>,
-    size: usize,
-    long: bool,
-    random: &mut Generator,
-) -> Vec<Case> {
-    let start = vec![Case::simple(collective, algorithm, size)];
-    let cases = vary(start, &settings(algorithm, size), |case, value| case.parameters = value.clone());
-    let cases = vary(cases, &roots(collective, size, random), |case, &value| case.root = value);
-    let cases = vary(cases, &counts(size, long), |case, &value| case.count = value);
-    let cases = vary(cases, in_place(collective), |case, &value| case.in_place = value);
-    let cases = vary(cases, &sides(collective), |case, &(sides, arithmetic)| {
-        (case.sides, case.arithmetic) = (sides, arithmetic);
-    });
-    // There is but one datatype in place.
-    cases.into_iter().filter(|case| !case.in_place || !case.sides.differ()).collect()
+/// The values that are combined to cases.
+struct Properties {
+    settings: Vec<Vec<(Parameter, i32)>>,
+    forms: Vec<Form>,
+    roots: Vec<usize>,
+    counts: Vec<usize>,
+    in_place: Vec<bool>,
+    sides: Vec<(Sides, Arithmetic)>,
 }
 
-/// Each case with each value.
-fn vary<V>(cases: Vec<Case>, values: &[V], set: impl Fn(&mut Case, &V)) -> Vec<Case> {
-    let with = |case: &Case, value: &V| {
-        let mut case = case.clone();
-        set(&mut case, value);
-        case
-    };
-    cases.iter().flat_map(|case| values.iter().map(move |value| with(case, value))).collect()
+impl Properties {
+    fn new(simple: &Case, long: bool, random: &mut Generator) -> Self {
+        let &Case { collective, algorithm, size, .. } = simple;
+        let is_barrier = collective == Collective::Barrier;
+        Properties {
+            settings: settings(algorithm, size),
+            forms: Form::ALL.to_vec(),
+            roots: roots(collective, size, random),
+            counts: if is_barrier { vec![0] } else { counts(size, long) },
+            in_place: in_place(collective),
+            sides: if is_barrier { vec![(simple.sides, simple.arithmetic)] } else { sides(collective) },
+        }
+    }
+
+    fn lengths(&self) -> [usize; 6] {
+        let Properties { settings, forms, roots, counts, in_place, sides } = self;
+        [settings.len(), forms.len(), roots.len(), counts.len(), in_place.len(), sides.len()]
+    }
+
+    fn longest(&self) -> usize {
+        self.lengths().into_iter().max().unwrap_or(0)
+    }
+
+    fn combinations(&self) -> usize {
+        self.lengths().into_iter().product()
+    }
+
+    fn shuffle(&mut self, random: &mut Generator) {
+        random.shuffle(&mut self.settings);
+        random.shuffle(&mut self.forms);
+        random.shuffle(&mut self.roots);
+        random.shuffle(&mut self.counts);
+        random.shuffle(&mut self.in_place);
+        random.shuffle(&mut self.sides);
+    }
+
+    /// Goes through the values of each property; those that are fewer begin again.
+    fn case(&self, simple: &Case, index: usize) -> Case {
+        let (sides, arithmetic) = cyclic(&self.sides, index);
+        Case {
+            parameters: cyclic(&self.settings, index),
+            form: cyclic(&self.forms, index),
+            root: cyclic(&self.roots, index),
+            count: cyclic(&self.counts, index),
+            // There is but one datatype in place.
+            in_place: cyclic(&self.in_place, index) && !sides.differ(),
+            sides,
+            arithmetic,
+            ..simple.clone()
+        }
+    }
+}
+
+fn cyclic<V: Clone>(values: &[V], index: usize) -> V {
+    values[index % values.len()].clone()
 }
 
 /// All combinations of the algorithm's parameters; 0 stands for the default.
@@ -75,6 +113,7 @@ fn settings(algorithm: Option<&Algorithm>, size: usize) -> Vec<Vec<(Parameter, i
         let values = match parameter {
             Parameter::Radix => vec![0, 2, 3, size.max(2) as i32],
             Parameter::Segment => vec![0, 24, 1024],
+            Parameter::Window => vec![0, 1, 3],
         };
         let with = |setting: &Vec<_>, value| [&setting[..], &[(parameter, value)]].concat();
         settings = settings
@@ -101,15 +140,23 @@ fn counts(size: usize, long: bool) -> Vec<usize> {
     counts
 }
 
-fn in_place(collective: Collective) -> &'static [bool] {
-    if collective.has_in_place() { &[false, true] } else { &[false] }
+/// MPI has in-place calls also where a schedule has no such: whoever executes it copies the input.
+fn in_place(collective: Collective) -> Vec<bool> {
+    match collective {
+        Collective::Barrier | Collective::Bcast => vec![false],
+        _ => vec![false, true],
+    }
 }
 
 fn sides(collective: Collective) -> Vec<(Sides, Arithmetic)> {
     if collective.reduces() {
         let combined = |sides: Sides| sides.0.operators().iter().map(move |&operator| (sides, operator));
-        Sides::same().flat_map(combined).collect()
-    } else {
-        Sides::same().chain(Sides::MIXED).map(|sides| (sides, Arithmetic::Sum)).collect()
+        return Sides::same().flat_map(combined).collect();
     }
+    let has_one_length = !matches!(
+        collective,
+        Collective::Allgatherv | Collective::Alltoallv | Collective::Gatherv | Collective::Scatterv
+    );
+    let mixed = Sides::MIXED.into_iter().filter(|sides| has_one_length || !sides.fix_length());
+    Sides::same().chain(mixed).map(|sides| (sides, Arithmetic::Sum)).collect()
 }

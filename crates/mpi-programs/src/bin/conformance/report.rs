@@ -43,7 +43,7 @@ impl<'a> Report<'a> {
             add(&mut all, decode(&self.world.receive(rank)?));
         }
         let verdict = if all.failed == 0 { "ok".into() } else { format!("{} FAILED", all.failed) };
-        println!("{what:<10} {name:<36} ranks {sizes:<8} {:>9} checks  {verdict}", all.passed + all.failed);
+        println!("{what:<20} {name:<36} ranks {sizes:<8} {:>9} checks  {verdict}", all.passed + all.failed);
         let described = self.total.failures.len();
         add(&mut self.total, all);
         for failure in &self.total.failures[described..] {

@@ -4,6 +4,7 @@ use mpi_programs::call::Call;
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::{BELOW, CollectiveVariables, name_of, number};
 use mpi_programs::environment::Error;
+use mpi_programs::invocation::Form;
 use mpi_programs::random::combine;
 
 use crate::case::Case;
@@ -18,18 +19,19 @@ const LONG: usize = 10_000;
 pub struct Trial<'a> {
     case: &'a Case,
     call: Call,
-    outcome: Option<Result<(), Error>>,
+    outcome: Result<(), Error>,
     ran: Option<Result<i32, Error>>,
 }
 
 impl<'a> Trial<'a> {
     /// Prepares the buffers.
     pub fn new(case: &'a Case, communicator: &Communicator, seed: u64) -> Result<Self, Error> {
-        Ok(Trial { case, call: case.prepare(communicator, seed)?, outcome: None, ran: None })
+        Ok(Trial { case, call: case.prepare(communicator, seed)?, outcome: Ok(()), ran: None })
     }
 
-    /// Chooses the algorithm, calls MPI, and asks which algorithm ran.
-    pub fn perform(
+    /// Chooses the algorithm, calls MPI, and asks which algorithm ran. Unless the case is a blocking one, the operation
+    /// is then under way.
+    pub fn begin(
         &mut self,
         communicator: &Communicator,
         variables: Option<&CollectiveVariables>,
@@ -40,14 +42,30 @@ impl<'a> Trial<'a> {
                 variables.set(parameter, value)?;
             }
         }
-        self.outcome = Some(self.call.perform(communicator));
+        self.outcome = self.call.begin(communicator, self.case.form);
         self.ran = variables.map(|variables| variables.ran.read());
         Ok(())
     }
 
+    /// Starts a persistent operation that is complete with new data.
+    pub fn restart(&mut self, seed: u64) {
+        self.call.fill(seed);
+        self.outcome = self.outcome.and(self.call.start());
+    }
+
+    /// Waits until the operation is done.
+    pub fn finish(&mut self) {
+        self.outcome = self.outcome.and(self.call.wait());
+    }
+
+    /// Frees the operator and the datatypes.
+    pub fn free_handles(&self) {
+        self.call.free_handles();
+    }
+
     /// Checks the result.
     pub fn judge(&self, progress: &mut Progress) {
-        if let Some(Err(error)) = self.outcome {
+        if let Err(error) = self.outcome {
             return progress.check(Some(format!("MPI reports an error: {error}")));
         }
         progress.check(self.call.difference());
@@ -74,7 +92,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Runs a case several times back to back.
+/// Runs a case several times back to back; what does not block is under way all at once.
 pub fn run(
     case: &Case,
     communicator: &Communicator,
@@ -88,8 +106,18 @@ pub fn run(
         .map(|repetition| Trial::new(case, communicator, combine(&[seed, repetition])))
         .collect::<Result<Vec<_>, _>>()?;
     for trial in &mut trials {
-        trial.perform(communicator, variables)?;
+        trial.begin(communicator, variables)?;
     }
-    trials.iter().for_each(|trial| trial.judge(progress));
+    finish(&mut trials, progress);
+    if case.form == Form::Persistent {
+        trials.iter_mut().for_each(|trial| trial.restart(combine(&[seed, repetitions])));
+        finish(&mut trials, progress);
+    }
     Ok(())
+}
+
+/// Waits for trials in the reverse of the order in which they began, and checks the results.
+pub fn finish(trials: &mut [Trial], progress: &mut Progress) {
+    trials.iter_mut().rev().for_each(Trial::finish);
+    trials.iter().for_each(|trial| trial.judge(progress));
 }

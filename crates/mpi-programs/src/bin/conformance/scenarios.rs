@@ -2,13 +2,16 @@
 
 use std::error::Error;
 use std::rc::Rc;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::{self, AUTO, Component, number};
 use mpi_programs::datatype::Datatype;
 use mpi_programs::environment;
 use mpi_programs::expected;
-use mpi_programs::image::Image;
+use mpi_programs::image::{Elements, Image, Placement};
+use mpi_programs::invocation::{Form, Invocation};
 use mpi_programs::operator::{Arithmetic, Operator};
 use mpi_programs::random::combine;
 use mpi_programs::tools::ControlVariable;
@@ -18,12 +21,19 @@ use crate::case::Case;
 use crate::progress::Progress;
 use crate::report::Report;
 use crate::run::{self, Trial};
+use crate::shape::{Shape, Sides};
 use crate::{Session, Subject, name};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
 /// How many communicators come and go.
 const GENERATIONS: usize = 200;
+/// How often persistent operations are started again.
+const STARTS: usize = 10;
+/// How much later than the others a rank comes to a barrier.
+const LATENESS: Duration = Duration::from_millis(1);
+/// In seconds.
+const DAY: u64 = 86_400;
 /// Doubles whose bytes pass 2^31.
 const HUGE: usize = 300_000_000;
 
@@ -40,6 +50,16 @@ pub fn all(session: &Session, progress: &mut Progress, report: &mut Report) -> O
     line("communicators come and go", progress)?;
     interleaved(session, progress)?;
     line("interleaved communicators", progress)?;
+    outstanding(session, progress)?;
+    line("all collectives outstanding", progress)?;
+    restarted(session, progress)?;
+    line("restarted persistent operations", progress)?;
+    freed_early(session, progress)?;
+    line("handles freed before completion", progress)?;
+    scattered(session, progress)?;
+    line("outstanding on communicators", progress)?;
+    barrier(session, progress)?;
+    line("barriers separate", progress)?;
     let Some(component) = &session.component else { return Ok(()) };
     names(component, progress);
     line("names of the algorithms", progress)?;
@@ -70,7 +90,7 @@ fn call(
     number: usize,
     progress: &mut Progress,
 ) -> Outcome {
-    let variables = session.component.as_ref().map(|component| component.variables(subject.0));
+    let variables = session.variables(subject.0);
     let case = simple(subject, communicator);
     Ok(run::run(&case, communicator, variables, seed(session, number), progress)?)
 }
@@ -110,12 +130,135 @@ fn interleaved(session: &Session, progress: &mut Progress) -> Outcome {
         }
         for (round, trial) in trials.iter_mut().enumerate() {
             let (collective, _) = if round % 2 == 0 { subject } else { other };
-            let variables = session.component.as_ref().map(|component| component.variables(collective));
-            trial.perform(if round % 2 == 0 { &left } else { &right }, variables)?;
+            let variables = session.variables(collective);
+            trial.begin(if round % 2 == 0 { &left } else { &right }, variables)?;
         }
         trials.iter().for_each(|trial| trial.judge(progress));
     }
     Ok(())
+}
+
+/// Every subject once: rounds of one algorithm of each collective.
+fn rounds(session: &Session) -> Vec<Vec<Subject>> {
+    let of = |collective| session.subjects.iter().copied().filter(move |subject| subject.0 == collective);
+    let longest = Collective::ALL.into_iter().map(|collective| of(collective).count()).max().unwrap_or(0);
+    let round = |round| {
+        let subject = |collective| {
+            let subjects: Vec<_> = of(collective).collect();
+            subjects.get(round % subjects.len().max(1)).copied()
+        };
+        Collective::ALL.into_iter().filter_map(subject).collect()
+    };
+    (0..longest).map(round).collect()
+}
+
+/// Simple calls in one of the forms that do not block.
+fn cases(subjects: &[Subject], form: Form, communicator: &Communicator) -> Vec<Case> {
+    subjects.iter().map(|&subject| Case { form, ..simple(subject, communicator) }).collect()
+}
+
+/// Calls under way at the same time on one or several communicators, which take turns.
+fn begin<'a>(
+    session: &Session,
+    cases: &'a [Case],
+    communicators: &[Communicator],
+    progress: &mut Progress,
+) -> Result<Vec<Trial<'a>>, environment::Error> {
+    let names: Vec<_> = cases.iter().map(|case| name(case.algorithm)).collect();
+    let case = cases.first().map_or(String::new(), Case::to_string);
+    progress.begin(format!("{} calls at once, the first {case}, by {}", cases.len(), names.join(", ")));
+    let mut trials = Vec::new();
+    for (number, (case, communicator)) in cases.iter().zip(communicators.iter().cycle()).enumerate() {
+        let mut trial = Trial::new(case, communicator, seed(session, number))?;
+        trial.begin(communicator, session.variables(case.collective))?;
+        trials.push(trial);
+    }
+    Ok(trials)
+}
+
+/// A call of each collective under way on one communicator, completed in reverse order.
+fn outstanding(session: &Session, progress: &mut Progress) -> Outcome {
+    let communicators = [tested(session)?];
+    for subjects in rounds(session) {
+        let cases = cases(&subjects, Form::Nonblocking, &communicators[0]);
+        run::finish(&mut begin(session, &cases, &communicators, progress)?, progress);
+    }
+    Ok(())
+}
+
+/// A persistent operation of each collective, all started together many times with changing data.
+fn restarted(session: &Session, progress: &mut Progress) -> Outcome {
+    let communicators = [tested(session)?];
+    for subjects in rounds(session) {
+        let cases = cases(&subjects, Form::Persistent, &communicators[0]);
+        let mut trials = begin(session, &cases, &communicators, progress)?;
+        for start in 0..STARTS {
+            run::finish(&mut trials, progress);
+            trials.iter_mut().for_each(|trial| trial.restart(seed(session, start)));
+        }
+        run::finish(&mut trials, progress);
+    }
+    Ok(())
+}
+
+/// The operator and the datatype are freed while the operation is under way, and others take their place in memory.
+fn freed_early(session: &Session, progress: &mut Progress) -> Outcome {
+    let communicators = [tested(session)?];
+    for &subject in &session.subjects {
+        for arithmetic in [Arithmetic::Product, Arithmetic::Affine] {
+            let sides = Sides(Shape::Vector, Shape::Vector);
+            let simple = simple(subject, &communicators[0]);
+            let cases = [Case { form: Form::Nonblocking, sides, arithmetic, ..simple }];
+            let mut trials = begin(session, &cases, &communicators, progress)?;
+            trials[0].free_handles();
+            let _others = (Shape::Interleaved.datatype(0)?, Operator::new(Arithmetic::Product)?);
+            run::finish(&mut trials, progress);
+        }
+    }
+    Ok(())
+}
+
+/// Calls under way on several communicators in turn.
+fn scattered(session: &Session, progress: &mut Progress) -> Outcome {
+    let communicators = [tested(session)?, tested(session)?, tested(session)?];
+    for subjects in rounds(session) {
+        let cases = cases(&[&subjects[..], &subjects[..]].concat(), Form::Nonblocking, &communicators[0]);
+        run::finish(&mut begin(session, &cases, &communicators, progress)?, progress);
+    }
+    Ok(())
+}
+
+/// No rank leaves a barrier before all have entered it, whichever is late.
+fn barrier(session: &Session, progress: &mut Progress) -> Outcome {
+    let (communicator, control) = (tested(session)?, session.world.dup_for("tuned")?);
+    let subjects = session.subjects.iter().filter(|subject| subject.0 == Collective::Barrier);
+    for &subject in subjects {
+        for form in Form::ALL {
+            for late in 0..communicator.size() {
+                let case = Case { form, ..simple(subject, &communicator) };
+                progress.begin(format!("{case}, rank {late} is late"));
+                let mut trial = Trial::new(&case, &communicator, 0)?;
+                control.barrier()?;
+                if communicator.rank() == late {
+                    thread::sleep(LATENESS);
+                }
+                let entered = now();
+                trial.begin(&communicator, session.variables(subject.0))?;
+                trial.finish();
+                let left = now();
+                trial.judge(progress);
+                let early = control.maxima(&[entered])?[0] - left;
+                progress.check((early > 0.0).then(|| format!("left {early} seconds too early")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The time in seconds, the same for all processes of a machine, as exact as a double allows.
+fn now() -> f64 {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (time.as_secs() % DAY) as f64 + f64::from(time.subsec_nanos()) * 1e-9
 }
 
 /// The component offers the algorithms that this program knows, by the same numbers.
@@ -182,12 +325,12 @@ fn switched(session: &Session, progress: &mut Progress) -> Outcome {
     let communicator = tested(session)?;
     for &first in &session.subjects {
         for &second in session.subjects.iter().filter(|second| second.0 == first.0) {
-            let variables = session.component.as_ref().map(|component| component.variables(first.0));
+            let variables = session.variables(first.0);
             for subject in [first, second] {
                 let case = simple(subject, &communicator);
                 progress.begin(format!("{case} (from {} to {})", name(first.1), name(second.1)));
                 let mut trial = Trial::new(&case, &communicator, seed(session, 0))?;
-                trial.perform(&communicator, variables)?;
+                trial.begin(&communicator, variables)?;
                 trial.judge(progress);
             }
         }
@@ -195,15 +338,16 @@ fn switched(session: &Session, progress: &mut Progress) -> Outcome {
     Ok(())
 }
 
-/// Vectors of more than 2^31 bytes on two ranks, where the collective has one vector.
+/// Vectors of more than 2^31 bytes on two ranks, for two collectives that have one vector.
 pub fn huge(session: &Session, progress: &mut Progress, report: &mut Report) -> Outcome {
     let pair = session.groups.iter().find(|group| group.size == 2).ok_or("this needs two ranks")?;
-    for &subject in session.subjects.iter().filter(|(collective, _)| *collective != Collective::Alltoall) {
+    let has_test = |subject: &&Subject| matches!(subject.0, Collective::Allreduce | Collective::Bcast);
+    for &subject in session.subjects.iter().filter(has_test) {
         if let Some(communicator) = &pair.tested {
             huge_call(session, subject, communicator, progress)?;
         }
         progress.rest();
-        session.world.idle_barrier()?;
+        session.idle.idle_barrier()?;
         report.line(subject.0.name(), name(subject.1), "2 (huge)", progress)?;
     }
     Ok(())
@@ -236,20 +380,27 @@ fn huge_call(
 
 fn huge_allreduce(communicator: &Communicator, seed: u64) -> Result<Option<String>, environment::Error> {
     let operator = Operator::new(Arithmetic::Sum)?;
-    let mut image = Image::new(&Rc::new(Datatype::double()), HUGE, 0);
+    let mut image = huge_image(Datatype::double(), HUGE);
     expected::write_operands(&mut image, Arithmetic::Sum, seed, communicator.rank());
-    communicator.allreduce(None, &mut image, &operator)?;
+    let (receive, operator) = (Some(&mut image), Some(&operator));
+    let invocation = Invocation { send: None, receive, in_place: true, operator, root: 0 };
+    invocation.block(Collective::Allreduce, communicator)?;
     Ok(expected::wrong_sum(&image, seed, communicator.size()))
 }
 
 fn huge_bcast(communicator: &Communicator, seed: u64) -> Result<Option<String>, environment::Error> {
     const ROOT: usize = 1;
     const ELEMENT: usize = 1000;
-    let element = Rc::new(Datatype::contiguous(ELEMENT, &Datatype::double())?);
-    let mut image = Image::new(&element, HUGE / ELEMENT, 0);
+    let mut image = huge_image(Datatype::contiguous(ELEMENT, &Datatype::double())?, HUGE / ELEMENT);
     if communicator.rank() == ROOT {
-        expected::write_message(&mut image, seed, ROOT);
+        expected::write_message(&mut image, 0, seed, ROOT, 0);
     }
-    communicator.bcast(&mut image, ROOT)?;
+    let receive = Some(&mut image);
+    let invocation = Invocation { send: None, receive, in_place: false, operator: None, root: ROOT };
+    invocation.block(Collective::Bcast, communicator)?;
     Ok(expected::wrong_message(&image, seed, ROOT))
+}
+
+fn huge_image(datatype: Datatype, count: usize) -> Image {
+    Image::new(&[Elements { datatype: Rc::new(datatype), count }], Placement::Adjacent, 0)
 }

@@ -29,7 +29,7 @@ impl Shape {
         [Int, Double, DoubleInt, Vector, NegativeLowerBound, LargeExtent, Interleaved];
 
     /// A datatype for vectors of so many values.
-    fn datatype(self, values: usize) -> Result<Datatype, Error> {
+    pub fn datatype(self, values: usize) -> Result<Datatype, Error> {
         let int = Datatype::int();
         match self {
             Int => Ok(int),
@@ -52,12 +52,11 @@ impl Shape {
         }
     }
 
-    /// Elements that have so many values together.
-    pub fn elements(self, values: usize) -> Result<Elements, Error> {
-        let datatype = Rc::new(self.datatype(values)?);
+    /// As many elements as have so many values together.
+    pub fn elements(self, datatype: &Rc<Datatype>, values: usize) -> Elements {
         // No values are no elements: Open MPI skips a broadcast on the ranks whose count is 0, and there alone.
         let width = datatype.layout().slots.len().max(1);
-        Ok(Elements { datatype, count: values / width })
+        Elements { datatype: datatype.clone(), count: values / width }
     }
 }
 
@@ -94,6 +93,11 @@ impl Sides {
         Sides(LargeExtent, Whole),
         Sides(NegativeLowerBound, Interleaved),
     ];
+
+    /// Whether one of the datatypes serves vectors of one length only.
+    pub fn fix_length(self) -> bool {
+        self.0 == Whole || self.1 == Whole
+    }
 
     pub fn differ(self) -> bool {
         self.0 != self.1

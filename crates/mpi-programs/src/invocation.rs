@@ -1,0 +1,216 @@
+//! The calls of MPI's collectives, in their three forms.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+use mpi_sys::{MPI_Datatype, MPI_Op, MPI_Request};
+use rustcoll::algorithms::Collective;
+
+use crate::communicator::Communicator;
+use crate::environment::{Error, check};
+use crate::handles;
+use crate::image::Image;
+use crate::operator::Operator;
+
+/// How a collective is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// It returns when it is done.
+    Blocking,
+    /// It returns a request that is active.
+    Nonblocking,
+    /// It returns a request that can be started again and again.
+    Persistent,
+}
+
+impl Form {
+    /// All of them.
+    pub const ALL: [Form; 3] = [Form::Blocking, Form::Nonblocking, Form::Persistent];
+}
+
+/// The buffers of a call as far as this rank has them, its operator and its root.
+#[derive(Debug)]
+pub struct Invocation<'a> {
+    /// Where the input stands, unless it stands in the receive buffer.
+    pub send: Option<&'a Image>,
+    /// Where the result goes.
+    pub receive: Option<&'a mut Image>,
+    /// Whether the buffer that is missing is so because the other one serves for both.
+    pub in_place: bool,
+    /// What a reduction applies.
+    pub operator: Option<&'a Operator>,
+    /// The root, where there is one.
+    pub root: usize,
+}
+
+/// A buffer as MPI is told of it. What this rank does not have is null or 0.
+struct Side<Address> {
+    address: Address,
+    count: c_int,
+    datatype: MPI_Datatype,
+    counts: *const c_int,
+    displacements: *const c_int,
+    datatypes: *const MPI_Datatype,
+}
+
+impl<Address> Side<Address> {
+    fn of(address: Address, image: &Image) -> Self {
+        Side {
+            address,
+            count: image.count(),
+            datatype: image.datatype(),
+            counts: image.counts().as_ptr(),
+            displacements: image.displacements().as_ptr(),
+            datatypes: image.datatypes().as_ptr(),
+        }
+    }
+
+    fn none(address: Address) -> Self {
+        let (counts, datatypes) = (ptr::null(), ptr::null());
+        Side { address, count: 0, datatype: handles::byte(), counts, displacements: counts, datatypes }
+    }
+}
+
+/// Calls the function of a form; all forms begin with the same arguments.
+macro_rules! in_form {
+    ($form:ident, $request:ident, $blocking:ident, $nonblocking:ident, $persistent:ident: $($argument:expr),+) => {
+        match $form {
+            Form::Blocking => mpi_sys::$blocking($($argument),+),
+            Form::Nonblocking => mpi_sys::$nonblocking($($argument),+, $request),
+            Form::Persistent => handles::$persistent($($argument),+, mpi_sys::RSMPI_INFO_NULL, $request),
+        }
+    };
+}
+
+impl Invocation<'_> {
+    /// Calls a collective that blocks.
+    pub fn block(self, collective: Collective, communicator: &Communicator) -> Result<(), Error> {
+        // SAFETY: a blocking call uses the buffers no longer than it lasts.
+        unsafe { self.call(collective, Form::Blocking, communicator, ptr::null_mut()) }
+    }
+
+    /// Calls MPI.
+    ///
+    /// # Safety
+    /// Unless the call blocks, the images stay and are not looked at until the request is complete, or freed if it is
+    /// persistent; and there is room for the request.
+    pub unsafe fn call(
+        self,
+        collective: Collective,
+        form: Form,
+        communicator: &Communicator,
+        request: *mut MPI_Request,
+    ) -> Result<(), Error> {
+        let is_in_place = self.in_place;
+        let (absent, absent_mut) = match is_in_place {
+            true => (handles::in_place(), handles::in_place().cast_mut()),
+            false => (ptr::null(), ptr::null_mut()),
+        };
+        let send = self.send.map_or_else(|| Side::none(absent), |image| Side::of(image.address(), image));
+        let receive = match self.receive {
+            Some(image) => Side::of(image.address_mut(), image),
+            None => Side::none(absent_mut),
+        };
+        let operator = self.operator.map_or(handles::sum(), Operator::handle);
+        let root = self.root as c_int;
+        // SAFETY: promised by the caller.
+        check(unsafe { call(collective, form, &send, &receive, operator, root, communicator, request) })
+    }
+}
+
+/// # Safety
+/// As for `Invocation::call`: what the sides say is so, as long as the operation lasts.
+#[allow(clippy::too_many_arguments, reason = "these are what the collectives of MPI take together")]
+unsafe fn call(
+    collective: Collective,
+    form: Form,
+    send: &Side<*const c_void>,
+    receive: &Side<*mut c_void>,
+    operator: MPI_Op,
+    root: c_int,
+    communicator: &Communicator,
+    request: *mut MPI_Request,
+) -> c_int {
+    let handle = communicator.handle();
+    let (s, r) = (send, receive);
+    // The vector of a reduction, wherever it stands.
+    let (vector_count, vector_counts, vector_type) = match send.counts.is_null() {
+        true => (r.count, r.counts, r.datatype),
+        false => (s.count, s.counts, s.datatype),
+    };
+    // SAFETY: promised by the caller.
+    unsafe {
+        match collective {
+            Collective::Allgather => in_form! {
+                form, request, MPI_Allgather, MPI_Iallgather, MPIX_Allgather_init:
+                s.address, s.count, s.datatype, r.address, r.count, r.datatype, handle
+            },
+            Collective::Allgatherv => in_form! {
+                form, request, MPI_Allgatherv, MPI_Iallgatherv, MPIX_Allgatherv_init:
+                s.address, s.count, s.datatype, r.address, r.counts, r.displacements, r.datatype, handle
+            },
+            Collective::Allreduce => in_form! {
+                form, request, MPI_Allreduce, MPI_Iallreduce, MPIX_Allreduce_init:
+                s.address, r.address, vector_count, vector_type, operator, handle
+            },
+            Collective::Alltoall => in_form! {
+                form, request, MPI_Alltoall, MPI_Ialltoall, MPIX_Alltoall_init:
+                s.address, s.count, s.datatype, r.address, r.count, r.datatype, handle
+            },
+            Collective::Alltoallv => in_form! {
+                form, request, MPI_Alltoallv, MPI_Ialltoallv, MPIX_Alltoallv_init:
+                s.address, s.counts, s.displacements, s.datatype,
+                r.address, r.counts, r.displacements, r.datatype, handle
+            },
+            Collective::Alltoallw => in_form! {
+                form, request, MPI_Alltoallw, MPI_Ialltoallw, MPIX_Alltoallw_init:
+                s.address, s.counts, s.displacements, s.datatypes,
+                r.address, r.counts, r.displacements, r.datatypes, handle
+            },
+            Collective::Barrier => in_form! {
+                form, request, MPI_Barrier, MPI_Ibarrier, MPIX_Barrier_init:
+                handle
+            },
+            Collective::Bcast => in_form! {
+                form, request, MPI_Bcast, MPI_Ibcast, MPIX_Bcast_init:
+                r.address, r.count, r.datatype, root, handle
+            },
+            Collective::Exscan => in_form! {
+                form, request, MPI_Exscan, MPI_Iexscan, MPIX_Exscan_init:
+                s.address, r.address, vector_count, vector_type, operator, handle
+            },
+            Collective::Gather => in_form! {
+                form, request, MPI_Gather, MPI_Igather, MPIX_Gather_init:
+                s.address, s.count, s.datatype, r.address, r.count, r.datatype, root, handle
+            },
+            Collective::Gatherv => in_form! {
+                form, request, MPI_Gatherv, MPI_Igatherv, MPIX_Gatherv_init:
+                s.address, s.count, s.datatype, r.address, r.counts, r.displacements, r.datatype, root, handle
+            },
+            Collective::Reduce => in_form! {
+                form, request, MPI_Reduce, MPI_Ireduce, MPIX_Reduce_init:
+                s.address, r.address, vector_count, vector_type, operator, root, handle
+            },
+            Collective::ReduceScatter => in_form! {
+                form, request, MPI_Reduce_scatter, MPI_Ireduce_scatter, MPIX_Reduce_scatter_init:
+                s.address, r.address, vector_counts, vector_type, operator, handle
+            },
+            Collective::ReduceScatterBlock => in_form! {
+                form, request, MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, MPIX_Reduce_scatter_block_init:
+                s.address, r.address, vector_count, vector_type, operator, handle
+            },
+            Collective::Scan => in_form! {
+                form, request, MPI_Scan, MPI_Iscan, MPIX_Scan_init:
+                s.address, r.address, vector_count, vector_type, operator, handle
+            },
+            Collective::Scatter => in_form! {
+                form, request, MPI_Scatter, MPI_Iscatter, MPIX_Scatter_init:
+                s.address, s.count, s.datatype, r.address, r.count, r.datatype, root, handle
+            },
+            Collective::Scatterv => in_form! {
+                form, request, MPI_Scatterv, MPI_Iscatterv, MPIX_Scatterv_init:
+                s.address, s.counts, s.displacements, s.datatype, r.address, r.count, r.datatype, root, handle
+            },
+        }
+    }
+}

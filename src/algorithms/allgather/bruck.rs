@@ -1,0 +1,57 @@
+//! Radix-k Bruck for MPI_Allgather: the blocks that a rank holds grow k-fold in every round.
+//!
+//! Source: Bruck et al. 1997; Thakur, Rabenseifner, Gropp 2005, section 4.1.
+//! ceil(log_k p) rounds of up to k − 1 messages; p − 1 blocks sent. Blocks go where they belong at once, so that the
+//! last rotation of the original is not needed; in return messages may be of two runs.
+//! Loses when: vectors are long, for partners are far apart.
+
+use super::with_own_block;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+
+pub const ALLGATHER: Algorithm = Algorithm {
+    collective: Collective::Allgather,
+    name: "bruck",
+    aliases: &["brucks", "k_brucks"],
+    source: "Bruck et al. 1997; Thakur, Rabenseifner, Gropp 2005, section 4.1",
+    parameters: &[Parameter::Radix],
+    requires: &[],
+    schedule,
+};
+
+pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, radix, .. } = *problem;
+    // Written for rank 0; for the others block j is that of the rank at distance j.
+    let mut program = Builder::new(0, size, size);
+    let mut held = 1;
+    while held < size {
+        for distance in (held..size).step_by(held).take(radix - 1) {
+            let count = held.min(size - distance);
+            program.receive(distance, Recv.blocks(distance..distance + count));
+            program.send(size - distance, Recv.blocks(0..count));
+        }
+        program.end_round();
+        held *= radix;
+    }
+    with_own_block(problem, program.build().relabel(rank).relabel_blocks(rank))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::digits::digits;
+
+    #[test]
+    fn rounds_messages_and_blocks() {
+        for size in 1..70 {
+            for radix in 2..=size.max(2) {
+                let schedule = schedule(&Problem { radix, ..Problem::new(size) }, size / 3);
+                let rounds = digits(size, radix) as usize;
+                assert_eq!((schedule.rounds(), schedule.blocks_sent()), (rounds, size - 1));
+                assert!(schedule.messages_sent() <= rounds * (radix - 1));
+            }
+        }
+    }
+}

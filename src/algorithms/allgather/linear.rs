@@ -1,0 +1,34 @@
+//! Linear allgather: every rank sends its block to every other, all at once.
+//!
+//! Source: Open MPI (`coll/basic`, where it is a gather and a broadcast); here in the direct form.
+//! One round of p − 1 messages; p − 1 blocks sent. Loses when: blocks are small and each message costs.
+
+use super::with_own_block;
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+
+pub const ALLGATHER: Algorithm = Algorithm {
+    collective: Collective::Allgather,
+    name: "linear",
+    aliases: &[],
+    source: "every rank sends its block to every other",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let mut program = Builder::new(rank, size, size);
+    // Rank i starts with rank i + 1, so no rank is the target of two first messages.
+    for distance in 1..size {
+        let source = (rank + size - distance) % size;
+        program.receive(source, Recv.block(source));
+    }
+    for distance in 1..size {
+        program.send((rank + distance) % size, Recv.block(rank));
+    }
+    with_own_block(problem, program.build())
+}

@@ -1,0 +1,55 @@
+//! Neighbor exchange for MPI_Allgather: each rank works with its two neighbours in turn, passing on the pair of blocks
+//! that it got last.
+//!
+//! Source: Chen, Zhang, Zhang, Yuan 2005.
+//! p even: p/2 rounds, p − 1 blocks sent. Loses when: blocks are small, for its latency grows with p.
+
+use super::with_own_block;
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+
+pub const ALLGATHER: Algorithm = Algorithm {
+    collective: Collective::Allgather,
+    name: "neighbor_exchange",
+    aliases: &["neighbor"],
+    source: "Chen, Zhang, Zhang, Yuan 2005",
+    parameters: &[],
+    requires: &[Requirement::EvenSize],
+    schedule,
+};
+
+pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let mut program = Builder::new(rank, size, size);
+    // Ranks 2i and 2i + 1 form pair i. A rank turns from one side to the other in every round, its partner opposite.
+    let turn = |round: usize, position: usize, distance: usize, length: usize| {
+        let forward = round.is_multiple_of(2) == rank.is_multiple_of(2);
+        (position + if forward { distance } else { length - distance }) % length
+    };
+    let neighbor = |round| turn(round, rank, 1, size);
+    // The pair whose blocks a round brings; round 0 completes the rank's own.
+    let pair = |round: usize| {
+        let pair = turn(round, rank / 2, round.div_ceil(2), size / 2);
+        Recv.blocks(2 * pair..2 * pair + 2)
+    };
+    program.exchange((neighbor(0), Recv.block(rank)), (neighbor(0), Recv.block(neighbor(0))));
+    for round in 1..size / 2 {
+        program.exchange((neighbor(round), pair(round - 1)), (neighbor(round), pair(round)));
+    }
+    with_own_block(problem, program.build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_and_blocks() {
+        for size in (2..70).step_by(2) {
+            let schedule = schedule(&Problem::new(size), size / 3);
+            assert_eq!((schedule.rounds(), schedule.blocks_sent()), (size / 2, size - 1));
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Ring for MPI_Allgather: each rank passes on to the next what it got from the one before.
+//!
+//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.1.
+//! p − 1 rounds, p − 1 blocks sent, all to one neighbour. Loses when: blocks are small, for its latency grows with p.
+
+use super::with_own_block;
+use crate::algorithms::phases::ring_allgather::ring_allgather;
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::Schedule;
+
+pub const ALLGATHER: Algorithm = Algorithm {
+    collective: Collective::Allgather,
+    name: "ring",
+    aliases: &[],
+    source: "Thakur, Rabenseifner, Gropp 2005, section 4.1",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    with_own_block(problem, ring_allgather(rank, problem.size, |_| 1))
+}

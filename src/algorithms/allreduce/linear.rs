@@ -1,0 +1,27 @@
+//! Linear algorithm for MPI_Allreduce: rank 0 receives from all others in turn, reduces, and sends the result to all.
+//!
+//! Source: Open MPI (basic_linear). p − 1 rounds of the whole vector, then one of p − 1 messages.
+//! Keeps the order of operands. Loses when: there are more than a few ranks.
+
+use super::contribution;
+use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Allreduce,
+    name: "linear",
+    aliases: &["basic_linear"],
+    source: "Open MPI",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let (parent, children) = if rank == 0 { (None, 1..size) } else { (Some(0), 0..0) };
+    tree_reduce(rank, size, 1, contribution(problem), parent, children.clone())
+        .then(tree_broadcast(rank, size, 1, parent, children))
+}

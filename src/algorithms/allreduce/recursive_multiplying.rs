@@ -1,0 +1,133 @@
+//! Recursive multiplying for MPI_Allreduce: in every round groups of k ranks exchange whole vectors, each with each.
+//!
+//! Source: Ruefenacht, Bull, Booth 2017. Recursive doubling is that of radix 2.
+//! p a power of k: log_k(p) rounds of k − 1 messages of the whole vector. Otherwise as many ranks as the largest power
+//! of k take part, each for itself and up to k − 1 ranks after it, which adds two rounds.
+//! All ranks combine a group's vectors from the lowest to the highest rank, so they agree bit for bit and the order of
+//! operands is kept. Loses when: vectors are long.
+
+use super::{alone, contribution};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Allreduce,
+    name: "recursive_multiplying",
+    aliases: &[],
+    source: "Ruefenacht, Bull, Booth 2017",
+    parameters: &[Parameter::Radix],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, radix, .. } = *problem;
+    if size == 1 {
+        return alone(problem);
+    }
+    let contribution = contribution(problem);
+    let rounds = size.ilog(radix);
+    let participants = radix.pow(rounds);
+    // Participant i is the first of the ranks that it stands for.
+    let member = |participant: usize| participant * size / participants;
+    let participant = ((rank + 1) * participants - 1) / size;
+    let (keeper, others) = (member(participant), member(participant) + 1..member(participant + 1));
+
+    let mut program = Builder::new(rank, size, 1);
+    if rank != keeper {
+        program.send(keeper, contribution.block(0));
+        program.end_round();
+        program.receive(keeper, Recv.block(0));
+        return program.build();
+    }
+    for (position, other) in others.clone().enumerate() {
+        program.receive(other, Scratch.block(position));
+    }
+    program.end_round();
+    combine(&mut program, contribution, 0, others.len() + 1);
+    let operand = if others.is_empty() { contribution } else { Recv };
+    let multiply = multiply(participant, participants, radix, operand).embed(size, member);
+    let mut after = Builder::new(rank, size, 1);
+    for other in others {
+        after.send(other, Recv.block(0));
+    }
+    program.build().then(multiply).then(after.build())
+}
+
+/// The rounds among the participants, of whom there are a power of the radix.
+fn multiply(rank: usize, size: usize, radix: usize, contribution: Buffer) -> Schedule {
+    let mut program = Builder::new(rank, size, 1);
+    for round in 0..size.ilog(radix) {
+        let operand = if round == 0 { contribution } else { Recv };
+        let weight = radix.pow(round);
+        let mine = rank / weight % radix;
+        let partner = |digit: usize| rank - mine * weight + digit * weight;
+        for digit in (0..radix).filter(|&digit| digit != mine) {
+            program.receive(partner(digit), incoming(digit, mine));
+        }
+        for digit in (0..radix).filter(|&digit| digit != mine) {
+            program.send(partner(digit), operand.block(0));
+        }
+        program.end_round();
+        combine(&mut program, operand, mine, radix);
+    }
+    program.build()
+}
+
+/// Where the vector of a group's other member arrives.
+fn incoming(member: usize, mine: usize) -> Run {
+    Scratch.block(member - usize::from(member > mine))
+}
+
+/// Combines the vectors of a group of `count` members, the own one standing in `operand`, from the lowest to the
+/// highest, each result in the place of its right operand; the last one goes to the receive buffer.
+fn combine(program: &mut Builder, operand: Buffer, mine: usize, count: usize) {
+    let vector = |member| if member == mine { operand.block(0) } else { incoming(member, mine) };
+    let mut combined = vector(0);
+    for member in 1..count {
+        let target = if vector(member).buffer == Send { Recv.block(0) } else { vector(member) };
+        program.reduce(combined, vector(member), target);
+        combined = target;
+    }
+    if count > 1 {
+        program.copy(combined, Recv.block(0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_and_messages_at_powers_of_the_radix() {
+        for (size, radix, rounds) in [(8, 2, 3), (9, 3, 2), (64, 4, 3), (25, 5, 2), (7, 7, 1)] {
+            for rank in 0..size {
+                let program = schedule(&Problem { radix, ..Problem::new(size) }, rank);
+                assert_eq!(program.rounds(), rounds);
+                assert_eq!(program.messages_sent(), rounds * (radix - 1));
+            }
+        }
+    }
+
+    #[test]
+    fn two_more_rounds_elsewhere() {
+        for (size, radix) in [(10, 3), (13, 4), (26, 5), (17, 16), (17, 2)] {
+            let rounds = |rank| schedule(&Problem { radix, ..Problem::new(size) }, rank).rounds();
+            assert_eq!(
+                (0..size).map(rounds).max(),
+                Some(size.ilog(radix) as usize + 2),
+                "p={size} k={radix}"
+            );
+        }
+    }
+
+    #[test]
+    fn radix_two_sends_what_recursive_doubling_does() {
+        let doubling = super::super::recursive_doubling::ALGORITHM.schedule;
+        for size in [2, 8, 64] {
+            let problem = Problem { radix: 2, ..Problem::new(size) };
+            let (own, other) = (schedule(&problem, size / 2), doubling(&problem, size / 2));
+            assert_eq!((own.rounds(), own.blocks_sent()), (other.rounds(), other.blocks_sent()));
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Reduce and broadcast for MPI_Allreduce, both along the binomial tree of rank 0.
+//!
+//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.5; Open MPI (nonoverlapping).
+//! 2 ceil(log2 p) rounds; 2(p − 1) messages of the whole vector, the fewest there can be. With k segments a rank passes
+//! a segment on while the next one arrives. Keeps the order of operands.
+//! Loses when: messages are cheap, to `recursive_doubling`, which takes half as many rounds.
+
+use super::contribution;
+use crate::algorithms::phases::binomial_tree::{children, parent};
+use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Allreduce,
+    name: "reduce_bcast",
+    aliases: &["nonoverlapping"],
+    source: "Thakur, Rabenseifner, Gropp 2005, section 4.5",
+    parameters: &[Parameter::Segment],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, segments, .. } = *problem;
+    // The smallest subtree is the next in rank.
+    let nearest_first = children(rank, size).rev();
+    tree_reduce(rank, size, segments, contribution(problem), parent(rank), nearest_first)
+        .then(tree_broadcast(rank, size, segments, parent(rank), children(rank, size)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_edge_of_the_tree_carries_the_vector_twice() {
+        for size in 1..40 {
+            let sent: usize = (0..size).map(|rank| schedule(&Problem::new(size), rank).messages_sent()).sum();
+            assert_eq!(sent, 2 * (size - 1));
+        }
+    }
+}

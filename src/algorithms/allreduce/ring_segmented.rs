@@ -1,0 +1,80 @@
+//! Segmented ring for MPI_Allreduce: as in `ring`, but each p-th of the vector travels in segments, so that the next one
+//! is under way while one is reduced.
+//!
+//! Source: Open MPI (segmented_ring).
+//! With kp segments, 2k(p − 1) messages of one (kp)-th of the vector; bytes sent and reduced as in `ring`.
+//! Combines contributions in ring order, so the operator must commute. Loses when: latency counts, k times as much as
+//! with `ring`, unless reducing takes as long as sending.
+
+use super::{alone, contribution};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::schedule::{Buffer::*, Builder, Schedule};
+use std::collections::VecDeque;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Allreduce,
+    name: "ring_segmented",
+    aliases: &["segmented_ring"],
+    source: "Open MPI",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::Commutative],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    if size == 1 {
+        return alone(problem);
+    }
+    // As many segments of the whole vector as were asked for; at least one of each p-th.
+    let segments = problem.segments.div_ceil(size);
+    let contribution = contribution(problem);
+    let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
+    // Step s brings the blocks of the p-th rank − 1 − s: p − 1 steps of partial sums, then as many of results. A
+    // message bears the number of its step times k, plus that of its segment.
+    let (partial_sums, messages) = ((size - 1) * segments, 2 * (size - 1) * segments);
+    let block = |section: usize, message: usize| section % size * segments + message % segments;
+    let received = |message: usize| block(rank + 2 * size - 1 - message / segments, message);
+    let incoming = |message: usize| {
+        let reduces_in_place = contribution == Recv && message < partial_sums;
+        (if reduces_in_place { Scratch } else { Recv }).block(received(message))
+    };
+
+    let mut program = Builder::new(rank, size, size * segments);
+    let mut arriving = program.receive(previous, incoming(0));
+    let first = (0..segments).map(|segment| program.send(next, contribution.block(block(rank, segment))));
+    let mut leaving: VecDeque<_> = first.collect();
+    for message in 0..messages {
+        // Before a block of the result arrives, the block's partial sum must have left.
+        program.wait(leaving.pop_front().flatten());
+        let following = Some(message + 1).filter(|&following| following < messages);
+        let following = following.and_then(|following| program.receive(previous, incoming(following)));
+        program.wait(std::mem::replace(&mut arriving, following));
+        let result = Recv.block(received(message));
+        if message < partial_sums {
+            program.reduce(contribution.block(received(message)), incoming(message), result);
+        }
+        if message + segments < messages {
+            leaving.push_back(program.send(next, result));
+        }
+    }
+    program.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_and_volume() {
+        for size in 2..20 {
+            for segments in 1..5 {
+                let problem = Problem { segments: segments * size, ..Problem::new(size) };
+                let program = schedule(&problem, size - 1);
+                assert_eq!(program.messages_sent(), 2 * (size - 1) * segments);
+                assert_eq!(program.blocks_sent(), 2 * (size - 1) * segments);
+                assert_eq!(program.blocks_reduced(), (size - 1) * segments);
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Spread-out for MPI_Alltoall with a bound on the messages under way.
+//!
+//! Source: MPICH (throttled "scattered" alltoall); Open MPI ("linear with sync").
+//! p − 1 blocks sent. At most `window` sends and as many receives are under way; the next pair is posted when the
+//! oldest is complete. Loses when: the network bears everything at once; blocks are small.
+
+use super::{copy_own_block, with_input};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Alltoall,
+    name: "linear_window",
+    aliases: &["linear_sync"],
+    source: "MPICH; Open MPI",
+    parameters: &[Parameter::Window],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, window, .. } = *problem;
+    let mut program = Builder::new(rank, size, size);
+    let mut pairs = Vec::with_capacity(size);
+    for distance in 1..size {
+        if pairs.len() >= window {
+            let oldest: [_; 2] = pairs[pairs.len() - window];
+            program.wait(oldest.into_iter().flatten());
+        }
+        let (target, source) = ((rank + distance) % size, (rank + size - distance) % size);
+        let receive = program.receive(source, Recv.block(source));
+        pairs.push([receive, program.send(target, Send.block(target))]);
+    }
+    copy_own_block(problem, &mut program, rank);
+    with_input(problem, program.build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn no_more_than_the_window_is_under_way() {
+        for (size, window) in [(10, 1), (10, 3), (10, 9), (10, 32), (1, 1)] {
+            let schedule = schedule(&Problem { window, ..Problem::new(size) }, size / 2);
+            let (mut under_way, mut most) = (0, 0);
+            for step in &schedule.steps {
+                match step {
+                    Step::Wait { posts } => under_way -= posts.len(),
+                    Step::Send { .. } | Step::Receive { .. } => under_way += 1,
+                    _ => {}
+                }
+                most = most.max(under_way);
+            }
+            assert_eq!(most, 2 * window.min(size - 1));
+        }
+    }
+}

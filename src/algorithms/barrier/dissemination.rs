@@ -1,0 +1,41 @@
+//! Dissemination barrier: in every round a rank tells the one at distance 1, 2, 4, … ahead.
+//!
+//! Source: Hensgen, Finkel, Manber 1988. ceil(log2 p) rounds for any p, of one message from each rank.
+//! Loses when: many ranks share a network card, for all send in every round.
+
+use super::{place, token};
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Barrier,
+    name: "dissemination",
+    aliases: &["bruck"],
+    source: "Hensgen, Finkel, Manber 1988",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let mut program = Builder::new(rank, size, 1);
+    for round in 0..size.next_power_of_two().ilog2() {
+        let distance = 1 << round;
+        program.exchange(((rank + distance) % size, token()), ((rank + size - distance) % size, place(0)));
+    }
+    program.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds() {
+        for (size, rounds) in [(1, 0), (2, 1), (5, 3), (8, 3), (9, 4)] {
+            let program = schedule(&Problem::new(size), size / 2);
+            assert_eq!((program.rounds(), program.messages_sent()), (rounds, rounds));
+        }
+    }
+}

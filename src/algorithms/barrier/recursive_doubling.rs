@@ -1,0 +1,66 @@
+//! Recursive doubling for MPI_Barrier: partners at distance 1, 2, 4, … tell each other.
+//!
+//! Source: Open MPI (recursive_doubling); MPICH.
+//! p a power of two: log2(p) rounds of one message from each rank. Otherwise the ranks beyond a power of two tell others
+//! before and are told afterwards, in two more rounds. Loses when: p is not a power of two, to `dissemination`.
+
+use super::{place, token};
+use crate::algorithms::phases::fold::{Fold, Role};
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Barrier,
+    name: "recursive_doubling",
+    aliases: &[],
+    source: "Open MPI; MPICH",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let fold = Fold::new(size);
+    let other = fold.other(rank);
+    let double = |participant| {
+        double(participant, fold.participants).embed(size, |participant| fold.member(participant))
+    };
+    let mut before = Builder::new(rank, size, 1);
+    let mut after = Builder::new(rank, size, 1);
+    match fold.role(rank) {
+        Role::Single(participant) => double(participant),
+        Role::Keeper(participant) => {
+            before.receive(other, place(0));
+            after.send(other, token());
+            before.build().then(double(participant)).then(after.build())
+        }
+        Role::Folded => {
+            before.send(other, token());
+            after.receive(other, place(0));
+            before.build().then(after.build())
+        }
+    }
+}
+
+/// The rounds among the participants, of whom there are a power of two.
+fn double(rank: usize, size: usize) -> Schedule {
+    let mut program = Builder::new(rank, size, 1);
+    for round in 0..size.ilog2() {
+        let partner = rank ^ (1 << round);
+        program.exchange((partner, token()), (partner, place(0)));
+    }
+    program.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds() {
+        for (size, rounds) in [(1, 0), (2, 1), (3, 3), (5, 4), (8, 3), (9, 5)] {
+            assert_eq!(schedule(&Problem::new(size), 0).rounds(), rounds, "p = {size}");
+        }
+    }
+}

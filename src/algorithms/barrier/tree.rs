@@ -1,0 +1,49 @@
+//! Tree barrier: tokens are gathered along the binomial tree of rank 0, and come back along it.
+//!
+//! Source: Yew, Tzeng, Lawrie 1987 (combining tree).
+//! 2 ceil(log2 p) rounds, 2(p − 1) messages, the fewest there can be. Loses when: messages are cheap, to
+//! `dissemination`, which takes half as many rounds.
+
+use super::{place, token};
+use crate::algorithms::phases::binomial_tree::{children, parent};
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Barrier,
+    name: "tree",
+    aliases: &[],
+    source: "Yew, Tzeng, Lawrie 1987",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let mut program = Builder::new(rank, size, 1);
+    for (number, child) in children(rank, size).enumerate() {
+        program.receive(child, place(number));
+    }
+    program.end_round();
+    if let Some(parent) = parent(rank) {
+        program.exchange((parent, token()), (parent, place(0)));
+    }
+    for child in children(rank, size) {
+        program.send(child, token());
+    }
+    program.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_edge_carries_a_token_each_way() {
+        for size in 1..40 {
+            let sent: usize = (0..size).map(|rank| schedule(&Problem::new(size), rank).messages_sent()).sum();
+            assert_eq!(sent, 2 * (size - 1));
+        }
+    }
+}

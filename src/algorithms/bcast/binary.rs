@@ -1,0 +1,28 @@
+//! Complete binary tree for MPI_Bcast: every rank passes segment after segment on to two others.
+//!
+//! Source: Open MPI's binary tree.
+//! With k segments, each of which a rank sends twice: 2(k − 1) rounds of one segment after the first one has reached
+//! the last rank, in at most 2 floor(log2 p). Loses when: vectors are short (to `binomial`), or so long that sending
+//! everything twice counts.
+
+use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Bcast,
+    name: "binary",
+    aliases: &["binary_tree"],
+    source: "Open MPI's binary tree",
+    parameters: &[Parameter::Segment],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, segments, .. } = *problem;
+    let rank = problem.relative(rank);
+    let parent = rank.checked_sub(1).map(|before| before / 2);
+    let children = [2 * rank + 1, 2 * rank + 2].into_iter().filter(|&child| child < size);
+    tree_broadcast(rank, size, segments, parent, children).relabel(root)
+}

@@ -1,0 +1,26 @@
+//! Chain for MPI_Bcast: every rank passes segment after segment on to the next.
+//!
+//! Source: the pipeline of van de Geijn; Open MPI's chain of fan-out one.
+//! With k segments k + p − 2 rounds of one segment. Loses when: vectors are short or p is large, for the last rank
+//! waits for all others.
+
+use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Bcast,
+    name: "chain",
+    aliases: &["pipeline"],
+    source: "pipeline of van de Geijn; Open MPI",
+    parameters: &[Parameter::Segment],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, segments, .. } = *problem;
+    let rank = problem.relative(rank);
+    let next = Some(rank + 1).filter(|&next| next < size);
+    tree_broadcast(rank, size, segments, rank.checked_sub(1), next).relabel(root)
+}

@@ -1,0 +1,27 @@
+//! Linear broadcast: the root sends its vector to every other rank.
+//!
+//! Source: the definition of MPI_Bcast.
+//! One round of p − 1 messages; the root sends p − 1 vectors. Loses when: there are more than a few ranks.
+
+use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Bcast,
+    name: "linear",
+    aliases: &["basic_linear"],
+    source: "the definition of MPI_Bcast",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, .. } = *problem;
+    match problem.relative(rank) {
+        0 => tree_broadcast(0, size, 1, None, 1..size),
+        rank => tree_broadcast(rank, size, 1, Some(0), []),
+    }
+    .relabel(root)
+}

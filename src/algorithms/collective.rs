@@ -1,0 +1,187 @@
+//! The collective operations of MPI, and what of their buffers a rank has.
+
+use super::{Algorithm, Parameter, Problem, REGISTRY};
+use crate::schedule::Buffer;
+use std::ops::Range;
+
+/// A collective operation of MPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Collective {
+    /// `MPI_Allgather`
+    Allgather,
+    /// `MPI_Allgatherv`
+    Allgatherv,
+    /// `MPI_Allreduce`
+    Allreduce,
+    /// `MPI_Alltoall`
+    Alltoall,
+    /// `MPI_Alltoallv`
+    Alltoallv,
+    /// `MPI_Alltoallw`
+    Alltoallw,
+    /// `MPI_Barrier`
+    Barrier,
+    /// `MPI_Bcast`
+    Bcast,
+    /// `MPI_Exscan`
+    Exscan,
+    /// `MPI_Gather`
+    Gather,
+    /// `MPI_Gatherv`
+    Gatherv,
+    /// `MPI_Reduce`
+    Reduce,
+    /// `MPI_Reduce_scatter`
+    ReduceScatter,
+    /// `MPI_Reduce_scatter_block`
+    ReduceScatterBlock,
+    /// `MPI_Scan`
+    Scan,
+    /// `MPI_Scatter`
+    Scatter,
+    /// `MPI_Scatterv`
+    Scatterv,
+}
+
+use Collective::*;
+
+/// How the blocks of a collective's buffers come about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// One vector, cut into as many blocks as a schedule likes. Blocks of the same number have the same length.
+    Vector,
+    /// A block for each rank. Blocks of the same number have the same length.
+    Ranks,
+    /// A block for each pair of ranks: block `j` of rank `i`'s send buffer is as long as block `i` of rank `j`'s receive
+    /// buffer.
+    Pairs,
+}
+
+impl Collective {
+    /// All collectives, by name.
+    pub const ALL: [Collective; 17] = [
+        Allgather,
+        Allgatherv,
+        Allreduce,
+        Alltoall,
+        Alltoallv,
+        Alltoallw,
+        Barrier,
+        Bcast,
+        Exscan,
+        Gather,
+        Gatherv,
+        Reduce,
+        ReduceScatter,
+        ReduceScatterBlock,
+        Scan,
+        Scatter,
+        Scatterv,
+    ];
+
+    /// Lower-case name as in MPI without its prefix.
+    pub fn name(self) -> &'static str {
+        match self {
+            Allgather => "allgather",
+            Allgatherv => "allgatherv",
+            Allreduce => "allreduce",
+            Alltoall => "alltoall",
+            Alltoallv => "alltoallv",
+            Alltoallw => "alltoallw",
+            Barrier => "barrier",
+            Bcast => "bcast",
+            Exscan => "exscan",
+            Gather => "gather",
+            Gatherv => "gatherv",
+            Reduce => "reduce",
+            ReduceScatter => "reduce_scatter",
+            ReduceScatterBlock => "reduce_scatter_block",
+            Scan => "scan",
+            Scatter => "scatter",
+            Scatterv => "scatterv",
+        }
+    }
+
+    /// How its buffers are cut into blocks.
+    pub fn cut(self) -> Cut {
+        match self {
+            Allreduce | Barrier | Bcast | Exscan | Reduce | Scan => Cut::Vector,
+            Alltoall | Alltoallv | Alltoallw => Cut::Pairs,
+            Allgather | Allgatherv | Gather | Gatherv | ReduceScatter | ReduceScatterBlock | Scatter
+            | Scatterv => Cut::Ranks,
+        }
+    }
+
+    /// Whether one rank is the root.
+    pub fn is_rooted(self) -> bool {
+        matches!(self, Bcast | Gather | Gatherv | Reduce | Scatter | Scatterv)
+    }
+
+    /// Whether a schedule can find its input in the receive buffer, with `MPI_IN_PLACE`; where there is a root, at the
+    /// root only. The reduce-scatters are no such: their result stands elsewhere than its block, so that whoever
+    /// executes them in place copies the input first.
+    pub fn has_in_place(self) -> bool {
+        !matches!(self, Barrier | Bcast | ReduceScatter | ReduceScatterBlock)
+    }
+
+    /// Whether an operator is applied.
+    pub fn reduces(self) -> bool {
+        matches!(self, Allreduce | Exscan | Reduce | ReduceScatter | ReduceScatterBlock | Scan)
+    }
+
+    /// The blocks that a rank's send buffer has, of `blocks` in all.
+    pub fn send_blocks(self, problem: &Problem, rank: usize, blocks: usize) -> Range<usize> {
+        let is_root = rank == problem.root;
+        let in_place = problem.in_place && (is_root || !self.is_rooted());
+        match self {
+            Bcast => 0..0,
+            Scatter | Scatterv => 0..if is_root { blocks } else { 0 },
+            _ if in_place => 0..0,
+            Allgather | Allgatherv | Gather | Gatherv => rank..rank + 1,
+            _ => 0..blocks,
+        }
+    }
+
+    /// The blocks that a rank's receive buffer has, of `blocks` in all.
+    pub fn recv_blocks(self, problem: &Problem, rank: usize, blocks: usize) -> Range<usize> {
+        let is_root = rank == problem.root;
+        match self {
+            Barrier => 0..0,
+            Gather | Gatherv | Reduce => 0..if is_root { blocks } else { 0 },
+            Scatter | Scatterv if is_root && problem.in_place => 0..0,
+            ReduceScatter | ReduceScatterBlock | Scatter | Scatterv => rank..rank + 1,
+            _ => 0..blocks,
+        }
+    }
+
+    /// Where a rank's input stands, if it has any.
+    pub fn input(self, problem: &Problem, rank: usize, blocks: usize) -> Option<(Buffer, Range<usize>)> {
+        let sent = self.send_blocks(problem, rank, blocks);
+        if !sent.is_empty() {
+            return Some((Buffer::Send, sent));
+        }
+        match self {
+            Bcast => (rank == problem.root).then_some((Buffer::Recv, 0..blocks)),
+            Scatter | Scatterv => None,
+            Allgather | Allgatherv | Gather | Gatherv => Some((Buffer::Recv, rank..rank + 1)),
+            _ => Some((Buffer::Recv, 0..blocks)),
+        }
+    }
+
+    /// The registered algorithms of this collective, in the order of the registry.
+    pub fn algorithms(self) -> impl Iterator<Item = &'static Algorithm> {
+        REGISTRY.iter().copied().filter(move |algorithm| algorithm.collective == self)
+    }
+
+    /// Looks an algorithm up by its name or one of its aliases.
+    pub fn algorithm(self, name: &str) -> Option<&'static Algorithm> {
+        self.algorithms().find(|algorithm| algorithm.name == name || algorithm.aliases.contains(&name))
+    }
+
+    /// The parameters that at least one algorithm of this collective takes.
+    pub fn parameters(self) -> impl Iterator<Item = Parameter> {
+        Parameter::ALL.into_iter().filter(move |parameter| {
+            self.algorithms().any(|algorithm| algorithm.parameters.contains(parameter))
+        })
+    }
+}

@@ -1,0 +1,58 @@
+//! Binomial tree for MPI_Gather: every rank collects the blocks of its subtree, then sends them on together.
+//!
+//! Source: Thakur, Rabenseifner, Gropp 2005, section 4 (as in MPICH).
+//! ceil(log2 p) rounds. A block moves once for each edge to the root: (p/2)·log2 p blocks in all, where p is a power of
+//! two. Loses when: blocks are large, for the root's neighbours forward what others could have sent directly.
+
+use crate::algorithms::phases::binomial_tree::{gather, subtree};
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Gather,
+    name: "binomial",
+    aliases: &[],
+    source: "Thakur, Rabenseifner, Gropp 2005",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, in_place, .. } = *problem;
+    let relative = problem.relative(rank);
+    // Where the blocks of the subtree are collected; a leaf has none but its own.
+    let place = match subtree(relative, size).len() {
+        _ if rank == root => Recv,
+        1 => Send,
+        _ => Scratch,
+    };
+    let mut own = Builder::new(rank, size, size);
+    if rank != root || !in_place {
+        own.copy(Send.block(rank), place.block(rank));
+    }
+    let gather = gather(relative, size).map_runs(|run| run.in_buffer(place));
+    own.build().then(gather.relabel(root).relabel_blocks(root))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_powers_of_two() {
+        for exponent in 0..7 {
+            let problem = Problem { root: (1 << exponent) / 3, ..Problem::new(1 << exponent) };
+            let blocks: usize = (0..problem.size).map(|rank| schedule(&problem, rank).blocks_sent()).sum();
+            assert_eq!(blocks, problem.size / 2 * exponent);
+        }
+    }
+
+    #[test]
+    fn one_message_for_each_rank_but_the_root() {
+        let problem = Problem { root: 4, ..Problem::new(13) };
+        for rank in 0..13 {
+            assert_eq!(schedule(&problem, rank).messages_sent(), usize::from(rank != 4));
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Linear gather: every rank sends its block to the root.
+//!
+//! Source: the definition of MPI_Gather.
+//! One round of p − 1 messages, all to the root; p − 1 blocks in all, the fewest possible.
+//! Loses when: blocks are small and each message costs the root.
+
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const GATHER: Algorithm = Algorithm {
+    collective: Collective::Gather,
+    name: "linear",
+    aliases: &["basic_linear"],
+    source: "the definition of MPI_Gather",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+pub const GATHERV: Algorithm = Algorithm { collective: Collective::Gatherv, ..GATHER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, in_place, .. } = *problem;
+    let mut program = Builder::new(rank, size, size);
+    if rank != root {
+        program.send(root, Send.block(rank));
+        return program.build();
+    }
+    for source in (0..size).filter(|&source| source != root) {
+        program.receive(source, Recv.block(source));
+    }
+    if !in_place {
+        program.copy(Send.block(root), Recv.block(root));
+    }
+    program.build()
+}

@@ -1,0 +1,136 @@
+//! Which segment reaches which rank in which round of Träff's broadcast along the circulant graph.
+//!
+//! The skips are used in turn, the shortest first. In every round a rank may send to the rank that is a skip ahead
+//! and receive from the one that is a skip behind, until k segments have reached all p ranks after k − 1 + ceil(log2
+//! p) rounds, the fewest possible. The source is the root, rank 0.
+
+use super::circulant::skips;
+
+/// A broadcast of so many segments among so many ranks.
+pub struct CirculantBroadcast {
+    segments: usize,
+    /// The skips, the shortest first, and at last the number of ranks.
+    skips: Vec<usize>,
+    /// For each rank the first block to reach it: the number of the last skip on the way from the root, which takes
+    /// long skips first. The root's is the number of skips.
+    base_blocks: Vec<usize>,
+}
+
+/// A rank's part in one round.
+pub struct Round {
+    /// The distance to the ranks that it may send to, ahead, and receive from, behind.
+    pub skip: usize,
+    /// The segment that it sends.
+    pub sent: Option<usize>,
+    /// The segment that it receives.
+    pub received: Option<usize>,
+}
+
+impl CirculantBroadcast {
+    /// O(p) steps.
+    pub fn new(size: usize, segments: usize) -> Self {
+        let skips: Vec<usize> = skips(size).rev().chain([size]).collect();
+        let mut base_blocks = vec![skips.len() - 1];
+        for (number, pair) in skips.windows(2).enumerate() {
+            base_blocks.push(number);
+            base_blocks.extend_from_within(1..pair[1] - pair[0]);
+        }
+        CirculantBroadcast { segments, skips, base_blocks }
+    }
+
+    /// What a rank does, round by round. O(p log p) steps.
+    pub fn rounds(&self, rank: usize) -> Vec<Round> {
+        let arrivals_ahead = |skip: &usize| self.arrivals((rank + skip) % self.base_blocks.len());
+        let sent: Vec<Vec<Option<usize>>> = self.skips.iter().map(arrivals_ahead).collect();
+        let turns = self.turns().zip(self.arrivals(rank)).enumerate();
+        turns
+            .map(|(round, ((_, position), received))| Round {
+                skip: self.skips[position],
+                sent: sent[position][round],
+                received,
+            })
+            .collect()
+    }
+
+    /// The segment that reaches a rank in each round. None reaches it twice. O(p) steps.
+    fn arrivals(&self, rank: usize) -> Vec<Option<usize>> {
+        let received = self.received(rank);
+        let mut missing = vec![rank != 0; self.segments];
+        let arrival = |(block, position): (isize, usize)| {
+            let block = usize::try_from(block + received[position]).ok()?;
+            // The blocks behind the last segment stand for it.
+            let segment = block.min(self.segments - 1);
+            std::mem::take(&mut missing[segment]).then_some(segment)
+        };
+        self.turns().map(arrival).collect()
+    }
+
+    /// For each round the block that is block 0 then, and the number of the skip. The last round takes the longest
+    /// skip.
+    fn turns(&self) -> impl Iterator<Item = (isize, usize)> {
+        let cycle = self.skips.len() - 1;
+        let count = if cycle == 0 { 0 } else { self.segments - 1 + cycle };
+        let skipped = count.next_multiple_of(cycle.max(1)) - count;
+        (skipped..skipped + count)
+            .map(move |round| ((round - round % cycle) as isize - skipped as isize, round % cycle))
+    }
+
+    /// The block that a rank receives along each skip: over a cycle its base block and all but the base block of the
+    /// cycle before, whose blocks are negative.
+    ///
+    /// Along a skip it gets the highest base block, of those not yet used, among the ranks behind it at distances
+    /// from that skip to the next one. The next skip itself counts only if nothing else is left.
+    fn received(&self, rank: usize) -> Vec<isize> {
+        let (size, cycle) = (self.base_blocks.len(), self.skips.len() - 1);
+        let behind = |distance: usize| self.base_blocks[(rank + size - distance) % size];
+        let own = self.base_blocks[rank];
+        let mut is_new = vec![true; cycle + 1];
+        is_new[own] = false;
+        let along = |pair: &[usize]| {
+            let found = (pair[0]..pair[1]).map(behind).filter(|&block| is_new[block]).max();
+            let block = found.unwrap_or(behind(pair[1]));
+            is_new[block] = false;
+            // What comes from the root is new; all else is as old as the cycle before.
+            if block == cycle { own as isize } else { block as isize - cycle as isize }
+        };
+        self.skips.windows(2).map(along).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_paper_s_example() {
+        let broadcast = CirculantBroadcast::new(17, 1);
+        assert_eq!(broadcast.skips, [1, 2, 3, 5, 9, 17]);
+        assert_eq!(broadcast.received(1), [0, -4, -2, -3, -1]);
+        assert_eq!(broadcast.received(8), [-4, -5, -2, 2, -1]);
+        assert_eq!(broadcast.received(16), [-5, -2, -3, -1, 1]);
+    }
+
+    #[test]
+    fn a_cycle_brings_as_many_blocks_as_it_has_rounds() {
+        for size in 2..200 {
+            let broadcast = CirculantBroadcast::new(size, 1);
+            let cycle = broadcast.skips.len() as isize - 1;
+            for rank in 1..size {
+                let own = broadcast.base_blocks[rank] as isize;
+                let expected = (-cycle..0).filter(|&block| block != own - cycle).chain([own]);
+                let mut received = broadcast.received(rank);
+                received.sort();
+                assert!(received.into_iter().eq(expected), "p = {size}, rank {rank}");
+            }
+        }
+    }
+
+    #[test]
+    fn as_few_rounds_as_possible() {
+        for (size, segments, rounds) in
+            [(1, 5, 0), (2, 1, 1), (2, 4, 4), (13, 4, 7), (16, 11, 14), (17, 3, 7)]
+        {
+            assert_eq!(CirculantBroadcast::new(size, segments).rounds(0).len(), rounds);
+        }
+    }
+}

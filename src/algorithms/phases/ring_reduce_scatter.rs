@@ -1,0 +1,24 @@
+//! Reduce-scatter along a ring: partial sums travel and grow at every rank.
+
+use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
+
+/// Reduces `contribution` over all ranks; afterwards rank i holds block i of the result in the receive buffer. p − 1
+/// rounds of one block. Every run is of a single block.
+pub fn ring_reduce_scatter(rank: usize, size: usize, contribution: Buffer) -> Schedule {
+    // With a send buffer the partial sums can arrive where the result goes.
+    let incoming = if contribution == Send { Recv } else { Scratch };
+    let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
+    let mut program = Builder::new(rank, size, size);
+    // The partial sum of block b starts at rank b + 1 and is complete at rank b.
+    for step in 1..size {
+        let sent = (rank + size - step) % size;
+        let received = (rank + 2 * size - step - 1) % size;
+        let partial = if step == 1 { contribution } else { incoming };
+        program.exchange((next, partial.block(sent)), (previous, incoming.block(received)));
+        program.reduce(contribution.block(received), incoming.block(received), incoming.block(received));
+    }
+    // The block that ends here; with a single rank nothing has come in.
+    let finished = if size == 1 { contribution } else { incoming };
+    program.copy(finished.block(rank), Recv.block(rank));
+    program.build()
+}

@@ -1,0 +1,46 @@
+//! Binomial tree for MPI_Reduce, whole or in segments.
+//!
+//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.5.
+//! ceil(log2 p) rounds of the whole vector; with k segments a rank reduces a segment while the next one arrives.
+//! Ranks are counted from the root, so the operator must commute. Loses when: vectors are long, for the root reduces
+//! the vector ceil(log2 p) times.
+
+use super::{at_root, contribution};
+use crate::algorithms::phases::binomial_tree::{children, parent};
+use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Reduce,
+    name: "binomial",
+    aliases: &[],
+    source: "Thakur, Rabenseifner, Gropp 2005, section 4.5",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::Commutative],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, segments, root, .. } = *problem;
+    let relative = problem.relative(rank);
+    // The child with the smallest subtree is ready first.
+    let children = children(relative, size).rev();
+    let program =
+        tree_reduce(relative, size, segments, contribution(problem, rank), parent(relative), children);
+    at_root(problem, program.relabel(root))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rank_but_the_root_sends_once() {
+        let problem = Problem { root: 3, ..Problem::new(10) };
+        for rank in 0..10 {
+            assert_eq!(schedule(&problem, rank).messages_sent(), usize::from(rank != 3));
+        }
+        assert_eq!(schedule(&problem, 3).blocks_reduced(), 4);
+    }
+}

@@ -1,0 +1,65 @@
+//! Träff's round-optimal broadcast along the circulant graph, run backwards, for MPI_Reduce.
+//!
+//! Source: Träff 2024 (arXiv 2407.18004).
+//! With k segments k − 1 + ceil(log2 p) rounds of one segment, for any p; p − 1 segments reduced for each. In the broadcast
+//! every rank receives each segment once, so backwards each contribution is sent once.
+//! Contributions are combined out of order, so the operator must commute. Loses when: vectors are too short to be cut.
+
+use super::{at_root, contribution};
+use crate::algorithms::phases::circulant_broadcast::{CirculantBroadcast, Round};
+use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::schedule::{Buffer::*, Builder, Message, Run, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Reduce,
+    name: "circulant_pipelined",
+    aliases: &[],
+    source: "Träff 2024",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::Commutative],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, segments, .. } = *problem;
+    let contribution = contribution(problem, rank);
+    if size == 1 {
+        return tree_reduce(0, 1, 1, contribution, None, []);
+    }
+    let rank = problem.relative(rank);
+    let rounds = CirculantBroadcast::new(size, segments).rounds(rank);
+    let mut program = Builder::new(rank, size, segments);
+    // What the rank has combined of each segment.
+    let mut combined: Vec<Run> = (0..segments).map(|segment| contribution.block(segment)).collect();
+    for Round { skip, sent, received } in rounds.into_iter().rev() {
+        let (target, source) = ((rank + skip) % size, (rank + size - skip) % size);
+        let incoming =
+            |segment: usize| (if combined[segment].buffer == Send { Recv } else { Scratch }).block(segment);
+        let back: Message = received.map(|segment| combined[segment]).into_iter().collect();
+        let partial: Message = sent.map(incoming).into_iter().collect();
+        program.exchange((source, back), (target, partial));
+        if let Some(segment) = sent {
+            program.reduce(combined[segment], incoming(segment), Recv.block(segment));
+            combined[segment] = Recv.block(segment);
+        }
+    }
+    at_root(problem, program.build().relabel(root))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_and_messages() {
+        for size in 2..70 {
+            let problem = Problem { segments: 5, root: size / 3, ..Problem::new(size) };
+            for rank in 0..size {
+                let program = schedule(&problem, rank);
+                assert_eq!(program.messages_sent(), if rank == problem.root { 0 } else { 5 });
+                assert!(program.rounds() <= 4 + size.next_power_of_two().ilog2() as usize);
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Linear algorithm for MPI_Reduce: the root receives from all others in turn.
+//!
+//! Source: Open MPI (linear). p − 1 rounds of the whole vector.
+//! Keeps the order of operands for every root: its own vector first, then those of the ranks below from the nearest
+//! down, then those above. Loses when: there are more than a few ranks.
+
+use super::{at_root, contribution};
+use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Reduce,
+    name: "linear",
+    aliases: &[],
+    source: "Open MPI",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, .. } = *problem;
+    let contribution = contribution(problem, rank);
+    if rank == root {
+        tree_reduce(rank, size, 1, contribution, None, (0..root).rev().chain(root + 1..size))
+    } else {
+        at_root(problem, tree_reduce(rank, size, 1, contribution, Some(root), []))
+    }
+}

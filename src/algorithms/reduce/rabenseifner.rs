@@ -1,0 +1,78 @@
+//! Rabenseifner's algorithm for MPI_Reduce: reduce-scatter by recursive halving, then a binomial gather to the root.
+//!
+//! Source: Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 4.5.
+//! p a power of two: 2 log2(p) rounds, n(p−1)/p bytes sent by a rank in halving and at most n/2 in gathering, n(p−1)/p
+//! reduced. Otherwise the ranks beyond a power of two are folded, sharing the reduction with their partners, in two
+//! more rounds; the root is never one of them.
+//! Keeps the order of operands for every root. Loses when: vectors are short, or p is just below a power of two.
+
+use super::{at_root, contribution};
+use crate::algorithms::phases::fold::{Fold, Role, give_to_keeper_by_halves};
+use crate::algorithms::phases::recursive_halving::{gather, reduce_scatter};
+use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Buffer, Buffer::Recv, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Reduce,
+    name: "rabenseifner",
+    aliases: &["reduce_scatter_gather"],
+    source: "Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 4.5",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, .. } = *problem;
+    let contribution = contribution(problem, rank);
+    if size == 1 {
+        return tree_reduce(0, 1, 1, contribution, None, []);
+    }
+    let fold = Fold::keeping(size, root);
+    let blocks = fold.participants;
+    let halve_and_gather = |participant: usize, operand: Buffer| {
+        reduce_scatter(participant, fold.participants, blocks, operand)
+            .then(gather(participant, fold.participants, blocks, fold.participant(root)))
+            .embed(size, |participant| fold.member(participant))
+    };
+    let before = give_to_keeper_by_halves(fold, (rank, size), contribution);
+    let program = match fold.role(rank) {
+        Role::Single(participant) => halve_and_gather(participant, contribution),
+        Role::Keeper(participant) => before.then(halve_and_gather(participant, Recv)),
+        Role::Folded => before,
+    };
+    at_root(problem, program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_and_volume_at_powers_of_two() {
+        for exponent in 1..8 {
+            let size = 1 << exponent;
+            let root = size / 3;
+            let problem = Problem { root, ..Problem::new(size) };
+            let programs: Vec<Schedule> = (0..size).map(|rank| schedule(&problem, rank)).collect();
+            assert_eq!(programs[root].rounds(), 2 * exponent);
+            // Blocks are p-ths of the vector.
+            assert!(programs.iter().all(|program| program.blocks_reduced() == size - 1));
+            assert_eq!(programs[root].blocks_sent(), size - 1);
+            let most = programs.iter().map(|program| program.blocks_sent()).max();
+            assert_eq!(most, Some(size - 1 + size / 2));
+        }
+    }
+
+    #[test]
+    fn two_more_rounds_when_folded() {
+        for size in [3_usize, 5, 6, 7, 9, 12, 13, 31, 33, 100] {
+            for root in [0, 1] {
+                let problem = Problem { root, ..Problem::new(size) };
+                let most = (0..size).map(|rank| schedule(&problem, rank).rounds()).max().unwrap();
+                assert_eq!(most, 2 + 2 * size.ilog2() as usize, "p = {size}, root {root}");
+            }
+        }
+    }
+}

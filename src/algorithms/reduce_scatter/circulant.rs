@@ -1,0 +1,47 @@
+//! Circulant algorithm for MPI_Reduce_scatter: partners at halving skips, which do for any p what powers of two do for
+//! recursive halving.
+//!
+//! Source: Träff 2024 (arXiv 2410.14234).
+//! Any p: ceil(log2 p) rounds, p − 1 blocks sent and reduced.
+//! Combines contributions in ring order, so the operator must commute. Loses when: blocks are large, for partners are
+//! far apart.
+
+use super::{alone, deliver_own_block};
+use crate::algorithms::phases::circulant::reduce_scatter;
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::schedule::{Buffer::Send, Schedule};
+
+pub const REDUCE_SCATTER: Algorithm = Algorithm {
+    collective: Collective::ReduceScatter,
+    name: "circulant",
+    aliases: &[],
+    source: "Träff 2024",
+    parameters: &[],
+    requires: &[Requirement::Commutative],
+    schedule,
+};
+
+pub const REDUCE_SCATTER_BLOCK: Algorithm =
+    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    if problem.size == 1 {
+        return alone();
+    }
+    deliver_own_block(reduce_scatter(rank, problem.size, Send))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_and_volume_for_any_size() {
+        for size in 2..130 {
+            let program = schedule(&Problem::new(size), size / 3);
+            assert_eq!(program.rounds(), size.next_power_of_two().ilog2() as usize);
+            assert_eq!(program.blocks_sent(), size - 1);
+            assert_eq!(program.blocks_reduced(), size - 1);
+        }
+    }
+}

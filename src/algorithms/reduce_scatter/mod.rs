@@ -1,0 +1,29 @@
+//! `MPI_Reduce_scatter` and `MPI_Reduce_scatter_block`: rank i receives block i of the reduction of all ranks' vectors.
+//! The schedules are the same, since every rank knows the length of each block.
+
+pub mod butterfly;
+pub mod circulant;
+pub mod pairwise;
+pub mod recursive_doubling;
+pub mod recursive_halving;
+pub mod reduce_scatter_v;
+pub mod ring;
+
+use super::phases::receive_in_scratch::{free_vector, receive_in_scratch};
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+/// What a single rank does: its contribution is the result.
+fn alone() -> Schedule {
+    let mut program = Builder::new(0, 1, 1);
+    program.copy(Send.block(0), Recv.block(0));
+    program.build()
+}
+
+/// Completes a program that combines in a whole receive buffer. The rank has only its own block of one, so the vector
+/// stands in scratch, and what is the rank's is copied at the end.
+fn deliver_own_block(program: Schedule) -> Schedule {
+    let (rank, vector) = (program.rank, free_vector(&program));
+    let mut own = Builder::new(rank, program.size, program.blocks);
+    own.copy(Scratch.block(vector + rank), Recv.block(rank));
+    receive_in_scratch(program).then(own.build())
+}

@@ -1,0 +1,65 @@
+//! Recursive doubling for MPI_Reduce_scatter: partners at distance 1, 2, 4, … exchange what one of them or a rank
+//! further away still needs.
+//!
+//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.4, for operators that do not commute. There a rank gets blocks of
+//! its new neighbours as well; here it does not.
+//! p a power of two: log2(p) rounds, p log2(p) + log2(p) − 2(p − 1) blocks sent and reduced. Otherwise the ranks beyond a
+//! power of two are folded, which adds two rounds and the whole vector.
+//! Keeps the order of operands. Loses when: vectors are long; to `butterfly` in volume, which has a round more.
+
+use super::recursive_halving::among_participants;
+use crate::algorithms::phases::exchange_and_reduce::Accumulator;
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Buffer, Builder, Schedule};
+
+pub const REDUCE_SCATTER: Algorithm = Algorithm {
+    collective: Collective::ReduceScatter,
+    name: "recursive_doubling",
+    aliases: &[],
+    source: "Thakur, Rabenseifner, Gropp 2005, section 4.4",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+pub const REDUCE_SCATTER_BLOCK: Algorithm =
+    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    among_participants(problem.size, rank, double)
+}
+
+/// The rounds among the participants, of whom there are a power of two.
+fn double(rank: usize, size: usize, contribution: Buffer) -> Schedule {
+    let partner = |round: u32| rank ^ (1 << round);
+    let rounds = 0..size.ilog2();
+    let mut program = Builder::new(rank, size, size);
+    let mut accumulator = Accumulator::new(rank, contribution, rounds.clone().map(partner));
+    for round in rounds {
+        // What is combined of this group is of use outside of it, and each rank needs its own block.
+        let group = rank >> (round + 1) << (round + 1)..((rank >> (round + 1)) + 1) << (round + 1);
+        let needed_by = |rank: usize| [0..group.start, rank..rank + 1, group.end..size];
+        accumulator.exchange_ranges(&mut program, partner(round), needed_by(partner(round)), needed_by(rank));
+    }
+    accumulator.finish(&mut program, rank..rank + 1);
+    program.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_and_volume_at_powers_of_two() {
+        for exponent in 1..8 {
+            let size = 1 << exponent;
+            for rank in 0..size {
+                let program = schedule(&Problem::new(size), rank);
+                assert_eq!(program.rounds(), exponent);
+                let blocks = size * exponent + exponent - 2 * (size - 1);
+                assert_eq!(program.blocks_sent(), blocks);
+                assert_eq!(program.blocks_reduced(), blocks);
+            }
+        }
+    }
+}

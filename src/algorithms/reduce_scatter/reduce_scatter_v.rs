@@ -1,0 +1,49 @@
+//! Reduce and scatter for MPI_Reduce_scatter, both along the binomial tree of rank 0; the scatter with blocks as long as
+//! they are, as MPI_Scatterv does.
+//!
+//! Source: Open MPI (non-overlapping); the guideline MPI_Reduce_scatter_block ⪯ MPI_Reduce + MPI_Scatter (Hunold,
+//! Carpen-Amarie 2018, PGMPITuneLib).
+//! 2 ceil(log2 p) rounds; rank 0 receives and reduces ceil(log2 p) whole vectors and sends p − 1 blocks.
+//! Keeps the order of operands. Loses when: almost always; it is what other algorithms are measured by.
+
+use super::{alone, deliver_own_block};
+use crate::algorithms::phases::binomial_tree::{children, parent, scatter};
+use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Buffer::Send, Schedule};
+
+pub const REDUCE_SCATTER: Algorithm = Algorithm {
+    collective: Collective::ReduceScatter,
+    name: "reduce_scatter_v",
+    aliases: &["non-overlapping"],
+    source: "Open MPI",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+pub const REDUCE_SCATTER_BLOCK: Algorithm =
+    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    if size == 1 {
+        return alone();
+    }
+    // The smallest subtree is the next in rank.
+    let reduced = tree_reduce(rank, size, 1, Send, parent(rank), children(rank, size).rev());
+    deliver_own_block(reduced.refine(size, |block| block * size).then(scatter(rank, size)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_edge_carries_one_message_each_way() {
+        for size in 1..40 {
+            let sent: usize = (0..size).map(|rank| schedule(&Problem::new(size), rank).messages_sent()).sum();
+            assert_eq!(sent, 2 * (size - 1));
+        }
+    }
+}

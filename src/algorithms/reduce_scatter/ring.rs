@@ -1,0 +1,50 @@
+//! Ring for MPI_Reduce_scatter: partial sums travel around the ring and grow at every rank.
+//!
+//! Source: Patarasuk, Yuan 2009; Open MPI (ring).
+//! p − 1 rounds of one block; p − 1 blocks sent, all to one neighbour, and reduced.
+//! Combines contributions in ring order, so the operator must commute. Loses when: latency counts.
+
+use super::alone;
+use crate::algorithms::phases::ring_reduce_scatter::ring_reduce_scatter;
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::schedule::{Buffer::*, Run, Schedule};
+
+pub const REDUCE_SCATTER: Algorithm = Algorithm {
+    collective: Collective::ReduceScatter,
+    name: "ring",
+    aliases: &[],
+    source: "Patarasuk, Yuan 2009",
+    parameters: &[],
+    requires: &[Requirement::Commutative],
+    schedule,
+};
+
+pub const REDUCE_SCATTER_BLOCK: Algorithm =
+    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    if problem.size == 1 {
+        return alone();
+    }
+    // Blocks of other ranks pass through scratch.
+    let place = |run: Run| match run.buffer {
+        Recv if run != Recv.block(rank) => run.in_buffer(Scratch),
+        _ => run,
+    };
+    ring_reduce_scatter(rank, problem.size, Send).map_runs(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_and_volume() {
+        for size in 2..20 {
+            let program = schedule(&Problem::new(size), size - 1);
+            assert_eq!(program.rounds(), size - 1);
+            assert_eq!(program.blocks_sent(), size - 1);
+            assert_eq!(program.blocks_reduced(), size - 1);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Recursive doubling for MPI_Scan and MPI_Exscan: what a rank has combined goes to the rank at distance 1, 2, 4, …, so
+//! that its reach doubles in every round.
+//!
+//! Source: Kogge, Stone 1973; Hillis, Steele 1986.
+//! ceil(log2 p) rounds of the whole vector, reduced once in each for a scan and up to twice for an exclusive scan.
+//! Keeps the order of operands. MPICH's algorithm of this name exchanges with one partner, and so has to combine twice
+//! in a scan as well. Loses when: vectors are long.
+//!
+//! ```text
+//! p = 5        rank 0   rank 1   rank 2   rank 3   rank 4
+//! distance 1   0        01       12       23       34
+//! distance 2   0        01       012      0123     1234
+//! distance 4   0        01       012      0123     01234
+//! ```
+
+use super::{contribution, free_place};
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Buffer::*, Builder, Run, Schedule};
+
+pub const SCAN: Algorithm = Algorithm {
+    collective: Collective::Scan,
+    name: "recursive_doubling",
+    aliases: &[],
+    source: "Kogge, Stone 1973; Hillis, Steele 1986",
+    parameters: &[],
+    requires: &[],
+    schedule: scan,
+};
+
+pub const EXSCAN: Algorithm = Algorithm { collective: Collective::Exscan, schedule: exscan, ..SCAN };
+
+fn scan(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let mut program = Builder::new(rank, size, 1);
+    let mut combined = contribution(problem);
+    if rank == 0 {
+        program.copy(combined, Recv.block(0));
+    }
+    for distance in distances(size) {
+        let before = if distance == 1 { free_place(problem, 0) } else { Scratch.block(0) };
+        shift(&mut program, (rank, size), distance, combined, before);
+        if rank >= distance {
+            program.reduce(before, combined, Recv.block(0));
+            combined = Recv.block(0);
+        }
+    }
+    program.build()
+}
+
+fn exscan(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let (own, result) = (contribution(problem), free_place(problem, 2));
+    let (before, with_own) = (Scratch.block(0), Scratch.block(1));
+    let mut program = Builder::new(rank, size, 1);
+    let mut combined = own;
+    for distance in distances(size) {
+        let received = if distance == 1 { result } else { before };
+        shift(&mut program, (rank, size), distance, combined, received);
+        if rank >= distance && distance > 1 {
+            program.reduce(before, result, result);
+        }
+        // Only who sends once more needs the own contribution added.
+        if rank >= distance && rank + 2 * distance < size {
+            program.reduce(result, own, with_own);
+            combined = with_own;
+        }
+    }
+    if rank > 0 {
+        program.copy(result, Recv.block(0));
+    }
+    program.build()
+}
+
+fn distances(size: usize) -> impl Iterator<Item = usize> {
+    (0..size.next_power_of_two().ilog2()).map(|round| 1 << round)
+}
+
+/// A round in which every rank sends a vector to the rank at a distance above, if there is one.
+fn shift(program: &mut Builder, (rank, size): (usize, usize), distance: usize, sent: Run, received: Run) {
+    if rank >= distance {
+        program.receive(rank - distance, received);
+    }
+    if rank + distance < size {
+        program.send(rank + distance, sent);
+    }
+    program.end_round();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_and_reductions() {
+        for size in 1..70_usize {
+            let rounds = size.next_power_of_two().ilog2() as usize;
+            let most = |schedule: fn(&Problem, usize) -> Schedule, count: fn(&Schedule) -> usize| {
+                (0..size).map(|rank| count(&schedule(&Problem::new(size), rank))).max().unwrap()
+            };
+            assert_eq!(most(scan, Schedule::rounds), rounds);
+            assert_eq!(most(scan, Schedule::blocks_reduced), rounds);
+            assert_eq!(most(exscan, Schedule::rounds), rounds);
+            assert!(most(exscan, Schedule::blocks_reduced) <= (2 * rounds).saturating_sub(2));
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Binomial tree for MPI_Scatter: every rank receives the blocks of its subtree together, then passes them on.
+//!
+//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.2 (the first half of their long broadcast).
+//! ceil(log2 p) rounds. A block moves once for each edge from the root: (p/2)·log2 p blocks in all, where p is a power
+//! of two; the root sends p − 1. Loses when: blocks are large, for others forward what the root could send directly.
+
+use crate::algorithms::phases::binomial_tree::{scatter, subtree};
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Scatter,
+    name: "binomial",
+    aliases: &[],
+    source: "Thakur, Rabenseifner, Gropp 2005, section 4.2",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, in_place, .. } = *problem;
+    let relative = problem.relative(rank);
+    // Where the blocks of the subtree arrive; a leaf gets none but its own.
+    let place = match subtree(relative, size).len() {
+        _ if rank == root => Send,
+        1 => Recv,
+        _ => Scratch,
+    };
+    let mut own = Builder::new(rank, size, size);
+    if rank != root || !in_place {
+        own.copy(place.block(rank), Recv.block(rank));
+    }
+    let scatter = scatter(relative, size).map_runs(|run| run.in_buffer(place));
+    scatter.relabel(root).relabel_blocks(root).then(own.build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_sends_each_block_once() {
+        for size in 1..70 {
+            let problem = Problem { root: size / 3, ..Problem::new(size) };
+            assert_eq!(schedule(&problem, problem.root).blocks_sent(), size - 1);
+        }
+    }
+
+    #[test]
+    fn blocks_of_powers_of_two() {
+        for exponent in 0..7 {
+            let problem = Problem { root: (1 << exponent) / 3, ..Problem::new(1 << exponent) };
+            let blocks: usize = (0..problem.size).map(|rank| schedule(&problem, rank).blocks_sent()).sum();
+            assert_eq!(blocks, problem.size / 2 * exponent);
+        }
+    }
+}

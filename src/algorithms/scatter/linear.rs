@@ -1,0 +1,36 @@
+//! Linear scatter: the root sends every rank its block.
+//!
+//! Source: the definition of MPI_Scatter.
+//! One round of p − 1 messages, all from the root; p − 1 blocks in all, the fewest possible.
+//! Loses when: blocks are small and each message costs the root.
+
+use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const SCATTER: Algorithm = Algorithm {
+    collective: Collective::Scatter,
+    name: "linear",
+    aliases: &["basic_linear"],
+    source: "the definition of MPI_Scatter",
+    parameters: &[],
+    requires: &[],
+    schedule,
+};
+
+pub const SCATTERV: Algorithm = Algorithm { collective: Collective::Scatterv, ..SCATTER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, in_place, .. } = *problem;
+    let mut program = Builder::new(rank, size, size);
+    if rank != root {
+        program.receive(root, Recv.block(rank));
+        return program.build();
+    }
+    for target in (0..size).filter(|&target| target != root) {
+        program.send(target, Send.block(target));
+    }
+    if !in_place {
+        program.copy(Send.block(root), Recv.block(root));
+    }
+    program.build()
+}

@@ -1,0 +1,272 @@
+//! The arguments of a collective as the shim hands them over, read once for each call.
+
+use super::bindings::*;
+use super::pml::{Block, Span, bytes};
+use crate::algorithms::Collective;
+use crate::engine::call::Counts;
+use std::ptr;
+use std::sync::Arc;
+
+/// One buffer of a call.
+pub struct Side {
+    /// Its address; where ranks have datatypes of their own, the blocks have addresses instead.
+    base: *mut u8,
+    datatype: rustcoll_datatype,
+    blocks: Option<Box<[Block]>>,
+    /// Its counts.
+    pub counts: Counts,
+}
+
+impl Side {
+    /// A buffer that the call does not have.
+    pub fn none() -> Side {
+        Side { base: ptr::null_mut(), datatype: bytes(), blocks: None, counts: Counts::NONE }
+    }
+
+    /// So many elements of a datatype.
+    pub fn elements(base: *mut u8, count: usize, datatype: rustcoll_datatype) -> Side {
+        let counts = Counts::One { count, bytes: datatype.size };
+        Side { base, datatype, blocks: None, counts }
+    }
+
+    /// Address, number and datatype of some elements; where each block is an element, of those in one block.
+    #[inline]
+    pub fn elements_at(&self, offset: usize, elements: usize) -> (*mut u8, usize, &rustcoll_datatype) {
+        match &self.blocks {
+            None => {
+                (self.base.wrapping_offset(offset as isize * self.datatype.extent), elements, &self.datatype)
+            }
+            Some(blocks) => {
+                let Block { base, count, datatype } = &blocks[offset];
+                (*base, *count, datatype)
+            }
+        }
+    }
+
+    /// The datatype of its elements.
+    pub fn datatype(&self) -> &rustcoll_datatype {
+        &self.datatype
+    }
+
+    /// Whether the call does not have the buffer.
+    pub fn is_none(&self) -> bool {
+        self.counts == Counts::NONE
+    }
+
+    /// So many elements from its start, whatever the counts say.
+    pub fn span(&self, elements: usize) -> Span {
+        Span { address: self.base, elements, datatype: self.datatype }
+    }
+
+    /// Its address.
+    pub fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    /// The same counts elsewhere.
+    pub fn move_to(&mut self, base: *mut u8) {
+        self.base = base;
+    }
+
+    /// The data as plain bytes, if elements have no gaps.
+    pub fn as_bytes(&self) -> Option<Side> {
+        let data = self.base.wrapping_offset(self.datatype.true_lb);
+        (self.datatype.contiguous != 0).then(|| Side::elements(data, self.counts.bytes(), bytes()))
+    }
+
+    /// # Safety
+    /// The side comes from the shim: its pointers are NULL or point to what they say, for `size` ranks.
+    #[inline]
+    unsafe fn read(side: &rustcoll_side, size: usize) -> Side {
+        let base = side.buffer.cast_mut().cast::<u8>();
+        // SAFETY: by this function's contract.
+        unsafe {
+            // What most calls are, and every short one that is to be fast.
+            if !side.datatype.is_null() && side.counts.values.is_null() {
+                return Side::elements(base, side.count, *side.datatype);
+            }
+            if !side.datatypes.is_null() {
+                return Side::of_blocks(base, side, size);
+            }
+            if side.datatype.is_null() {
+                return Side::none();
+            }
+            let datatype = *side.datatype;
+            let counts = numbers(side.counts, size);
+            match side.displacements.values.is_null() {
+                true => Side::consecutive(base, &counts, datatype),
+                false => Side::placed(base, &counts, &numbers(side.displacements, size), datatype),
+            }
+        }
+    }
+
+    fn consecutive(base: *mut u8, counts: &[isize], datatype: rustcoll_datatype) -> Side {
+        let starts = counts.iter().scan(0, |end, &count| {
+            *end += count;
+            Some(*end - count)
+        });
+        Side::placed(base, counts, &starts.collect::<Vec<_>>(), datatype)
+    }
+
+    /// Displacements may be negative; the address is moved so that offsets are not.
+    fn placed(base: *mut u8, counts: &[isize], displacements: &[isize], datatype: rustcoll_datatype) -> Side {
+        let lowest = displacements.iter().copied().min().unwrap_or(0).min(0);
+        let place =
+            |(&count, &displacement): (&isize, &isize)| ((displacement - lowest) as usize, count as usize);
+        let places: Arc<[(usize, usize)]> = counts.iter().zip(displacements).map(place).collect();
+        let counts = Counts::Each { places, bytes: datatype.size };
+        Side { base: base.wrapping_offset(lowest * datatype.extent), datatype, blocks: None, counts }
+    }
+
+    /// # Safety
+    /// As for [`Side::read`]; the side has counts, displacements in bytes, and datatypes.
+    unsafe fn of_blocks(base: *mut u8, side: &rustcoll_side, size: usize) -> Side {
+        // SAFETY: by this function's contract.
+        let (counts, displacements) =
+            unsafe { (numbers(side.counts, size), numbers(side.displacements, size)) };
+        let block = |rank: usize| {
+            let mut datatype = bytes();
+            // SAFETY: by this function's contract there is a handle for each rank.
+            unsafe { rustcoll_shim_describe(*side.datatypes.add(rank), &mut datatype) };
+            Block { base: base.wrapping_offset(displacements[rank]), count: counts[rank] as usize, datatype }
+        };
+        let blocks: Box<[Block]> = (0..size).map(block).collect();
+        let counts = Counts::Typed { bytes: blocks.iter().map(Block::bytes).collect() };
+        Side { base, datatype: bytes(), blocks: Some(blocks), counts }
+    }
+}
+
+/// # Safety
+/// The array is the shim's and holds `size` numbers.
+unsafe fn numbers(numbers: rustcoll_numbers, size: usize) -> Vec<isize> {
+    // SAFETY: by this function's contract.
+    unsafe {
+        match numbers.are_wide != 0 {
+            true => std::slice::from_raw_parts(numbers.values.cast::<isize>(), size).to_vec(),
+            false => std::slice::from_raw_parts(numbers.values.cast::<i32>(), size)
+                .iter()
+                .map(|&number| number as isize)
+                .collect(),
+        }
+    }
+}
+
+/// What the ranks of a barrier send each other; never written.
+static TOKEN: u8 = 0;
+
+/// A call's arguments.
+pub struct Arguments {
+    /// The collective.
+    pub collective: Collective,
+    /// Whether the input stands where the result goes, at this rank.
+    pub in_place: bool,
+    /// The root, 0 where there is none.
+    pub root: usize,
+    /// The send buffer.
+    pub send: Side,
+    /// The receive buffer.
+    pub recv: Side,
+    /// The operator; one that is never applied, where nothing is reduced.
+    pub operator: rustcoll_operator,
+}
+
+impl Arguments {
+    /// Reads what the shim hands over.
+    ///
+    /// # Safety
+    /// The call comes from the shim, on a communicator of `size` ranks.
+    pub unsafe fn read(call: &rustcoll_call, size: usize) -> Arguments {
+        const NO_OPERATOR: rustcoll_operator = rustcoll_operator { handle: ptr::null(), commutative: 1 };
+        // SAFETY: by this function's contract.
+        let mut arguments = unsafe {
+            Arguments {
+                collective: Collective::ALL[call.collective as usize],
+                in_place: call.in_place != 0,
+                root: call.root as usize,
+                send: Side::read(&call.send, size),
+                recv: Side::read(&call.recv, size),
+                operator: if call.operator_.is_null() { NO_OPERATOR } else { *call.operator_ },
+            }
+        };
+        match arguments.collective {
+            // Ranks may describe the same data by different counts and datatypes: what can be is seen as bytes.
+            Collective::Bcast => {
+                if let Some(plain) = arguments.recv.as_bytes() {
+                    arguments.recv = plain;
+                }
+            }
+            Collective::ReduceScatter | Collective::ReduceScatterBlock => {
+                arguments.split_result(call.recv.count)
+            }
+            Collective::Barrier => arguments.send = Side::elements((&raw const TOKEN).cast_mut(), 1, bytes()),
+            _ => {}
+        }
+        arguments
+    }
+
+    /// MPI describes the whole vector of a reduce-scatter at its receive buffer, of which a rank's result is but a part.
+    fn split_result(&mut self, own: usize) {
+        let input = if self.in_place { self.recv.base } else { self.send.base };
+        let result = Side::elements(self.recv.base, own, self.recv.datatype);
+        self.send = std::mem::replace(&mut self.recv, result);
+        self.send.move_to(input);
+    }
+
+    /// Elements of the whole input of a reduce-scatter.
+    pub fn input_elements(&self, size: usize) -> usize {
+        match &self.send.counts {
+            Counts::Each { places, .. } => places.iter().map(|(_, elements)| elements).sum(),
+            Counts::One { count, .. } => count * size,
+            Counts::Typed { .. } => 0,
+        }
+    }
+
+    /// Whether a broadcast's data must be packed, if its schedule cuts the vector.
+    pub fn has_gaps(&self) -> bool {
+        self.recv.datatype.contiguous == 0
+    }
+
+    /// What rules measure a call by: bytes of the vector, of a block, or of all blocks together where their counts
+    /// differ. 0 where ranks know their own counts only, for the measure must be the same on all ranks.
+    pub fn measured_bytes(&self) -> usize {
+        let known = |first: &Side, second: &Side| {
+            if first.counts == Counts::NONE { second.counts.bytes() } else { first.counts.bytes() }
+        };
+        match self.collective {
+            Collective::Barrier
+            | Collective::Alltoallv
+            | Collective::Alltoallw
+            | Collective::Gatherv
+            | Collective::Scatterv => 0,
+            Collective::ReduceScatter | Collective::ReduceScatterBlock | Collective::Scatter => {
+                known(&self.send, &self.recv)
+            }
+            _ => known(&self.recv, &self.send),
+        }
+    }
+
+    /// Whether the measure says that there is nothing to do, on any rank.
+    pub fn is_empty(&self) -> bool {
+        let is_measured = !matches!(
+            self.collective,
+            Collective::Barrier
+                | Collective::Alltoallv
+                | Collective::Alltoallw
+                | Collective::Gatherv
+                | Collective::Scatterv
+        );
+        is_measured && self.measured_bytes() == 0
+    }
+}
+
+/// The shim's numbers of the collectives are their places in Rust's list.
+const _: () = {
+    assert!(Collective::ALL.len() as u32 == rustcoll_collective_RUSTCOLL_COLLECTIVES);
+    assert!(Collective::Allgather as u32 == rustcoll_collective_RUSTCOLL_ALLGATHER);
+    assert!(Collective::Allreduce as u32 == rustcoll_collective_RUSTCOLL_ALLREDUCE);
+    assert!(Collective::Alltoallw as u32 == rustcoll_collective_RUSTCOLL_ALLTOALLW);
+    assert!(Collective::Bcast as u32 == rustcoll_collective_RUSTCOLL_BCAST);
+    assert!(Collective::Gatherv as u32 == rustcoll_collective_RUSTCOLL_GATHERV);
+    assert!(Collective::ReduceScatterBlock as u32 == rustcoll_collective_RUSTCOLL_REDUCE_SCATTER_BLOCK);
+    assert!(Collective::Scatterv as u32 == rustcoll_collective_RUSTCOLL_SCATTERV);
+};

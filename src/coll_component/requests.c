@@ -1,0 +1,163 @@
+/* The requests of collectives that do not block. */
+
+#include "component.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "ompi/mca/coll/base/coll_base_util.h"
+#include "opal/runtime/opal_progress.h"
+
+/* A request: Rust's operation, and what has to live as long as it. The base class is what Open MPI's own layer expects
+ * of every collective's request: it keeps datatypes and operators there until the operation is complete. */
+typedef struct rustcoll_request {
+    ompi_coll_base_nbc_request_t super;
+    void *operation;
+    opal_object_t **retained;
+    size_t retained_count;
+} rustcoll_request;
+
+static void start(ompi_request_t *request)
+{
+    request->req_status = ompi_status_empty;
+    request->req_state = OMPI_REQUEST_ACTIVE;
+    request->req_complete = REQUEST_PENDING;
+    rustcoll_operation_start(((rustcoll_request *) request)->operation);
+}
+
+static int start_all(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (OMPI_REQUEST_INACTIVE != requests[i]->req_state) {
+            return MPI_ERR_REQUEST;
+        }
+        start(requests[i]);
+    }
+    return MPI_SUCCESS;
+}
+
+static void discard(rustcoll_request *request)
+{
+    OMPI_REQUEST_FINI(&request->super.super);
+    OBJ_RELEASE(request);
+}
+
+static int free_request(ompi_request_t **handle)
+{
+    if (!REQUEST_COMPLETE(*handle)) {
+        return MPI_ERR_REQUEST;
+    }
+    discard((rustcoll_request *) *handle);
+    *handle = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+static int cancel_request(ompi_request_t *request, int flag) { return MPI_ERR_REQUEST; }
+
+static void construct(rustcoll_request *request)
+{
+    request->super.super.req_type = OMPI_REQUEST_COLL;
+    request->super.super.req_status = ompi_status_empty;
+    request->super.super.req_start = start_all;
+    request->super.super.req_free = free_request;
+    request->super.super.req_cancel = cancel_request;
+    request->operation = NULL;
+    request->retained = NULL;
+    request->retained_count = 0;
+}
+
+/* The operation first: it refers to the others. */
+static void destruct(rustcoll_request *request)
+{
+    if (NULL != request->operation) {
+        rustcoll_operation_free(request->operation);
+    }
+    while (0 < request->retained_count) {
+        opal_object_t *object = request->retained[--request->retained_count];
+        OBJ_RELEASE(object);
+    }
+    free(request->retained);
+}
+
+static OBJ_CLASS_INSTANCE(rustcoll_request, ompi_coll_base_nbc_request_t, construct, destruct);
+
+static void retain(rustcoll_request *request, const void *handle)
+{
+    opal_object_t *object = (opal_object_t *) handle;
+    OBJ_RETAIN(object);
+    request->retained[request->retained_count++] = object;
+}
+
+static void retain_side(rustcoll_request *request, const rustcoll_side *side, size_t size)
+{
+    if (NULL != side->datatype) {
+        retain(request, side->datatype->handle);
+    }
+    for (size_t i = 0; NULL != side->datatypes && i < size; i++) {
+        retain(request, side->datatypes[i]);
+    }
+}
+
+/* A communicator that the user frees must live on with its module until its requests are freed. Open MPI's own layer
+ * retains datatypes and operators only in requests that are under way, which a new persistent one is not. */
+static int retain_all(rustcoll_request *request, const rustcoll_call *call, struct ompi_communicator_t *communicator)
+{
+    size_t size = (size_t) ompi_comm_size(communicator);
+    size_t datatypes = NULL == call->recv.datatypes ? 2 : 2 * size;
+    request->retained = calloc(2 + datatypes, sizeof *request->retained);
+    if (NULL == request->retained) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    retain(request, communicator);
+    if (request->super.super.req_persistent) {
+        if (NULL != call->operator_) {
+            retain(request, call->operator_->handle);
+        }
+        retain_side(request, &call->send, size);
+        retain_side(request, &call->recv, size);
+    }
+    return MPI_SUCCESS;
+}
+
+static atomic_bool is_in_progress;
+
+static void begin_progress(void)
+{
+    if (!atomic_exchange(&is_in_progress, true)) {
+        opal_progress_register(rustcoll_progress);
+    }
+}
+
+void rustcoll_stop_progress(void)
+{
+    if (atomic_exchange(&is_in_progress, false)) {
+        opal_progress_unregister(rustcoll_progress);
+    }
+}
+
+int rustcoll_request_new(const rustcoll_module *module, const rustcoll_call *call, int is_persistent,
+                         struct ompi_communicator_t *communicator, ompi_request_t **handle)
+{
+    /* Before anything can fail: all ranks must have reserved equally many. */
+    int tag = ompi_coll_base_nbc_reserve_tags(communicator, 1);
+    rustcoll_request *request = OBJ_NEW(rustcoll_request);
+    if (NULL == request) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    OMPI_REQUEST_INIT(&request->super.super, is_persistent);
+    request->super.super.req_mpi_object.comm = communicator;
+    int status = retain_all(request, call, communicator);
+    if (MPI_SUCCESS == status) {
+        status = rustcoll_prepare(module->state, call, is_persistent, tag, request, &request->operation);
+    }
+    if (MPI_SUCCESS != status) {
+        discard(request);
+        return status;
+    }
+    begin_progress();
+    *handle = &request->super.super;
+    if (!is_persistent) {
+        start(*handle);
+    }
+    return MPI_SUCCESS;
+}

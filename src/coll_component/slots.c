@@ -1,0 +1,356 @@
+/* The module's slots: each describes its call in the neutral form, hands it to Rust, and if Rust says so calls the
+ * component below. */
+
+#include "component.h"
+
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/op/op.h"
+
+/* A call in the neutral form, and what it points to. */
+typedef struct description {
+    rustcoll_call call;
+    rustcoll_datatype send_datatype, recv_datatype;
+    rustcoll_operator operator_;
+} description;
+
+/* The three slots of a collective: they differ in what follows the arguments that SIGNATURE_PARAMETERS declares and
+ * SIGNATURE_ARGUMENTS passes on. */
+#define SLOTS(number, name, signature, describe)                                                             \
+    static int blocking_##name(signature##_PARAMETERS, mca_coll_base_module_t *super)                        \
+    {                                                                                                        \
+        const rustcoll_module *module = (rustcoll_module *) super;                                           \
+        description described;                                                                               \
+        described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \
+        describe(&described, signature##_ARGUMENTS);                                                         \
+        int status = rustcoll_run(module->state, &described.call);                                           \
+        return RUSTCOLL_BELOW != status ? status                                                             \
+                                        : module->below.coll_##name(signature##_ARGUMENTS,                   \
+                                                                    module->below.coll_##name##_module);     \
+    }                                                                                                        \
+    static int nonblocking_##name(signature##_PARAMETERS, ompi_request_t **request,                          \
+                                  mca_coll_base_module_t *super)                                             \
+    {                                                                                                        \
+        const rustcoll_module *module = (rustcoll_module *) super;                                           \
+        description described;                                                                               \
+        described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \
+        describe(&described, signature##_ARGUMENTS);                                                         \
+        int status = rustcoll_request_new(module, &described.call, 0, communicator, request);                \
+        return RUSTCOLL_BELOW != status ? status                                                             \
+                                        : module->below.coll_i##name(signature##_ARGUMENTS, request,         \
+                                                                     module->below.coll_i##name##_module);   \
+    }                                                                                                        \
+    static int persistent_##name(signature##_PARAMETERS, struct ompi_info_t *info, ompi_request_t **request, \
+                                 mca_coll_base_module_t *super)                                              \
+    {                                                                                                        \
+        const rustcoll_module *module = (rustcoll_module *) super;                                           \
+        description described;                                                                               \
+        described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \
+        describe(&described, signature##_ARGUMENTS);                                                         \
+        int status = rustcoll_request_new(module, &described.call, 1, communicator, request);                \
+        return RUSTCOLL_BELOW != status                                                                      \
+                   ? status                                                                                  \
+                   : module->below.coll_##name##_init(signature##_ARGUMENTS, info, request,                  \
+                                                      module->below.coll_##name##_init_module);              \
+    }
+
+static const rustcoll_datatype *describe_datatype(const struct ompi_datatype_t *datatype, rustcoll_datatype *place)
+{
+    rustcoll_shim_describe(datatype, place);
+    return place;
+}
+
+static void describe_operator(description *described, struct ompi_op_t *operator_)
+{
+    described->operator_ = (rustcoll_operator) {operator_, ompi_op_is_commute(operator_)};
+    described->call.operator_ = &described->operator_;
+}
+
+/* Returns whether this rank is the root. */
+static int describe_root(description *described, int root, struct ompi_communicator_t *communicator)
+{
+    described->call.root = root;
+    return ompi_comm_rank(communicator) == root;
+}
+
+/* Sides are zero before; they are filled in place, for this is on the way of every short call. */
+static void set_uniform(rustcoll_side *side, const void *buffer, int count, const rustcoll_datatype *datatype)
+{
+    side->buffer = buffer;
+    side->count = (size_t) count;
+    side->datatype = datatype;
+}
+
+static void set_varying(rustcoll_side *side, const void *buffer, const int *counts, const int *displacements,
+                        const rustcoll_datatype *datatype)
+{
+    side->buffer = buffer;
+    side->datatype = datatype;
+    side->counts.values = counts;
+    side->displacements.values = displacements;
+}
+
+#define BLOCKS_PARAMETERS                                                                                    \
+    const void *send, int send_count, struct ompi_datatype_t *send_datatype, void *recv, int recv_count,     \
+        struct ompi_datatype_t *recv_datatype, struct ompi_communicator_t *communicator
+#define BLOCKS_ARGUMENTS send, send_count, send_datatype, recv, recv_count, recv_datatype, communicator
+
+static void describe_blocks(description *described, BLOCKS_PARAMETERS)
+{
+    rustcoll_call *call = &described->call;
+    call->in_place = MPI_IN_PLACE == send;
+    if (!call->in_place) {
+        set_uniform(&call->send, send, send_count, describe_datatype(send_datatype, &described->send_datatype));
+    }
+    set_uniform(&call->recv, recv, recv_count, describe_datatype(recv_datatype, &described->recv_datatype));
+}
+
+SLOTS(ALLGATHER, allgather, BLOCKS, describe_blocks)
+SLOTS(ALLTOALL, alltoall, BLOCKS, describe_blocks)
+
+#define ALLGATHERV_PARAMETERS                                                                                \
+    const void *send, int send_count, struct ompi_datatype_t *send_datatype, void *recv,                     \
+        const int *recv_counts, const int *displacements, struct ompi_datatype_t *recv_datatype,             \
+        struct ompi_communicator_t *communicator
+#define ALLGATHERV_ARGUMENTS                                                                                 \
+    send, send_count, send_datatype, recv, recv_counts, displacements, recv_datatype, communicator
+
+static void describe_allgatherv(description *described, ALLGATHERV_PARAMETERS)
+{
+    rustcoll_call *call = &described->call;
+    call->in_place = MPI_IN_PLACE == send;
+    if (!call->in_place) {
+        set_uniform(&call->send, send, send_count, describe_datatype(send_datatype, &described->send_datatype));
+    }
+    set_varying(&call->recv, recv, recv_counts, displacements,
+                              describe_datatype(recv_datatype, &described->recv_datatype));
+}
+
+SLOTS(ALLGATHERV, allgatherv, ALLGATHERV, describe_allgatherv)
+
+#define ALLTOALLV_PARAMETERS                                                                                 \
+    const void *send, const int *send_counts, const int *send_displacements,                                 \
+        struct ompi_datatype_t *send_datatype, void *recv, const int *recv_counts,                           \
+        const int *recv_displacements, struct ompi_datatype_t *recv_datatype,                                \
+        struct ompi_communicator_t *communicator
+#define ALLTOALLV_ARGUMENTS                                                                                  \
+    send, send_counts, send_displacements, send_datatype, recv, recv_counts, recv_displacements,             \
+        recv_datatype, communicator
+
+static void describe_alltoallv(description *described, ALLTOALLV_PARAMETERS)
+{
+    rustcoll_call *call = &described->call;
+    call->in_place = MPI_IN_PLACE == send;
+    if (!call->in_place) {
+        set_varying(&call->send, send, send_counts, send_displacements,
+                                  describe_datatype(send_datatype, &described->send_datatype));
+    }
+    set_varying(&call->recv, recv, recv_counts, recv_displacements,
+                              describe_datatype(recv_datatype, &described->recv_datatype));
+}
+
+SLOTS(ALLTOALLV, alltoallv, ALLTOALLV, describe_alltoallv)
+
+#define ALLTOALLW_PARAMETERS                                                                                 \
+    const void *send, const int *send_counts, const int *send_displacements,                                 \
+        struct ompi_datatype_t *const *send_datatypes, void *recv, const int *recv_counts,                   \
+        const int *recv_displacements, struct ompi_datatype_t *const *recv_datatypes,                        \
+        struct ompi_communicator_t *communicator
+#define ALLTOALLW_ARGUMENTS                                                                                  \
+    send, send_counts, send_displacements, send_datatypes, recv, recv_counts, recv_displacements,            \
+        recv_datatypes, communicator
+
+static void describe_alltoallw(description *described, ALLTOALLW_PARAMETERS)
+{
+    rustcoll_call *call = &described->call;
+    call->in_place = MPI_IN_PLACE == send;
+    if (!call->in_place) {
+        set_varying(&call->send, send, send_counts, send_displacements, NULL);
+        call->send.datatypes = (const void *const *) send_datatypes;
+    }
+    set_varying(&call->recv, recv, recv_counts, recv_displacements, NULL);
+    call->recv.datatypes = (const void *const *) recv_datatypes;
+}
+
+SLOTS(ALLTOALLW, alltoallw, ALLTOALLW, describe_alltoallw)
+
+#define BARRIER_PARAMETERS struct ompi_communicator_t *communicator
+#define BARRIER_ARGUMENTS communicator
+
+static void describe_barrier(description *described, BARRIER_PARAMETERS) {}
+
+SLOTS(BARRIER, barrier, BARRIER, describe_barrier)
+
+#define BCAST_PARAMETERS                                                                                     \
+    void *buffer, int count, struct ompi_datatype_t *datatype, int root, struct ompi_communicator_t *communicator
+#define BCAST_ARGUMENTS buffer, count, datatype, root, communicator
+
+static void describe_bcast(description *described, BCAST_PARAMETERS)
+{
+    describe_root(described, root, communicator);
+    set_uniform(&described->call.recv, buffer, count, describe_datatype(datatype, &described->recv_datatype));
+}
+
+SLOTS(BCAST, bcast, BCAST, describe_bcast)
+
+#define REDUCTION_PARAMETERS                                                                                 \
+    const void *send, void *recv, int count, struct ompi_datatype_t *datatype, struct ompi_op_t *operator_,  \
+        struct ompi_communicator_t *communicator
+#define REDUCTION_ARGUMENTS send, recv, count, datatype, operator_, communicator
+
+static void describe_reduction(description *described, REDUCTION_PARAMETERS)
+{
+    rustcoll_call *call = &described->call;
+    const rustcoll_datatype *type = describe_datatype(datatype, &described->recv_datatype);
+    describe_operator(described, operator_);
+    call->in_place = MPI_IN_PLACE == send;
+    if (!call->in_place) {
+        set_uniform(&call->send, send, count, type);
+    }
+    set_uniform(&call->recv, recv, count, type);
+}
+
+SLOTS(ALLREDUCE, allreduce, REDUCTION, describe_reduction)
+SLOTS(EXSCAN, exscan, REDUCTION, describe_reduction)
+SLOTS(REDUCE_SCATTER_BLOCK, reduce_scatter_block, REDUCTION, describe_reduction)
+SLOTS(SCAN, scan, REDUCTION, describe_reduction)
+
+#define REDUCE_SCATTER_PARAMETERS                                                                            \
+    const void *send, void *recv, const int *recv_counts, struct ompi_datatype_t *datatype,                  \
+        struct ompi_op_t *operator_, struct ompi_communicator_t *communicator
+#define REDUCE_SCATTER_ARGUMENTS send, recv, recv_counts, datatype, operator_, communicator
+
+static void describe_reduce_scatter(description *described, REDUCE_SCATTER_PARAMETERS)
+{
+    rustcoll_call *call = &described->call;
+    const rustcoll_datatype *type = describe_datatype(datatype, &described->recv_datatype);
+    describe_operator(described, operator_);
+    call->in_place = MPI_IN_PLACE == send;
+    if (!call->in_place) {
+        set_uniform(&call->send, send, 0, type);
+    }
+    set_uniform(&call->recv, recv, recv_counts[ompi_comm_rank(communicator)], type);
+    call->recv.counts.values = recv_counts;
+}
+
+SLOTS(REDUCE_SCATTER, reduce_scatter, REDUCE_SCATTER, describe_reduce_scatter)
+
+#define REDUCE_PARAMETERS                                                                                    \
+    const void *send, void *recv, int count, struct ompi_datatype_t *datatype, struct ompi_op_t *operator_,  \
+        int root, struct ompi_communicator_t *communicator
+#define REDUCE_ARGUMENTS send, recv, count, datatype, operator_, root, communicator
+
+static void describe_reduce(description *described, REDUCE_PARAMETERS)
+{
+    rustcoll_call *call = &described->call;
+    const rustcoll_datatype *type = describe_datatype(datatype, &described->recv_datatype);
+    int is_root = describe_root(described, root, communicator);
+    describe_operator(described, operator_);
+    call->in_place = is_root && MPI_IN_PLACE == send;
+    if (!call->in_place) {
+        set_uniform(&call->send, send, count, type);
+    }
+    if (is_root) {
+        set_uniform(&call->recv, recv, count, type);
+    }
+}
+
+SLOTS(REDUCE, reduce, REDUCE, describe_reduce)
+
+#define ROOTED_BLOCKS_PARAMETERS                                                                             \
+    const void *send, int send_count, struct ompi_datatype_t *send_datatype, void *recv, int recv_count,     \
+        struct ompi_datatype_t *recv_datatype, int root, struct ompi_communicator_t *communicator
+#define ROOTED_BLOCKS_ARGUMENTS                                                                              \
+    send, send_count, send_datatype, recv, recv_count, recv_datatype, root, communicator
+
+static void describe_gather(description *described, ROOTED_BLOCKS_PARAMETERS)
+{
+    rustcoll_call *call = &described->call;
+    int is_root = describe_root(described, root, communicator);
+    call->in_place = is_root && MPI_IN_PLACE == send;
+    if (!call->in_place) {
+        set_uniform(&call->send, send, send_count, describe_datatype(send_datatype, &described->send_datatype));
+    }
+    if (is_root) {
+        set_uniform(&call->recv, recv, recv_count, describe_datatype(recv_datatype, &described->recv_datatype));
+    }
+}
+
+static void describe_scatter(description *described, ROOTED_BLOCKS_PARAMETERS)
+{
+    rustcoll_call *call = &described->call;
+    int is_root = describe_root(described, root, communicator);
+    call->in_place = is_root && MPI_IN_PLACE == recv;
+    if (is_root) {
+        set_uniform(&call->send, send, send_count, describe_datatype(send_datatype, &described->send_datatype));
+    }
+    if (!call->in_place) {
+        set_uniform(&call->recv, recv, recv_count, describe_datatype(recv_datatype, &described->recv_datatype));
+    }
+}
+
+SLOTS(GATHER, gather, ROOTED_BLOCKS, describe_gather)
+SLOTS(SCATTER, scatter, ROOTED_BLOCKS, describe_scatter)
+
+#define GATHERV_PARAMETERS                                                                                   \
+    const void *send, int send_count, struct ompi_datatype_t *send_datatype, void *recv,                     \
+        const int *recv_counts, const int *displacements, struct ompi_datatype_t *recv_datatype, int root,   \
+        struct ompi_communicator_t *communicator
+#define GATHERV_ARGUMENTS                                                                                    \
+    send, send_count, send_datatype, recv, recv_counts, displacements, recv_datatype, root, communicator
+
+static void describe_gatherv(description *described, GATHERV_PARAMETERS)
+{
+    rustcoll_call *call = &described->call;
+    int is_root = describe_root(described, root, communicator);
+    call->in_place = is_root && MPI_IN_PLACE == send;
+    if (!call->in_place) {
+        set_uniform(&call->send, send, send_count, describe_datatype(send_datatype, &described->send_datatype));
+    }
+    if (is_root) {
+        set_varying(&call->recv, recv, recv_counts, displacements,
+                                  describe_datatype(recv_datatype, &described->recv_datatype));
+    }
+}
+
+SLOTS(GATHERV, gatherv, GATHERV, describe_gatherv)
+
+#define SCATTERV_PARAMETERS                                                                                  \
+    const void *send, const int *send_counts, const int *displacements,                                      \
+        struct ompi_datatype_t *send_datatype, void *recv, int recv_count,                                   \
+        struct ompi_datatype_t *recv_datatype, int root, struct ompi_communicator_t *communicator
+#define SCATTERV_ARGUMENTS                                                                                   \
+    send, send_counts, displacements, send_datatype, recv, recv_count, recv_datatype, root, communicator
+
+static void describe_scatterv(description *described, SCATTERV_PARAMETERS)
+{
+    rustcoll_call *call = &described->call;
+    int is_root = describe_root(described, root, communicator);
+    call->in_place = is_root && MPI_IN_PLACE == recv;
+    if (is_root) {
+        set_varying(&call->send, send, send_counts, displacements,
+                                  describe_datatype(send_datatype, &described->send_datatype));
+    }
+    if (!call->in_place) {
+        set_uniform(&call->recv, recv, recv_count, describe_datatype(recv_datatype, &described->recv_datatype));
+    }
+}
+
+SLOTS(SCATTERV, scatterv, SCATTERV, describe_scatterv)
+
+static int reduce_local(const void *source, void *target, int count, struct ompi_datatype_t *datatype,
+                        struct ompi_op_t *operator_, mca_coll_base_module_t *super)
+{
+    ompi_op_reduce(operator_, (void *) source, target, (size_t) count, datatype);
+    return MPI_SUCCESS;
+}
+
+void rustcoll_fill_slots(mca_coll_base_module_t *module)
+{
+#define FILL(number, name)                                                                                   \
+    module->coll_##name = blocking_##name;                                                                   \
+    module->coll_i##name = nonblocking_##name;                                                               \
+    module->coll_##name##_init = persistent_##name;
+    RUSTCOLL_EACH(FILL)
+#undef FILL
+    module->coll_reduce_local = reduce_local;
+}

@@ -1,0 +1,191 @@
+//! What it takes to carry a plan out: memory, requests, and what has to be copied before and after.
+
+use super::arguments::{Arguments, Side};
+use super::bindings::*;
+use super::memory::{Memory, OutOfMemory};
+use super::pml::{self, Error, Pml, Span};
+use crate::algorithms::Collective;
+use crate::engine::call::Counts;
+use crate::engine::{Execution, Plan};
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+/// Temporary memory and requests, kept from call to call.
+pub struct Work {
+    requests: Vec<*mut c_void>,
+    scratch: Memory,
+    staging: Memory,
+    /// What stands in for a buffer of the caller's.
+    substitute: Memory,
+    bytes: rustcoll_datatype,
+    execution: Execution,
+}
+
+/// Copies of the caller's data that a schedule needs around it.
+#[derive(Clone, Copy, Default)]
+pub struct Wrapping {
+    before: Option<(Span, Span)>,
+    after: Option<(Span, Span)>,
+}
+
+/// A rank among how many.
+#[derive(Clone, Copy)]
+pub struct Group {
+    /// The rank.
+    pub rank: usize,
+    /// Number of ranks.
+    pub size: usize,
+}
+
+/// Where a collective runs.
+#[derive(Clone, Copy)]
+pub struct Channel {
+    /// The communicator's handle.
+    pub communicator: *const c_void,
+    /// The tag of all its messages.
+    pub tag: c_int,
+}
+
+impl Wrapping {
+    /// Whether there is nothing to copy.
+    pub fn is_none(&self) -> bool {
+        self.before.is_none() && self.after.is_none()
+    }
+}
+
+impl Work {
+    /// No memory yet.
+    pub fn new() -> Work {
+        Work {
+            requests: Vec::new(),
+            scratch: Memory::default(),
+            staging: Memory::default(),
+            substitute: Memory::default(),
+            bytes: pml::bytes(),
+            execution: Execution::default(),
+        }
+    }
+
+    /// Replaces buffers of the caller's where schedules cannot work on them as they are: the vector of a broadcast that
+    /// is to be packed, and the input of a reduce-scatter that stands where the result goes.
+    pub fn substitute(
+        &mut self,
+        arguments: &mut Arguments,
+        group: Group,
+        is_packed: bool,
+    ) -> Result<Wrapping, OutOfMemory> {
+        match arguments.collective {
+            Collective::Bcast if is_packed => self.pack(arguments, group.rank == arguments.root),
+            Collective::ReduceScatter | Collective::ReduceScatterBlock if arguments.in_place => {
+                self.copy_input(arguments, group.size)
+            }
+            _ => Ok(Wrapping::default()),
+        }
+    }
+
+    fn pack(&mut self, arguments: &mut Arguments, is_root: bool) -> Result<Wrapping, OutOfMemory> {
+        let Counts::One { count, bytes } = arguments.recv.counts else { return Ok(Wrapping::default()) };
+        let user = arguments.recv.span(count);
+        arguments.recv = Side::elements(self.substitute.at_least(count * bytes)?, count * bytes, self.bytes);
+        let packed = arguments.recv.span(count * bytes);
+        Ok(match is_root {
+            true => Wrapping { before: Some((user, packed)), after: None },
+            false => Wrapping { before: None, after: Some((packed, user)) },
+        })
+    }
+
+    fn copy_input(&mut self, arguments: &mut Arguments, size: usize) -> Result<Wrapping, OutOfMemory> {
+        let elements = arguments.input_elements(size);
+        let user = arguments.send.span(elements);
+        let copied = self.substitute.place(elements, arguments.send.datatype())?.span(0, elements);
+        arguments.send.move_to(copied.address);
+        Ok(Wrapping { before: Some((user, copied)), after: None })
+    }
+
+    /// Begins anew with a plan. An error leaves nothing outstanding.
+    pub fn begin(&mut self, plan: &Plan, wrapping: &Wrapping) -> Result<(), Error> {
+        self.execution = Execution::default();
+        if self.requests.len() < plan.posts {
+            self.requests.resize(plan.posts, ptr::null_mut());
+        }
+        copy(&wrapping.before)
+    }
+
+    /// Goes on to the end of a plan.
+    pub fn finish(
+        &mut self,
+        plan: &Plan,
+        channel: Channel,
+        arguments: &Arguments,
+        wrapping: &Wrapping,
+    ) -> Result<(), Error> {
+        self.drive(plan, channel, arguments, wrapping, |execution, transport| {
+            execution.finish(plan, transport).map(|()| true)
+        })?;
+        Ok(())
+    }
+
+    /// Goes on with a plan as far as it can without waiting; says whether it came to its end.
+    pub fn advance(
+        &mut self,
+        plan: &Plan,
+        channel: Channel,
+        arguments: &Arguments,
+        wrapping: &Wrapping,
+    ) -> Result<bool, Error> {
+        self.drive(plan, channel, arguments, wrapping, |execution, transport| {
+            execution.advance(plan, transport)
+        })
+    }
+
+    fn drive(
+        &mut self,
+        plan: &Plan,
+        channel: Channel,
+        arguments: &Arguments,
+        wrapping: &Wrapping,
+        go: impl FnOnce(&mut Execution, &mut Pml) -> Result<bool, Error>,
+    ) -> Result<bool, Error> {
+        let scratch_type = scratch_datatype(arguments, &self.bytes);
+        let scratch = self.scratch.place(plan.scratch_elements, scratch_type).map_err(|_| MPI_ERR_NO_MEM)?;
+        let staging = self.staging.place(plan.staging_bytes, &self.bytes).map_err(|_| MPI_ERR_NO_MEM)?;
+        let mut transport = Pml {
+            communicator: channel.communicator,
+            tag: channel.tag,
+            send: &arguments.send,
+            recv: &arguments.recv,
+            scratch,
+            staging,
+            operator: &arguments.operator,
+            requests: &mut self.requests,
+        };
+        let result = go(&mut self.execution, &mut transport);
+        if result.is_err() && transport.abandon() {
+            // What was given up may still arrive.
+            self.scratch.leak();
+            self.staging.leak();
+            self.substitute.leak();
+        }
+        if result? {
+            copy(&wrapping.after)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}
+
+/// Reductions need elements in scratch memory, everything else keeps bytes there.
+fn scratch_datatype<'a>(arguments: &'a Arguments, bytes: &'a rustcoll_datatype) -> &'a rustcoll_datatype {
+    match arguments.collective {
+        Collective::Bcast => arguments.recv.datatype(),
+        collective if !collective.reduces() => bytes,
+        _ if arguments.send.is_none() => arguments.recv.datatype(),
+        _ => arguments.send.datatype(),
+    }
+}
+
+fn copy(spans: &Option<(Span, Span)>) -> Result<(), Error> {
+    let Some((source, target)) = spans else { return Ok(()) };
+    // SAFETY: one of the two is a buffer of the caller's as its arguments describe it, the other a copy's memory.
+    unsafe { pml::copy(*source, *target) }
+}
