@@ -52,6 +52,8 @@ struct Shape {
     send: Counts,
     recv: Counts,
     has_gaps: bool,
+    /// Whether there is a component below for this form of the collective.
+    has_below: bool,
 }
 
 /// A call's shape and what serves it.
@@ -199,9 +201,9 @@ impl Communicator {
         let Planning { schedules, last } = &mut *planning;
         let last = &mut last[collective as usize];
         let prepared = match last {
-            Some(prepared) if prepared.shape.is_of(arguments, values) => prepared,
+            Some(prepared) if prepared.shape.is_of(arguments, values, has_below) => prepared,
             _ => {
-                let shape = Shape::new(arguments, values, self.group.size);
+                let shape = Shape::new(arguments, values, has_below, self.group.size);
                 let chosen = schedules.choose(
                     &shape.call,
                     shape.in_place && collective.has_in_place(),
@@ -227,7 +229,7 @@ impl Communicator {
 }
 
 impl Shape {
-    fn new(arguments: &Arguments, values: Values, size: usize) -> Shape {
+    fn new(arguments: &Arguments, values: Values, has_below: bool, size: usize) -> Shape {
         let &Arguments { collective, in_place, root, .. } = arguments;
         let call = Call {
             collective,
@@ -238,12 +240,13 @@ impl Shape {
             in_place: in_place && !collective.is_rooted(),
         };
         let (send, recv) = (arguments.send.counts.clone(), arguments.recv.counts.clone());
-        Shape { call, in_place, root, values, send, recv, has_gaps: arguments.has_gaps() }
+        Shape { call, in_place, root, values, send, recv, has_gaps: arguments.has_gaps(), has_below }
     }
 
     /// Whether a call with these arguments has this shape. Compares, where [`Shape::new`] would compute and allocate.
-    fn is_of(&self, arguments: &Arguments, values: Values) -> bool {
+    fn is_of(&self, arguments: &Arguments, values: Values, has_below: bool) -> bool {
         self.values == values
+            && self.has_below == has_below
             && self.root == arguments.root
             && self.in_place == arguments.in_place
             && self.call.commutative == (arguments.operator.commutative != 0)

@@ -106,6 +106,14 @@ fn alone_it_serves_every_collective_of_an_intra_communicator() {
     }
 }
 
+/// tuned has no collectives that do not block: a refused call goes below in one form, and cannot in the other.
+#[test]
+fn forms_without_a_component_below_are_served_all_the_same() {
+    let mut command = mpirun(3);
+    command.env("OMPI_MCA_coll", "rustcoll,tuned").env("OMPI_MCA_coll_rustcoll_allreduce_algorithm", "ring");
+    assert_right(&run(command.arg(user_program()), 60));
+}
+
 #[test]
 fn an_explicit_priority_makes_it_active() {
     let mut command = mpirun(2);

@@ -17,13 +17,13 @@ fn conformance(ranks: usize, options: &[&str], seconds: u32) {
 fn on_up_to_9_and_on_12_13_and_16_ranks() {
     for ranks in [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16] {
         let size = ranks.to_string();
-        conformance(ranks, &["--sizes", &size, "--cases", "1000", "--budget-seconds", "30"], 300);
+        conformance(ranks, &["--sizes", &size, "--cases", "1000", "--budget-seconds", "15"], 300);
     }
 }
 
 #[test]
 fn on_subgroups_of_8_ranks() {
-    conformance(8, &["--seed", "2", "--cases", "1000", "--budget-seconds", "60"], 300);
+    conformance(8, &["--seed", "2", "--cases", "1000", "--budget-seconds", "30"], 300);
 }
 
 #[test]

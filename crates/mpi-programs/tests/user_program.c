@@ -99,6 +99,11 @@ static void test_order(MPI_Comm communicator)
     for (int i = 0; i < 3; i++) {
         MPI_Allreduce(&mine, &first, 1, MPI_INT, left, communicator);
         expect(first, 7);
+        MPI_Request request;
+        first = 0;
+        MPI_Iallreduce(&mine, &first, 1, MPI_INT, left, communicator, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        expect(first, 7);
     }
     MPI_Op_free(&left);
 }
