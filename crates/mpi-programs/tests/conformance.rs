@@ -6,6 +6,9 @@ use common::{mpirun, run};
 
 fn conformance(ranks: usize, options: &[&str], seconds: u32) {
     let mut command = mpirun(ranks);
+    // What rustcoll refuses goes to basic: Open MPI 4.1's tuned hangs in an allgatherv whose ranks describe the same data
+    // by different datatypes.
+    command.env("OMPI_MCA_coll", "rustcoll,basic,libnbc,self,inter");
     command.arg(env!("CARGO_BIN_EXE_conformance")).args(options);
     let job = run(&mut command, seconds);
     job.assert(job.success, &format!("conformance fails on {ranks} ranks"));
