@@ -227,17 +227,13 @@ impl Arguments {
     }
 
     /// What rules measure a call by: bytes of the vector, of a block, or of all blocks together where their counts
-    /// differ. 0 where ranks know their own counts only, for the measure must be the same on all ranks.
+    /// differ. 0 where there is no measure.
     pub fn measured_bytes(&self) -> usize {
         let known = |first: &Side, second: &Side| {
-            if first.counts == Counts::NONE { second.counts.bytes() } else { first.counts.bytes() }
+            if first.is_none() { second.counts.bytes() } else { first.counts.bytes() }
         };
         match self.collective {
-            Collective::Barrier
-            | Collective::Alltoallv
-            | Collective::Alltoallw
-            | Collective::Gatherv
-            | Collective::Scatterv => 0,
+            _ if !self.is_measured() => 0,
             Collective::ReduceScatter | Collective::ReduceScatterBlock | Collective::Scatter => {
                 known(&self.send, &self.recv)
             }
@@ -247,15 +243,19 @@ impl Arguments {
 
     /// Whether the measure says that there is nothing to do, on any rank.
     pub fn is_empty(&self) -> bool {
-        let is_measured = !matches!(
+        self.is_measured() && self.measured_bytes() == 0
+    }
+
+    /// Whether all ranks know the same measure. Where each knows its own counts only, there is none.
+    fn is_measured(&self) -> bool {
+        !matches!(
             self.collective,
             Collective::Barrier
                 | Collective::Alltoallv
                 | Collective::Alltoallw
                 | Collective::Gatherv
                 | Collective::Scatterv
-        );
-        is_measured && self.measured_bytes() == 0
+        )
     }
 }
 
