@@ -177,7 +177,7 @@ fn in_disorder(lengths: &[usize]) -> Vec<(usize, usize)> {
 /// One run: the problem, the size of the data and how it lies in memory.
 struct Case<'a> {
     algorithm: &'a Algorithm,
-    problem: Problem,
+    problem: &'a Problem,
     /// Units of the vector, or of a block; where blocks differ, about their average.
     count: usize,
     semantics: Semantics,
@@ -213,8 +213,8 @@ impl Case<'_> {
 
     fn has(&self, rank: usize, buffer: Buffer) -> Range<usize> {
         match buffer {
-            Buffer::Send => self.collective().send_blocks(&self.problem, rank, self.blocks()),
-            Buffer::Recv => self.collective().recv_blocks(&self.problem, rank, self.blocks()),
+            Buffer::Send => self.collective().send_blocks(self.problem, rank, self.blocks()),
+            Buffer::Recv => self.collective().recv_blocks(self.problem, rank, self.blocks()),
             Buffer::Scratch => 0..0,
         }
     }
@@ -311,7 +311,7 @@ impl Case<'_> {
     /// The send and the receive buffer, the input in one of them.
     fn memories(&self, rank: usize) -> [Memory; 2] {
         let mut memories = [Buffer::Send, Buffer::Recv].map(|buffer| self.memory(rank, buffer));
-        let input = self.collective().input(&self.problem, rank, self.blocks());
+        let input = self.collective().input(self.problem, rank, self.blocks());
         if let Some((buffer, blocks)) = input.filter(|_| self.collective() != Collective::Barrier) {
             blocks.for_each(|block| memories[buffer as usize].write(block, &self.input(rank, block)));
         }
@@ -319,7 +319,7 @@ impl Case<'_> {
     }
 
     fn plan(&self, rank: usize, [send, recv]: &[Memory; 2]) -> Plan {
-        let schedule = (self.algorithm.schedule)(&self.problem, rank);
+        let schedule = (self.algorithm.schedule)(self.problem, rank);
         let binding = bind(self.collective(), rank, schedule.blocks, &send.counts, &recv.counts);
         Plan::new(&schedule, &binding)
     }
@@ -370,7 +370,7 @@ fn check_algorithm(algorithm: &Algorithm) {
                 seed += 1;
                 // Out of step with the counts, so that each meets both.
                 let semantics = if seed % 7 < 4 { Semantics::Rendezvous } else { Semantics::Eager };
-                Case { algorithm, problem, count, semantics, seed }.check();
+                Case { algorithm, problem: &problem, count, semantics, seed }.check();
             }
         }
     }

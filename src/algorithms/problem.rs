@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// What all ranks know and agree on before a schedule is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     /// Number of ranks, at least 1.
     pub size: usize,
