@@ -11,7 +11,8 @@ use super::contribution;
 use crate::algorithms::phases::exchange_and_reduce::Accumulator;
 use crate::algorithms::phases::recursive_halving::{allgather, reduce_scatter, section};
 use crate::algorithms::{Algorithm, Collective, Problem};
-use crate::schedule::{Buffer::Recv, Builder, Schedule};
+use crate::schedule::{Buffer::Recv, Builder, Post, Schedule};
+use std::ops::Range;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Allreduce,
@@ -46,13 +47,13 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         let partner = |local| (larger.start + local, section(local, larger.exponent(), vector));
         (local..larger.size).step_by(block.size).map(partner).collect()
     });
-    for (partner, finer) in &above {
-        between.send(*partner, Recv.blocks(finer.clone()));
-    }
-    between.end_round();
-    // Down again.
-    for (partner, finer) in &above {
-        between.receive(*partner, Recv.blocks(finer.clone()));
+    let send_up =
+        |(partner, finer): &(usize, Range<usize>)| between.send(*partner, Recv.blocks(finer.clone()));
+    let leaving: Vec<Option<Post>> = above.iter().map(send_up).collect();
+    // Down again, as soon as the section has left.
+    for ((partner, finer), sent) in above.into_iter().zip(leaving) {
+        between.wait(sent);
+        between.receive(partner, Recv.blocks(finer));
     }
     between.end_round();
     if let Some(partner) = below {

@@ -62,11 +62,13 @@ fn multiply(rank: usize, size: usize, radix: usize, contribution: Buffer) -> Sch
         let weight = radix.pow(round);
         let mine = rank / weight % radix;
         let partner = |digit: usize| rank - mine * weight + digit * weight;
-        for digit in (0..radix).filter(|&digit| digit != mine) {
+        // Everybody starts with the next member, so nobody is the target of two messages at a time.
+        for distance in 1..radix {
+            let digit = (mine + radix - distance) % radix;
             program.receive(partner(digit), incoming(digit, mine));
         }
-        for digit in (0..radix).filter(|&digit| digit != mine) {
-            program.send(partner(digit), operand.block(0));
+        for distance in 1..radix {
+            program.send(partner((mine + distance) % radix), operand.block(0));
         }
         program.end_round();
         combine(&mut program, operand, mine, radix);
