@@ -7,6 +7,7 @@
 pub mod algorithms;
 #[cfg(feature = "component")]
 mod coll_component;
+pub mod cost;
 pub mod engine;
 pub mod schedule;
 pub mod selection;

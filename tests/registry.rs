@@ -1,20 +1,22 @@
 //! Every registered algorithm is verified: for all small sizes in every way it can be called, for larger sizes in a
 //! selection of ways.
 
-use rustcoll::algorithms::{Algorithm, Problem, REGISTRY, default_radix};
-use rustcoll::verify::{problems, verify};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+mod common;
+
+use common::check_all;
+use rustcoll::algorithms::{Algorithm, Problem, default_radix};
+use rustcoll::verify::verify;
 
 #[test]
 fn all_problems_up_to_64_ranks() {
-    verify_all((1..=64).rev(), |_| true);
+    check_all((1..=64).rev(), |_| true, assert_verified);
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn selected_problems_up_to_1024_ranks() {
-    verify_all([1024, 1023, 1000, 512, 511, 256, 255, 129, 128, 127, 100, 65], is_selected);
+    let sizes = [1024, 1023, 1000, 512, 511, 256, 255, 129, 128, 127, 100, 65];
+    check_all(sizes, is_selected, assert_verified);
 }
 
 /// Some roots and radices, among them the extreme ones.
@@ -24,24 +26,6 @@ fn is_selected(problem: &Problem) -> bool {
     (size <= 256 || segments <= 2)
         && [0, 1, size / 2 + 1, size - 1].contains(&root)
         && [2, 3, default_radix(size), size / 2, size].contains(&radix)
-}
-
-/// Verifies the selected problems of every algorithm at these sizes, on all processors.
-fn verify_all(sizes: impl IntoIterator<Item = usize>, selected: impl Fn(&Problem) -> bool + Sync) {
-    let tasks: Vec<(usize, &Algorithm)> =
-        sizes.into_iter().flat_map(|size| REGISTRY.iter().map(move |&algorithm| (size, algorithm))).collect();
-    let next = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, |count| count.get()) {
-            scope.spawn(|| {
-                while let Some(&(size, algorithm)) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    for problem in problems(algorithm, size).iter().filter(|problem| selected(problem)) {
-                        assert_verified(algorithm, problem);
-                    }
-                }
-            });
-        }
-    });
 }
 
 fn assert_verified(algorithm: &Algorithm, problem: &Problem) {

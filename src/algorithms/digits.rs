@@ -13,6 +13,20 @@ pub fn digits(size: usize, radix: usize) -> u32 {
     count
 }
 
+/// `ceil(log2 size)`: the rounds until all ranks are reached, if in each twice as many are.
+pub fn doublings(size: usize) -> usize {
+    digits(size, 2) as usize
+}
+
+/// How many numbers below `size` have a single digit that is not zero: `w(r−1) − floor((r^w − size)/r^(w−1))`, where w
+/// is the number of digits (Fan et al. 2022, equation 2).
+pub fn with_one_nonzero_digit(size: usize, radix: usize) -> usize {
+    match digits(size, radix) {
+        0 => 0,
+        w => w as usize * (radix - 1) - (radix.pow(w) - size) / radix.pow(w - 1),
+    }
+}
+
 /// The numbers below `size` whose digit at `position` is `digit`, ascending.
 pub fn with_digit(size: usize, radix: usize, position: u32, digit: usize) -> impl Iterator<Item = usize> {
     let weight = radix.pow(position);
@@ -58,6 +72,21 @@ mod tests {
                         assert_eq!(found, expected);
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn single_nonzero_digits_are_counted() {
+        let known =
+            [((1, 2), 0), ((8, 2), 3), ((9, 3), 4), ((64, 4), 9), ((10, 10), 9), ((10, 4), 5), ((6, 4), 4)];
+        for ((size, radix), expected) in known {
+            assert_eq!(with_one_nonzero_digit(size, radix), expected, "p={size} r={radix}");
+        }
+        for size in 1..60 {
+            for radix in 2..=size.max(2) {
+                let found = (1..size).filter(|&number| nonzero_digits(number, radix) == 1).count();
+                assert_eq!(with_one_nonzero_digit(size, radix), found, "p={size} r={radix}");
             }
         }
     }

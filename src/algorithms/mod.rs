@@ -22,6 +22,7 @@ pub use allreduce::binary_blocks::delta_expo_max;
 pub use collective::{Collective, Cut};
 pub use problem::{Parameter, Problem, Reason, Requirement, default_radix, legal_radix};
 
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 /// A registered algorithm.
@@ -41,6 +42,8 @@ pub struct Algorithm {
     pub requires: &'static [Requirement],
     /// The program of one rank.
     pub schedule: fn(&Problem, usize) -> Schedule,
+    /// What it costs, in closed form.
+    pub cost: fn(&Problem) -> Cost,
 }
 
 /// Every algorithm.

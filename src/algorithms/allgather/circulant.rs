@@ -5,8 +5,9 @@
 //! ceil(log2 p) rounds, p − 1 blocks sent. Loses when: vectors are long, for partners are far apart.
 
 use super::with_own_block;
-use crate::algorithms::phases::circulant::allgather;
+use crate::algorithms::phases::circulant::{allgather, allgather_cost};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALLGATHER: Algorithm = Algorithm {
@@ -17,6 +18,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
@@ -25,16 +27,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     with_own_block(problem, allgather(rank, problem.size))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds_and_blocks() {
-        for size in 1..130 {
-            let schedule = schedule(&Problem::new(size), size / 3);
-            let rounds = size.next_power_of_two().ilog2() as usize;
-            assert_eq!((schedule.rounds(), schedule.blocks_sent()), (rounds, size - 1));
-        }
-    }
+fn cost(problem: &Problem) -> Cost {
+    allgather_cost(problem.size)
 }

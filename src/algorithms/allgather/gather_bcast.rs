@@ -1,13 +1,14 @@
 //! Gather and broadcast for MPI_Allgather, both along the binomial tree of rank 0.
 //!
 //! Source: the guideline MPI_Allgather ⪯ MPI_Gather + MPI_Bcast (Hunold, Carpen-Amarie 2018, PGMPITuneLib).
-//! 2 ceil(log2 p) rounds; rank 0 sends ceil(log2 p) whole vectors.
+//! 2 ceil(log2 p) rounds; rank 0 receives p − 1 blocks and sends ceil(log2 p) whole vectors.
 //! Loses when: vectors are long; only seldom does it win, and then what it is compared with is poor.
 
 use super::with_own_block;
-use crate::algorithms::phases::binomial_tree::{children, gather, parent};
+use crate::algorithms::phases::binomial_tree::{broadcast_cost, children, gather, gather_cost, parent};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALLGATHER: Algorithm = Algorithm {
@@ -18,6 +19,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
@@ -26,4 +28,9 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let vector = tree_broadcast(rank, size, 1, parent(rank), children(rank, size));
     with_own_block(problem, gather(rank, size).then(vector.refine(size, |block| block * size)))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let size = problem.size;
+    Cost::up_and_down(gather_cost(size), broadcast_cost(size, 1).refine(size))
 }

@@ -5,6 +5,7 @@
 
 use super::with_own_block;
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALLGATHER: Algorithm = Algorithm {
@@ -15,6 +16,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
@@ -31,4 +33,9 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send((rank + distance) % size, Recv.block(rank));
     }
     with_own_block(problem, program.build())
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_rounds(others, others, 0)
 }

@@ -4,8 +4,9 @@
 //! p − 1 rounds, p − 1 blocks sent, all to one neighbour. Loses when: blocks are small, for its latency grows with p.
 
 use super::with_own_block;
-use crate::algorithms::phases::ring_allgather::ring_allgather;
+use crate::algorithms::phases::ring_allgather::{ring_allgather, ring_allgather_cost};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALLGATHER: Algorithm = Algorithm {
@@ -16,10 +17,15 @@ pub const ALLGATHER: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     with_own_block(problem, ring_allgather(rank, problem.size, |_| 1))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    ring_allgather_cost(problem.size)
 }

@@ -4,6 +4,10 @@
 //! Each block of ranks does a reduce-scatter by halving. The results of a smaller block climb to the next larger one,
 //! each of its sections split as finely as that block's, until the largest has the full result; on the way down the
 //! sections go back, and each block ends with an allgather by doubling.
+//! A block of 2^e ranks that has r times as many as the next smaller one has the results of that one in round
+//! u = max(e, u') + r, where u' is when the smaller one was so far. With u and e of the largest, u + 1 + e rounds, if p
+//! is no power of two; else 2e. n(p−1)/p reduced and 2n(p−1)/p bytes sent by a power of two; otherwise all n bytes are
+//! reduced, and up to two 2^e-ths of them are sent in addition to 2n(2^e − 1)/2^e.
 //! Blocks are contiguous ranges of ranks, the largest first, so the order of operands is kept.
 //! Loses when: consecutive powers are far apart, for then a rank of the smaller block talks to many of the larger.
 
@@ -11,6 +15,7 @@ use super::contribution;
 use crate::algorithms::phases::exchange_and_reduce::Accumulator;
 use crate::algorithms::phases::recursive_halving::{allgather, reduce_scatter, section};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Post, Schedule};
 use std::ops::Range;
 
@@ -22,6 +27,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -62,6 +68,36 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     between.end_round();
 
     halved.then(between.build()).then(allgather(local, block.size, vector).embed(size, in_block))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let blocks = rank_blocks(problem.size);
+    let vector = blocks[0].size;
+    // What a rank has to do with the blocks next to its own in size, up and down again.
+    let messages = |index: usize| {
+        let larger = index.checked_sub(1).map_or(0, |larger| blocks[larger].size / blocks[index].size);
+        let smaller = usize::from(index + 1 < blocks.len());
+        2 * blocks[index].exponent() as usize + larger + smaller
+    };
+    Cost {
+        rounds: rounds(&blocks),
+        messages: (0..blocks.len()).map(messages).max().unwrap_or(0),
+        blocks: 2 * (vector - 1) + (blocks.len() - 1).min(2),
+        reduced: vector - 1 + (blocks.len() - 1).min(1),
+    }
+}
+
+/// Up from the smallest block to the largest, which has halved its vectors in the meantime; a round down, and doubling
+/// in the largest block.
+fn rounds(blocks: &[RankBlock]) -> usize {
+    let exponent = blocks[0].exponent() as usize;
+    let ascend = |below: usize, pair: &[RankBlock]| {
+        below.max(pair[0].exponent() as usize) + pair[0].size / pair[1].size
+    };
+    match blocks.windows(2).rev().fold(0, ascend) {
+        0 => 2 * exponent,
+        up => up + 1 + exponent,
+    }
 }
 
 /// A contiguous range of ranks whose number is a power of two.

@@ -5,8 +5,9 @@
 //! Combines contributions in ring order, so the operator must commute. Loses when: vectors are short.
 
 use super::{alone, contribution};
-use crate::algorithms::phases::circulant::{allgather, reduce_scatter};
+use crate::algorithms::phases::circulant::{allgather, allgather_cost, reduce_scatter, reduce_scatter_cost};
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,6 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::Commutative],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -25,6 +27,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         return alone(problem);
     }
     reduce_scatter(rank, size, contribution(problem)).then(allgather(rank, size))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    reduce_scatter_cost(problem.size) + allgather_cost(problem.size)
 }
 
 #[cfg(test)]

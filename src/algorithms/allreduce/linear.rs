@@ -1,12 +1,13 @@
 //! Linear algorithm for MPI_Allreduce: rank 0 receives from all others in turn, reduces, and sends the result to all.
 //!
-//! Source: Open MPI (basic_linear). p − 1 rounds of the whole vector, then one of p − 1 messages.
+//! Source: Open MPI (basic_linear). p − 1 messages of the whole vector up, then as many down.
 //! Keeps the order of operands. Loses when: there are more than a few ranks.
 
 use super::contribution;
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,6 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -24,4 +26,9 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let (parent, children) = if rank == 0 { (None, 1..size) } else { (Some(0), 0..0) };
     tree_reduce(rank, size, 1, contribution(problem), parent, children.clone())
         .then(tree_broadcast(rank, size, 1, parent, children))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::up_and_down(Cost::of_rounds(others, others, others), Cost::of_rounds(others, others, 0))
 }

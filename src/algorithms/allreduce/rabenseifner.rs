@@ -2,13 +2,17 @@
 //!
 //! Source: Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 5.
 //! p a power of two: 2 log2(p) rounds, 2n(p−1)/p bytes sent, n(p−1)/p reduced. Otherwise the ranks beyond a power of
-//! two are folded, sharing the reduction with their partners: 3 + 2 floor(log2 p) rounds.
+//! two are folded, sharing the reduction with their partners: 3 + 2 floor(log2 p) rounds, half a vector more reduced and
+//! one and a half more sent by who stands for two.
 //! Keeps the order of operands. Loses when: vectors are short, or p is just below a power of two.
 
 use super::{alone, contribution};
 use crate::algorithms::phases::fold::{Fold, Role, give_to_keeper_by_halves};
-use crate::algorithms::phases::recursive_halving::{allgather, reduce_scatter};
+use crate::algorithms::phases::recursive_halving::{
+    allgather, allgather_cost, reduce_scatter, reduce_scatter_cost,
+};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,6 +23,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -47,6 +52,18 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
             before.then(after.build())
         }
     }
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let fold = Fold::new(problem.size);
+    let blocks = fold.participants;
+    let among = reduce_scatter_cost(blocks, blocks) + allgather_cost(blocks, blocks);
+    if fold.pairs == 0 {
+        return among;
+    }
+    // A keeper gives half of its vector away before, and the whole afterwards.
+    let before = Cost { rounds: 2, messages: 1, blocks: blocks / 2, reduced: blocks / 2 };
+    before + among + Cost::of_rounds(1, blocks, 0)
 }
 
 #[cfg(test)]

@@ -14,8 +14,9 @@
 
 use super::contribution;
 use crate::algorithms::phases::exchange_and_reduce::Accumulator;
-use crate::algorithms::phases::fold::{Fold, Role};
+use crate::algorithms::phases::fold::{Fold, Role, doubling_cost};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -26,6 +27,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -58,4 +60,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send(folded, Recv.block(0));
     }
     program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    doubling_cost(problem.size)
 }

@@ -2,12 +2,14 @@
 //!
 //! Source: Ruefenacht, Bull, Booth 2017. Recursive doubling is that of radix 2.
 //! p a power of k: log_k(p) rounds of k − 1 messages of the whole vector. Otherwise as many ranks as the largest power
-//! of k take part, each for itself and up to k − 1 ranks after it, which adds two rounds.
+//! of k take part, each for itself and up to k − 1 ranks after it, which adds a round of up to k − 1 messages before and
+//! one afterwards.
 //! All ranks combine a group's vectors from the lowest to the highest rank, so they agree bit for bit and the order of
 //! operands is kept. Loses when: vectors are long.
 
 use super::{alone, contribution};
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,6 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Radix],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -52,6 +55,14 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         after.send(other, Recv.block(0));
     }
     program.build().then(multiply).then(after.build())
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let Problem { size, radix, .. } = *problem;
+    let rounds = size.ilog(radix);
+    let others = size.div_ceil(radix.pow(rounds)) - 1;
+    let messages = rounds as usize * (radix - 1) + others;
+    Cost { rounds: messages + others, messages, blocks: messages, reduced: messages }
 }
 
 /// The rounds among the participants, of whom there are a power of the radix.

@@ -1,15 +1,16 @@
 //! Reduce and broadcast for MPI_Allreduce, both along the binomial tree of rank 0.
 //!
 //! Source: Thakur, Rabenseifner, Gropp 2005, section 4.5; Open MPI (nonoverlapping).
-//! 2 ceil(log2 p) rounds; 2(p − 1) messages of the whole vector, the fewest there can be. With k segments a rank passes
-//! a segment on while the next one arrives. Keeps the order of operands.
+//! 2 ceil(log2 p) rounds; 2(p − 1) messages of the whole vector, the fewest there can be. With k segments 2k ceil(log2 p)
+//! rounds of one segment, for a rank passes one on while the next one arrives. Keeps the order of operands.
 //! Loses when: messages are cheap, to `recursive_doubling`, which takes half as many rounds.
 
 use super::contribution;
-use crate::algorithms::phases::binomial_tree::{children, parent};
+use crate::algorithms::phases::binomial_tree::{broadcast_cost, children, parent, reduce_cost};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -20,6 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Segment],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -28,6 +30,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let nearest_first = children(rank, size).rev();
     tree_reduce(rank, size, segments, contribution(problem), parent(rank), nearest_first)
         .then(tree_broadcast(rank, size, segments, parent(rank), children(rank, size)))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let Problem { size, segments, .. } = *problem;
+    Cost::up_and_down(reduce_cost(size, segments), broadcast_cost(size, segments))
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@
 //! Combines contributions in ring order, so the operator must commute. Loses when: latency counts.
 
 use super::{alone, contribution};
-use crate::algorithms::phases::ring_allgather::ring_allgather;
-use crate::algorithms::phases::ring_reduce_scatter::ring_reduce_scatter;
+use crate::algorithms::phases::ring_allgather::{ring_allgather, ring_allgather_cost};
+use crate::algorithms::phases::ring_reduce_scatter::{ring_reduce_scatter, ring_reduce_scatter_cost};
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,6 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::Commutative],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -28,17 +30,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     ring_reduce_scatter(rank, size, contribution(problem)).then(ring_allgather(rank, size, |_| 1))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds_and_volume() {
-        for size in 2..20 {
-            let program = schedule(&Problem::new(size), size - 1);
-            assert_eq!(program.rounds(), 2 * (size - 1));
-            assert_eq!(program.blocks_sent(), 2 * (size - 1));
-            assert_eq!(program.blocks_reduced(), size - 1);
-        }
-    }
+fn cost(problem: &Problem) -> Cost {
+    ring_reduce_scatter_cost(problem.size) + ring_allgather_cost(problem.size)
 }

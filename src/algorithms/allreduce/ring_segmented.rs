@@ -8,6 +8,7 @@
 
 use super::{alone, contribution};
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 use std::collections::VecDeque;
 
@@ -19,6 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -61,20 +63,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     program.build()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn messages_and_volume() {
-        for size in 2..20 {
-            for segments in 1..5 {
-                let problem = Problem { segments: segments * size, ..Problem::new(size) };
-                let program = schedule(&problem, size - 1);
-                assert_eq!(program.messages_sent(), 2 * (size - 1) * segments);
-                assert_eq!(program.blocks_sent(), 2 * (size - 1) * segments);
-                assert_eq!(program.blocks_reduced(), (size - 1) * segments);
-            }
-        }
-    }
+fn cost(problem: &Problem) -> Cost {
+    let partial_sums = (problem.size - 1) * problem.segments.div_ceil(problem.size);
+    Cost::of_rounds(2 * partial_sums, 2 * partial_sums, partial_sums)
 }

@@ -5,8 +5,9 @@
 //! for each nonzero digit of its distance, so p·w·(r−1)/r blocks are sent, roughly.
 //! Loses when: blocks are large, for each travels up to w times.
 
-use crate::algorithms::digits::{digits, nonzero_digits_below, with_digit};
+use crate::algorithms::digits::{digits, nonzero_digits_below, with_digit, with_one_nonzero_digit};
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Message, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,6 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Radix],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -38,6 +40,17 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.copy(place(distance, hops), Recv.block((rank + size - distance) % size));
     }
     super::with_input(problem, program.build())
+}
+
+/// Messages and blocks sent by equations 2 and 3 of Fan et al. 2022.
+pub(super) fn cost(problem: &Problem) -> Cost {
+    let Problem { size, radix, .. } = *problem;
+    let sent = |position: u32| {
+        let weight = radix.pow(position);
+        let (complete, rest) = (size / (weight * radix) * weight, size % (weight * radix));
+        (1..radix).map(|digit| complete + rest.saturating_sub(digit * weight).min(weight)).sum::<usize>()
+    };
+    Cost::of_rounds(with_one_nonzero_digit(size, radix), (0..digits(size, radix)).map(sent).sum(), 0)
 }
 
 /// Whether blocks travel to higher or to lower ranks.
@@ -84,37 +97,18 @@ pub(super) fn exchange_by_digits(
 mod tests {
     use super::*;
 
-    /// Steps and blocks by the formulas of Fan et al. 2022, equations 2 and 3.
-    fn formula(size: usize, radix: usize) -> (usize, usize) {
-        let w = digits(size, radix);
-        if w == 0 {
-            return (0, 0);
-        }
-        let steps = w as usize * (radix - 1) - (radix.pow(w) - size) / radix.pow(w - 1);
-        let mut blocks = 0;
-        for x in 0..w {
-            let weight = radix.pow(x);
-            let complete = size / (weight * radix) * weight;
-            let rest = (size % (weight * radix)) as isize;
-            for z in 1..radix {
-                let beyond = rest - (z * weight) as isize;
-                blocks += complete + beyond.clamp(0, weight as isize) as usize;
-            }
-        }
-        (steps, blocks)
-    }
-
     fn counted(algorithm: &Algorithm, size: usize, radix: usize) -> (usize, usize) {
         let schedule = (algorithm.schedule)(&Problem { radix, ..Problem::new(size) }, size / 2);
         (schedule.messages_sent(), schedule.blocks_sent())
     }
 
     #[test]
-    fn steps_and_blocks_follow_the_paper() {
+    fn every_radix_costs_what_the_paper_says() {
         for algorithm in [&ALGORITHM, &super::super::bruck_modified::ALGORITHM] {
             for size in 1..200 {
                 for radix in 2..=size.max(2) {
-                    assert_eq!(counted(algorithm, size, radix), formula(size, radix), "p={size} r={radix}");
+                    let Cost { messages, blocks, .. } = cost(&Problem { radix, ..Problem::new(size) });
+                    assert_eq!(counted(algorithm, size, radix), (messages, blocks), "p={size} r={radix}");
                 }
             }
         }

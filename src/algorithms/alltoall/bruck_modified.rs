@@ -5,7 +5,7 @@
 //! Messages and blocks sent as in `bruck`; no copies but that of the rank's own block.
 //! Loses when: blocks are large, for each travels up to ceil(log_r p) times.
 
-use super::bruck::{Direction, exchange_by_digits};
+use super::bruck::{Direction, cost, exchange_by_digits};
 use super::{copy_own_block, place_on_the_way, with_input};
 use crate::algorithms::digits::nonzero_digits;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
@@ -19,6 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Radix],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

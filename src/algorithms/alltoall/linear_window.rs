@@ -1,11 +1,12 @@
 //! Spread-out for MPI_Alltoall with a bound on the messages under way.
 //!
 //! Source: MPICH (throttled "scattered" alltoall); Open MPI ("linear with sync").
-//! p − 1 blocks sent. At most `window` sends and as many receives are under way; the next pair is posted when the
-//! oldest is complete. Loses when: the network bears everything at once; blocks are small.
+//! p − 1 messages of one block. At most `window` sends and as many receives are under way; the next pair is posted
+//! when the oldest is complete. Loses when: the network bears everything at once; blocks are small.
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -16,6 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Window],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -33,6 +35,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     copy_own_block(problem, &mut program, rank);
     with_input(problem, program.build())
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_rounds(others, others, 0)
 }
 
 #[cfg(test)]

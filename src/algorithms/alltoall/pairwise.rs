@@ -5,6 +5,7 @@
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALLTOALL: Algorithm = Algorithm {
@@ -15,6 +16,7 @@ pub const ALLTOALL: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 pub const ALLTOALLV: Algorithm = Algorithm { collective: Collective::Alltoallv, ..ALLTOALL };
@@ -30,6 +32,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.exchange((target, Send.block(target)), (source, Recv.block(source)));
     }
     with_input(problem, program.build())
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_rounds(others, others, 0)
 }
 
 /// Whom a rank sends to and receives from: the same partner (by exclusive or) if `size` is a power of two, else the

@@ -6,6 +6,7 @@
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALLTOALL: Algorithm = Algorithm {
@@ -16,6 +17,7 @@ pub const ALLTOALL: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 pub const ALLTOALLV: Algorithm = Algorithm { collective: Collective::Alltoallv, ..ALLTOALL };
@@ -36,4 +38,9 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     copy_own_block(problem, &mut program, rank);
     with_input(problem, program.build())
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_rounds(others, others, 0)
 }

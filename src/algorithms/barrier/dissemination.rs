@@ -4,7 +4,9 @@
 //! Loses when: many ranks share a network card, for all send in every round.
 
 use super::{place, token};
+use crate::algorithms::digits::doublings;
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -15,6 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -27,15 +30,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     program.build()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds() {
-        for (size, rounds) in [(1, 0), (2, 1), (5, 3), (8, 3), (9, 4)] {
-            let program = schedule(&Problem::new(size), size / 2);
-            assert_eq!((program.rounds(), program.messages_sent()), (rounds, rounds));
-        }
-    }
+fn cost(problem: &Problem) -> Cost {
+    let rounds = doublings(problem.size);
+    Cost::of_rounds(rounds, rounds, 0)
 }

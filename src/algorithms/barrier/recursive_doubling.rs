@@ -5,8 +5,9 @@
 //! before and are told afterwards, in two more rounds. Loses when: p is not a power of two, to `dissemination`.
 
 use super::{place, token};
-use crate::algorithms::phases::fold::{Fold, Role};
+use crate::algorithms::phases::fold::{Fold, Role, doubling_cost};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,6 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -43,6 +45,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
 }
 
+fn cost(problem: &Problem) -> Cost {
+    Cost { reduced: 0, ..doubling_cost(problem.size) }
+}
+
 /// The rounds among the participants, of whom there are a power of two.
 fn double(rank: usize, size: usize) -> Schedule {
     let mut program = Builder::new(rank, size, 1);
@@ -51,16 +57,4 @@ fn double(rank: usize, size: usize) -> Schedule {
         program.exchange((partner, token()), (partner, place(0)));
     }
     program.build()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds() {
-        for (size, rounds) in [(1, 0), (2, 1), (3, 3), (5, 4), (8, 3), (9, 5)] {
-            assert_eq!(schedule(&Problem::new(size), 0).rounds(), rounds, "p = {size}");
-        }
-    }
 }

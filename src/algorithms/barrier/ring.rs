@@ -5,6 +5,7 @@
 
 use super::{place, token};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -15,6 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -33,6 +35,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
     }
     program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost { rounds: 2 * others, messages: others.min(2), blocks: others.min(2), reduced: 0 }
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@
 //! `dissemination`, which takes half as many rounds.
 
 use super::{place, token};
-use crate::algorithms::phases::binomial_tree::{children, parent};
+use crate::algorithms::phases::binomial_tree::{broadcast_cost, children, parent};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,6 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -33,6 +35,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send(child, token());
     }
     program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let one_way = broadcast_cost(problem.size, 1);
+    Cost::up_and_down(one_way, one_way)
 }
 
 #[cfg(test)]

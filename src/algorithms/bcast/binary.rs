@@ -2,11 +2,12 @@
 //!
 //! Source: Open MPI's binary tree.
 //! With k segments, each of which a rank sends twice: 2(k − 1) rounds of one segment after the first one has reached
-//! the last rank, in at most 2 floor(log2 p). Loses when: vectors are short (to `binomial`), or so long that sending
-//! everything twice counts.
+//! the last rank, in max(2(l − 1), l + floor(log2(p + 1 − 2^l))) rounds with l = floor(log2 p). Loses when: vectors
+//! are short (to `binomial`), or so long that sending everything twice counts.
 
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,6 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Segment],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -25,4 +27,16 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let parent = rank.checked_sub(1).map(|before| before / 2);
     let children = [2 * rank + 1, 2 * rank + 2].into_iter().filter(|&child| child < size);
     tree_broadcast(rank, size, segments, parent, children).relabel(root)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let Problem { size, segments, .. } = *problem;
+    if size <= 2 {
+        return Cost::of_rounds((size - 1) * segments, (size - 1) * segments, 0);
+    }
+    let level = size.ilog2() as usize;
+    // Of a level's ranks that is reached last to which most of the way leads over second children.
+    let last = level + (size + 1 - (1 << level)).ilog2() as usize;
+    let first = last.max(2 * (level - 1));
+    Cost { rounds: first + 2 * (segments - 1), messages: 2 * segments, blocks: 2 * segments, reduced: 0 }
 }

@@ -1,12 +1,14 @@
 //! Binomial tree for MPI_Bcast, whole or in segments.
 //!
 //! Source: Thakur, Rabenseifner, Gropp 2005, section 4.2.
-//! ceil(log2 p) rounds of the whole vector; with k segments a rank passes a segment on while the next one arrives.
+//! ceil(log2 p) rounds of the whole vector; with k segments k ceil(log2 p) rounds of one, for the root sends them all so
+//! many times, and a rank passes a segment on while the next one arrives.
 //! Loses when: vectors are long, for the root sends the vector ceil(log2 p) times.
 
-use crate::algorithms::phases::binomial_tree::{children, parent};
+use crate::algorithms::phases::binomial_tree::{broadcast_cost, children, parent};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,12 +19,17 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Segment],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, root, segments, .. } = *problem;
     let rank = problem.relative(rank);
     tree_broadcast(rank, size, segments, parent(rank), children(rank, size)).relabel(root)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    broadcast_cost(problem.size, problem.segments)
 }
 
 #[cfg(test)]

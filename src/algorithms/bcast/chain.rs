@@ -6,6 +6,7 @@
 
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -16,6 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Segment],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -23,4 +25,12 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let rank = problem.relative(rank);
     let next = Some(rank + 1).filter(|&next| next < size);
     tree_broadcast(rank, size, segments, rank.checked_sub(1), next).relabel(root)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let Problem { size, segments, .. } = *problem;
+    if size == 1 {
+        return Cost::default();
+    }
+    Cost { rounds: size - 2 + segments, messages: segments, blocks: segments, reduced: 0 }
 }

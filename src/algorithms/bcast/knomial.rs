@@ -1,12 +1,15 @@
 //! k-nomial tree for MPI_Bcast: the binomial tree of another radix.
 //!
 //! Source: the k-nomial trees of MPICH and Open MPI.
-//! ceil(log_k p) rounds, in which the root sends up to k − 1 vectors each. A larger k trades the depth of the tree for
+//! w = ceil(log_k p) rounds, in which the root sends up to k − 1 vectors each, w(k−1) − floor((k^w − p)/k^(w−1)) in all;
+//! nobody is later than the root. A larger k trades the depth of the tree for
 //! messages of the root. Loses when: vectors are long.
 
+use crate::algorithms::digits::with_one_nonzero_digit;
 use crate::algorithms::phases::knomial_tree::{children, parent};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,6 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Radix],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -25,15 +29,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     tree_broadcast(rank, size, 1, parent(rank, radix), children(rank, size, radix)).relabel(root)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn messages_of_the_root() {
-        for (size, radix, messages) in [(8, 2, 3), (9, 3, 4), (64, 4, 9), (10, 10, 9), (10, 4, 5)] {
-            let problem = Problem { radix, root: 5, ..Problem::new(size) };
-            assert_eq!(schedule(&problem, 5).messages_sent(), messages, "p={size} k={radix}");
-        }
-    }
+fn cost(problem: &Problem) -> Cost {
+    let messages = with_one_nonzero_digit(problem.size, problem.radix);
+    Cost::of_rounds(messages, messages, 0)
 }

@@ -5,6 +5,7 @@
 
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -15,6 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -24,4 +26,9 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         rank => tree_broadcast(rank, size, 1, Some(0), []),
     }
     .relabel(root)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_rounds(others, others, 0)
 }

@@ -1,13 +1,16 @@
 //! Scatter and recursive-doubling allgather for MPI_Bcast.
 //!
 //! Source: Thakur, Rabenseifner, Gropp 2005, section 4.2.
-//! p a power of two: 2 log2(p) rounds, 2n(p−1)/p bytes per rank. Otherwise the first 2^floor(log2 p) ranks after the
-//! root do so and then each of the others gets the whole vector from one of them, in one more round.
+//! p a power of two: 2 log2(p) rounds, 2n(p−1)/p bytes sent by the root. Otherwise the first 2^floor(log2 p) ranks
+//! after the root do so and then each of the others gets the whole vector from one of them, in one more round.
 //! Loses when: vectors are long, for partners are far apart; off powers of two.
 
-use crate::algorithms::phases::binomial_tree::scatter;
-use crate::algorithms::phases::recursive_doubling_allgather::recursive_doubling_allgather;
+use crate::algorithms::phases::binomial_tree::{scatter, scatter_cost};
+use crate::algorithms::phases::recursive_doubling_allgather::{
+    recursive_doubling_allgather, recursive_doubling_allgather_cost,
+};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,6 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -37,4 +41,13 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         .embed(size, |rank| rank)
         .then(last.build())
         .relabel(problem.root)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let participants = 1 << problem.size.ilog2();
+    let among = scatter_cost(participants) + recursive_doubling_allgather_cost(participants);
+    match problem.size == participants {
+        true => among,
+        false => among + Cost::of_rounds(1, participants, 0),
+    }
 }

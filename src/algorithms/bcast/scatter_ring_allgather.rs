@@ -1,12 +1,13 @@
 //! Scatter and ring allgather for MPI_Bcast, in MPICH's native form: the ring is closed.
 //!
 //! Source: van de Geijn; Thakur, Rabenseifner, Gropp 2005, section 4.2.
-//! ceil(log2 p) + p − 1 rounds, 2n(p−1)/p bytes per rank; p(p−1) messages in the ring.
+//! ceil(log2 p) + p − 1 rounds, 2n(p−1)/p bytes sent by the root; p(p−1) messages in the ring.
 //! Loses to: `scatter_ring_allgather_opt`, which does not send what is already there.
 
-use crate::algorithms::phases::binomial_tree::scatter;
-use crate::algorithms::phases::ring_allgather::ring_allgather;
+use crate::algorithms::phases::binomial_tree::{scatter, scatter_cost};
+use crate::algorithms::phases::ring_allgather::{ring_allgather, ring_allgather_cost};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,9 +18,14 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let (rank, size) = (problem.relative(rank), problem.size);
     scatter(rank, size).then(ring_allgather(rank, size, |_| 1)).relabel(problem.root)
+}
+
+pub(super) fn cost(problem: &Problem) -> Cost {
+    scatter_cost(problem.size) + ring_allgather_cost(problem.size)
 }

@@ -2,9 +2,11 @@
 //!
 //! Source: Zhou, Marjanovic, Niethammer, Gracia 2015.
 //! After the binomial scatter a rank holds the blocks of its whole subtree; the ring does not bring them again. Rounds
-//! as in `scatter_ring_allgather`; of its p(p−1) ring messages, the blocks held beyond the own one are saved.
+//! and the root's messages as in `scatter_ring_allgather`; of its p(p−1) ring messages, the blocks held beyond the own
+//! one are saved.
 //! Loses when: vectors are short.
 
+use super::scatter_ring_allgather::cost;
 use crate::algorithms::phases::binomial_tree::{scatter, subtree};
 use crate::algorithms::phases::ring_allgather::ring_allgather;
 use crate::algorithms::{Algorithm, Collective, Problem};
@@ -18,6 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -4,8 +4,9 @@
 //! ceil(log2 p) rounds. A block moves once for each edge to the root: (p/2)·log2 p blocks in all, where p is a power of
 //! two. Loses when: blocks are large, for the root's neighbours forward what others could have sent directly.
 
-use crate::algorithms::phases::binomial_tree::{gather, subtree};
+use crate::algorithms::phases::binomial_tree::{gather, gather_cost, subtree};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -16,6 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -33,6 +35,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     let gather = gather(relative, size).map_runs(|run| run.in_buffer(place));
     own.build().then(gather.relabel(root).relabel_blocks(root))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    gather_cost(problem.size)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! Loses when: blocks are small and each message costs the root.
 
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const GATHER: Algorithm = Algorithm {
@@ -15,6 +16,7 @@ pub const GATHER: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 pub const GATHERV: Algorithm = Algorithm { collective: Collective::Gatherv, ..GATHER };
@@ -33,4 +35,9 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.copy(Send.block(root), Recv.block(root));
     }
     program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_rounds(others, others, 0)
 }

@@ -1,5 +1,7 @@
 //! The binomial tree over ranks 0 … p − 1 rooted at 0, and the scatter and the gather along it.
 
+use crate::algorithms::digits::doublings;
+use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 use std::ops::Range;
 
@@ -47,6 +49,29 @@ pub fn gather(rank: usize, size: usize) -> Schedule {
         program.send(parent, Recv.blocks(subtree(rank, size)));
     }
     program.build()
+}
+
+/// What [`scatter`] costs: the root sends every other rank's block once.
+pub fn scatter_cost(size: usize) -> Cost {
+    Cost::of_rounds(doublings(size), size - 1, 0)
+}
+
+/// What [`gather`] costs.
+pub fn gather_cost(size: usize) -> Cost {
+    scatter_cost(size)
+}
+
+/// What a broadcast along the tree costs: the root sends every segment ceil(log2 p) times, and nobody waits for
+/// anything but the last of them.
+pub fn broadcast_cost(size: usize, segments: usize) -> Cost {
+    let sent = segments * doublings(size);
+    Cost::of_rounds(sent, sent, 0)
+}
+
+/// What a reduction along the tree costs, the smallest subtrees first: the mirror of the broadcast.
+pub fn reduce_cost(size: usize, segments: usize) -> Cost {
+    let received = segments * doublings(size);
+    Cost::of_rounds(received, received, received)
 }
 
 #[cfg(test)]

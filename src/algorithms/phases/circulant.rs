@@ -1,5 +1,7 @@
 //! The circulant graph whose skips halve, p → ceil(p/2) → … → 1, and the reduce-scatter and the allgather along it.
 
+use crate::algorithms::digits::doublings;
+use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Message, Schedule};
 
 /// The skips, the longest first: ceil(log2 p) of them. Each, doubled, reaches the one before it; so every distance
@@ -46,6 +48,16 @@ pub fn allgather(rank: usize, size: usize) -> Schedule {
         program.exchange((size - skip, Recv.blocks(0..reached - skip)), (skip, Recv.blocks(skip..reached)));
     }
     program.build().relabel(rank).relabel_blocks(rank)
+}
+
+/// What [`reduce_scatter`] costs.
+pub fn reduce_scatter_cost(size: usize) -> Cost {
+    Cost::of_rounds(doublings(size), size - 1, size - 1)
+}
+
+/// What [`allgather`] costs.
+pub fn allgather_cost(size: usize) -> Cost {
+    Cost::of_rounds(doublings(size), size - 1, 0)
 }
 
 #[cfg(test)]

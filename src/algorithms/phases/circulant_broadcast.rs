@@ -5,6 +5,7 @@
 //! p) rounds, the fewest possible. The source is the root, rank 0.
 
 use super::circulant::skips;
+use crate::algorithms::digits::doublings;
 
 /// A broadcast of so many segments among so many ranks.
 pub struct CirculantBroadcast {
@@ -69,7 +70,7 @@ impl CirculantBroadcast {
     /// skip.
     fn turns(&self) -> impl Iterator<Item = (isize, usize)> {
         let cycle = self.skips.len() - 1;
-        let count = if cycle == 0 { 0 } else { self.segments - 1 + cycle };
+        let count = rounds(self.base_blocks.len(), self.segments);
         let skipped = count.next_multiple_of(cycle.max(1)) - count;
         (skipped..skipped + count)
             .map(move |round| ((round - round % cycle) as isize - skipped as isize, round % cycle))
@@ -95,6 +96,11 @@ impl CirculantBroadcast {
         };
         self.skips.windows(2).map(along).collect()
     }
+}
+
+/// How many rounds a broadcast takes: the fewest possible. The root sends a segment in each.
+pub fn rounds(size: usize, segments: usize) -> usize {
+    if size == 1 { 0 } else { segments - 1 + doublings(size) }
 }
 
 #[cfg(test)]

@@ -4,13 +4,16 @@
 //! Source: after Open MPI (in-order_binary), whose tree is rooted at the last rank, so that another root gets the
 //! result in a further hop. Here the root of the reduction is that of the tree and parts it in two; below it every
 //! subtree is rooted in its middle.
-//! Up to 1 + floor(log2(p − 1)) levels; with k segments a rank reduces a segment while the next one arrives.
+//! Up to 1 + floor(log2(p − 1)) levels. The result of m ranks reaches its parent in round floor(log2(m + 1)) +
+//! floor(log2(2(m + 1)/3)); the later of both sides of the root ends the reduction, a round later if they are equal.
+//! With k segments a rank reduces a segment while the next one arrives, in 2(k − 1) rounds more.
 //! Keeps the order of operands for every root. Loses when: there are no segments, for every second rank reduces two
 //! vectors one after the other; with the operator commuting, to `rabenseifner` or `chain` on long vectors.
 
 use super::{at_root, contribution};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 use std::ops::Range;
 
@@ -22,12 +25,33 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Segment],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, segments, root, .. } = *problem;
     let (parent, children) = neighbors(rank, size, root);
     at_root(problem, tree_reduce(rank, size, segments, contribution(problem, rank), parent, children))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let Problem { size, segments, root, .. } = *problem;
+    if size == 1 {
+        return Cost::default();
+    }
+    let sides = [root, size - 1 - root];
+    // No rank has two children if all stand in line on one side.
+    let children = if sides.contains(&0) && size <= 3 { 1 } else { 2 };
+    let [below, above] = sides.map(arrival);
+    let first = below.max(above) + usize::from(below == above);
+    let messages = children * segments;
+    Cost { rounds: first + children * (segments - 1), messages, blocks: messages, reduced: messages }
+}
+
+/// The round in which the result of a subtree of so many ranks reaches its parent. It is one more than that of the
+/// larger half, or two more if both halves' results are ready together.
+fn arrival(ranks: usize) -> usize {
+    if ranks == 0 { 0 } else { ((ranks + 1).ilog2() + (2 * (ranks + 1) / 3).ilog2()) as usize }
 }
 
 /// A rank's parent and its children.

@@ -1,14 +1,16 @@
 //! Binomial tree for MPI_Reduce, whole or in segments.
 //!
 //! Source: Thakur, Rabenseifner, Gropp 2005, section 4.5.
-//! ceil(log2 p) rounds of the whole vector; with k segments a rank reduces a segment while the next one arrives.
+//! ceil(log2 p) rounds of the whole vector; with k segments k ceil(log2 p) rounds of one, for a rank reduces a segment
+//! while the next one arrives.
 //! Ranks are counted from the root, so the operator must commute. Loses when: vectors are long, for the root reduces
 //! the vector ceil(log2 p) times.
 
 use super::{at_root, contribution};
-use crate::algorithms::phases::binomial_tree::{children, parent};
+use crate::algorithms::phases::binomial_tree::{children, parent, reduce_cost};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,6 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -29,6 +32,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let program =
         tree_reduce(relative, size, segments, contribution(problem, rank), parent(relative), children);
     at_root(problem, program.relabel(root))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    reduce_cost(problem.size, problem.segments)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 use super::{at_root, contribution};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,6 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -26,6 +28,14 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let (parent, child) = (relative.checked_sub(1), Some(relative + 1).filter(|&child| child < size));
     let program = tree_reduce(relative, size, segments, contribution(problem, rank), parent, child);
     at_root(problem, program.relabel(root))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let Problem { size, segments, .. } = *problem;
+    if size == 1 {
+        return Cost::default();
+    }
+    Cost { rounds: size - 2 + segments, messages: segments, blocks: segments, reduced: segments }
 }
 
 #[cfg(test)]

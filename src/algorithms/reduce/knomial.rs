@@ -1,14 +1,16 @@
 //! K-nomial tree for MPI_Reduce.
 //!
 //! Source: Open MPI (knomial); MPICH. The binomial tree is that of radix 2.
-//! ceil(log_k p) levels of up to k − 1 children, each of which sends the whole vector.
-//! Ranks are counted from the root, so the operator must commute. Loses when: vectors are long, for the root reduces
-//! up to (k − 1) ceil(log_k p) of them.
+//! w = ceil(log_k p) levels of up to k − 1 children, each of which sends the whole vector: the root receives and reduces
+//! w(k−1) − floor((k^w − p)/k^(w−1)) of them, one after another.
+//! Ranks are counted from the root, so the operator must commute. Loses when: vectors are long.
 
 use super::{at_root, contribution};
+use crate::algorithms::digits::with_one_nonzero_digit;
 use crate::algorithms::phases::knomial_tree::{children, parent};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,6 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Commutative],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -32,15 +35,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     at_root(problem, program.relabel(root))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_root_reduces_a_vector_for_each_child() {
-        for (size, radix, children) in [(8, 2, 3), (9, 3, 4), (64, 4, 9), (10, 10, 9)] {
-            let problem = Problem { radix, root: size / 2, ..Problem::new(size) };
-            assert_eq!(schedule(&problem, size / 2).blocks_reduced(), children);
-        }
-    }
+fn cost(problem: &Problem) -> Cost {
+    let messages = with_one_nonzero_digit(problem.size, problem.radix);
+    Cost::of_rounds(messages, messages, messages)
 }

@@ -7,6 +7,7 @@
 use super::{at_root, contribution};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,6 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -27,4 +29,9 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     } else {
         at_root(problem, tree_reduce(rank, size, 1, contribution, Some(root), []))
     }
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_rounds(others, others, others)
 }

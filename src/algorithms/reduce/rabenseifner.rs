@@ -1,16 +1,20 @@
 //! Rabenseifner's algorithm for MPI_Reduce: reduce-scatter by recursive halving, then a binomial gather to the root.
 //!
 //! Source: Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 4.5.
-//! p a power of two: 2 log2(p) rounds, n(p−1)/p bytes sent by a rank in halving and at most n/2 in gathering, n(p−1)/p
-//! reduced. Otherwise the ranks beyond a power of two are folded, sharing the reduction with their partners, in two
-//! more rounds; the root is never one of them.
+//! p a power of two: 2 log2(p) rounds, n(p−1)/p bytes sent by a rank in halving and at most n/2 in gathering, where the
+//! root receives n(p−1)/p; n(p−1)/p reduced. Otherwise the ranks beyond a power of two are folded, sharing the
+//! reduction with their partners, in two more rounds, for which who stands for two receives a vector and reduces half
+//! a vector; the root is never folded.
 //! Keeps the order of operands for every root. Loses when: vectors are short, or p is just below a power of two.
 
 use super::{at_root, contribution};
 use crate::algorithms::phases::fold::{Fold, Role, give_to_keeper_by_halves};
-use crate::algorithms::phases::recursive_halving::{gather, reduce_scatter};
+use crate::algorithms::phases::recursive_halving::{
+    gather, gather_cost, reduce_scatter, reduce_scatter_cost,
+};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -21,6 +25,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -43,6 +48,27 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         Role::Folded => before,
     };
     at_root(problem, program)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let fold = Fold::keeping(problem.size, problem.root);
+    let (blocks, rounds) = (fold.participants, fold.participants.ilog2() as usize);
+    // The root receives as much in gathering as in halving.
+    let among = reduce_scatter_cost(blocks, blocks) + gather_cost(blocks, blocks);
+    if fold.pairs == 0 {
+        return among;
+    }
+    // A keeper receives half a vector and the half that its partner has reduced, and takes part in the gather until
+    // its distance to the root is the highest bit in which they differ: the longest if it is the nearest of keepers.
+    let root = fold.participant(problem.root);
+    let keeper = root.min(fold.pairs - 1);
+    let gathering = rounds - (usize::BITS - (keeper ^ root).leading_zeros()) as usize;
+    let before = Cost { rounds: 2, messages: 2, blocks, reduced: blocks / 2 };
+    Cost {
+        messages: (2 * rounds).max(before.messages + rounds + gathering),
+        blocks: before.blocks + blocks - 1 + (1 << gathering) - 1,
+        ..before + among
+    }
 }
 
 #[cfg(test)]

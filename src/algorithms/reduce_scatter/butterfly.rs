@@ -2,8 +2,9 @@
 //! operands is kept; the sections, which are thereby dealt in bit-reversed order, then go where they belong.
 //!
 //! Source: Träff 2005; Open MPI (butterfly).
-//! p a power of two: log2(p) + 1 rounds, p blocks sent, p − 1 reduced. Otherwise the ranks beyond a power of two are
-//! folded, which adds a round and the whole vector; their blocks come in the last round as well.
+//! p a power of two, at least 4: log2(p) + 1 rounds, p blocks sent, p − 1 reduced. Otherwise the ranks beyond a power of
+//! two are folded, which adds a round and the whole vector; their blocks come in the last round as well, which thereby
+//! takes two messages for the section of a pair.
 //! Loses when: the operator commutes, to `circulant`.
 
 use super::alone;
@@ -11,6 +12,7 @@ use crate::algorithms::phases::fold::{Fold, Role, give_to_keeper};
 use crate::algorithms::phases::receive_in_scratch::{free_vector, receive_in_scratch};
 use crate::algorithms::phases::recursive_halving::{reduce_scatter, section};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
 pub const REDUCE_SCATTER: Algorithm = Algorithm {
@@ -21,6 +23,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =
@@ -45,16 +48,14 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         Role::Folded => before,
     };
 
-    // Reversing the bits twice changes nothing: whose section a participant holds, that one holds its own.
-    let mirrored = |participant: usize| section(participant, blocks.ilog2(), blocks).start;
     let vector = free_vector(&halved);
     let mut last = Builder::new(rank, size, size);
-    let holder = fold.member(mirrored(fold.participant(rank)));
+    let holder = fold.member(mirrored(fold, fold.participant(rank)));
     if holder != rank {
         last.receive(holder, Recv.block(rank));
     }
     if fold.role(rank) != Role::Folded {
-        let held = mirrored(fold.participant(rank));
+        let held = mirrored(fold, fold.participant(rank));
         for owner in start(held)..start(held + 1) {
             if owner == rank {
                 last.copy(Scratch.block(vector + owner), Recv.block(owner));
@@ -66,22 +67,37 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     receive_in_scratch(halved).then(last.build())
 }
 
+/// Whose section a participant holds after halving. Reversing the bits twice changes nothing: that one holds its own.
+fn mirrored(fold: Fold, participant: usize) -> usize {
+    section(participant, fold.participants.ilog2(), fold.participants).start
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let size = problem.size;
+    let fold = Fold::new(size);
+    let rounds = fold.participants.ilog2() as usize;
+    if fold.pairs == 0 {
+        let last = usize::from(size > 2);
+        return Cost::of_rounds(rounds + last, size - 1 + last, size - 1);
+    }
+    // From two pairs on, the second's section is held by neither of the two, and takes a message to each.
+    let last = fold.pairs.min(2);
+    // A vector before, what it keeps in halving, and its own block if another has it in the end.
+    let received = |keeper: usize| {
+        let section = mirrored(fold, keeper);
+        size + fold.blocks_of_rounds(section) + usize::from(section != keeper)
+    };
+    Cost {
+        rounds: 1 + rounds + last,
+        messages: rounds + last,
+        blocks: (0..fold.pairs).map(received).max().unwrap_or(0),
+        reduced: size + fold.blocks_of_rounds(0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rounds_and_volume_at_powers_of_two() {
-        for exponent in 1..8 {
-            let size = 1 << exponent;
-            // Rank 1 holds the section of rank p/2 after halving.
-            let program = schedule(&Problem::new(size), 1);
-            let last = usize::from(size > 2);
-            assert_eq!(program.rounds(), exponent + last);
-            assert_eq!(program.blocks_sent(), size - 1 + last);
-            assert_eq!(program.blocks_reduced(), size - 1);
-        }
-    }
 
     #[test]
     fn one_more_round_when_folded() {

@@ -7,8 +7,9 @@
 //! far apart.
 
 use super::{alone, deliver_own_block};
-use crate::algorithms::phases::circulant::reduce_scatter;
+use crate::algorithms::phases::circulant::{reduce_scatter, reduce_scatter_cost};
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Schedule};
 
 pub const REDUCE_SCATTER: Algorithm = Algorithm {
@@ -19,6 +20,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::Commutative],
     schedule,
+    cost,
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =
@@ -29,6 +31,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         return alone();
     }
     deliver_own_block(reduce_scatter(rank, problem.size, Send))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    reduce_scatter_cost(problem.size)
 }
 
 #[cfg(test)]

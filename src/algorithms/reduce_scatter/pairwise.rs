@@ -7,6 +7,7 @@
 
 use super::alone;
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const REDUCE_SCATTER: Algorithm = Algorithm {
@@ -17,6 +18,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::Commutative],
     schedule,
+    cost,
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =
@@ -37,17 +39,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     program.build()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds_and_volume() {
-        for size in 2..20 {
-            let program = schedule(&Problem::new(size), size - 1);
-            assert_eq!(program.rounds(), size - 1);
-            assert_eq!(program.blocks_sent(), size - 1);
-            assert_eq!(program.blocks_reduced(), size - 1);
-        }
-    }
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_rounds(others, others, others)
 }

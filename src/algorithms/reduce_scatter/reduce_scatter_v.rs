@@ -7,9 +7,10 @@
 //! Keeps the order of operands. Loses when: almost always; it is what other algorithms are measured by.
 
 use super::{alone, deliver_own_block};
-use crate::algorithms::phases::binomial_tree::{children, parent, scatter};
+use crate::algorithms::phases::binomial_tree::{children, parent, reduce_cost, scatter, scatter_cost};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Schedule};
 
 pub const REDUCE_SCATTER: Algorithm = Algorithm {
@@ -20,6 +21,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule,
+    cost,
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =
@@ -33,6 +35,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     // The smallest subtree is the next in rank.
     let reduced = tree_reduce(rank, size, 1, Send, parent(rank), children(rank, size).rev());
     deliver_own_block(reduced.refine(size, |block| block * size).then(scatter(rank, size)))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let size = problem.size;
+    Cost::up_and_down(reduce_cost(size, 1).refine(size), scatter_cost(size))
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@
 //! Combines contributions in ring order, so the operator must commute. Loses when: latency counts.
 
 use super::alone;
-use crate::algorithms::phases::ring_reduce_scatter::ring_reduce_scatter;
+use crate::algorithms::phases::ring_reduce_scatter::{ring_reduce_scatter, ring_reduce_scatter_cost};
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Run, Schedule};
 
 pub const REDUCE_SCATTER: Algorithm = Algorithm {
@@ -17,6 +18,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::Commutative],
     schedule,
+    cost,
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =
@@ -34,17 +36,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     ring_reduce_scatter(rank, problem.size, Send).map_runs(place)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds_and_volume() {
-        for size in 2..20 {
-            let program = schedule(&Problem::new(size), size - 1);
-            assert_eq!(program.rounds(), size - 1);
-            assert_eq!(program.blocks_sent(), size - 1);
-            assert_eq!(program.blocks_reduced(), size - 1);
-        }
-    }
+fn cost(problem: &Problem) -> Cost {
+    ring_reduce_scatter_cost(problem.size)
 }

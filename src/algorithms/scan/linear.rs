@@ -1,10 +1,11 @@
 //! Linear algorithm for MPI_Scan and MPI_Exscan: each rank adds its vector to what the one before sends.
 //!
-//! Source: Open MPI (linear). p − 1 messages of the whole vector, one after another.
+//! Source: Open MPI (linear). p − 1 rounds, in each of which one rank sends the whole vector on.
 //! Keeps the order of operands. Loses when: there are more than a few ranks.
 
 use super::{contribution, free_place};
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const SCAN: Algorithm = Algorithm {
@@ -15,9 +16,11 @@ pub const SCAN: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule: scan,
+    cost: scan_cost,
 };
 
-pub const EXSCAN: Algorithm = Algorithm { collective: Collective::Exscan, schedule: exscan, ..SCAN };
+pub const EXSCAN: Algorithm =
+    Algorithm { collective: Collective::Exscan, schedule: exscan, cost: exscan_cost, ..SCAN };
 
 fn scan(problem: &Problem, rank: usize) -> Schedule {
     let (own, before) = (contribution(problem), free_place(problem, 0));
@@ -53,4 +56,14 @@ fn exscan(problem: &Problem, rank: usize) -> Schedule {
     }
     program.copy(before, Recv.block(0));
     program.build()
+}
+
+fn scan_cost(problem: &Problem) -> Cost {
+    let once = (problem.size - 1).min(1);
+    Cost { rounds: problem.size - 1, messages: once, blocks: once, reduced: once }
+}
+
+fn exscan_cost(problem: &Problem) -> Cost {
+    // Only who stands between two others adds its own vector.
+    Cost { reduced: usize::from(problem.size > 2), ..scan_cost(problem) }
 }

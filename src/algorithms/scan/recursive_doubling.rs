@@ -2,7 +2,8 @@
 //! that its reach doubles in every round.
 //!
 //! Source: Kogge, Stone 1973; Hillis, Steele 1986.
-//! ceil(log2 p) rounds of the whole vector, reduced once in each for a scan and up to twice for an exclusive scan.
+//! ceil(log2 p) rounds of the whole vector, reduced once in each for a scan and up to twice for an exclusive scan, where
+//! a rank adds its own vector to what it sends on.
 //! Keeps the order of operands. MPICH's algorithm of this name exchanges with one partner, and so has to combine twice
 //! in a scan as well. Loses when: vectors are long.
 //!
@@ -14,7 +15,9 @@
 //! ```
 
 use super::{contribution, free_place};
+use crate::algorithms::digits::doublings;
 use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Run, Schedule};
 
 pub const SCAN: Algorithm = Algorithm {
@@ -25,9 +28,11 @@ pub const SCAN: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule: scan,
+    cost: scan_cost,
 };
 
-pub const EXSCAN: Algorithm = Algorithm { collective: Collective::Exscan, schedule: exscan, ..SCAN };
+pub const EXSCAN: Algorithm =
+    Algorithm { collective: Collective::Exscan, schedule: exscan, cost: exscan_cost, ..SCAN };
 
 fn scan(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
@@ -71,6 +76,21 @@ fn exscan(problem: &Problem, rank: usize) -> Schedule {
     program.build()
 }
 
+fn scan_cost(problem: &Problem) -> Cost {
+    let rounds = doublings(problem.size);
+    Cost::of_rounds(rounds, rounds, rounds)
+}
+
+fn exscan_cost(problem: &Problem) -> Cost {
+    let size = problem.size;
+    // Rank 2^i combines what comes in at i distances, and adds its own to what it sends on from there.
+    let reduced = |exponent: usize| {
+        let sent_on = doublings(size - (1 << exponent)).saturating_sub(1);
+        exponent + sent_on.min(exponent + 1)
+    };
+    Cost { reduced: (0..doublings(size)).map(reduced).max().unwrap_or(0), ..scan_cost(problem) }
+}
+
 fn distances(size: usize) -> impl Iterator<Item = usize> {
     (0..size.next_power_of_two().ilog2()).map(|round| 1 << round)
 }
@@ -84,23 +104,4 @@ fn shift(program: &mut Builder, (rank, size): (usize, usize), distance: usize, s
         program.send(rank + distance, sent);
     }
     program.end_round();
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds_and_reductions() {
-        for size in 1..70_usize {
-            let rounds = size.next_power_of_two().ilog2() as usize;
-            let most = |schedule: fn(&Problem, usize) -> Schedule, count: fn(&Schedule) -> usize| {
-                (0..size).map(|rank| count(&schedule(&Problem::new(size), rank))).max().unwrap()
-            };
-            assert_eq!(most(scan, Schedule::rounds), rounds);
-            assert_eq!(most(scan, Schedule::blocks_reduced), rounds);
-            assert_eq!(most(exscan, Schedule::rounds), rounds);
-            assert!(most(exscan, Schedule::blocks_reduced) <= (2 * rounds).saturating_sub(2));
-        }
-    }
 }

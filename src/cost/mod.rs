@@ -1,0 +1,97 @@
+//! What a collective costs, counted in steps, messages and blocks.
+//!
+//! Each algorithm states its cost in closed form; [`Cost::count`] finds it in the schedules of all ranks. The two must
+//! agree, so that what is chosen by formula is what is run.
+
+#![forbid(unsafe_code)]
+
+mod one_port;
+
+use crate::schedule::{Schedule, Step};
+use std::ops::Add;
+
+/// What the busiest ranks do in one collective. Each number is a maximum over the ranks for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Cost {
+    /// Steps until all ranks are done, if in each step a rank sends at most one message and receives at most one:
+    /// latency in units of a message, its critical path and the queues before the ranks' ports included. So a round of
+    /// several messages counts as several. Data is copied and reduced in no time.
+    ///
+    /// A message takes one and the same step at both of its ends. It may travel once it is posted at both. Of those
+    /// that may, a rank sends the one that it posted first; a rank receives the one that has waited for longest to be
+    /// the next of its sender's, of several such the one that it posted first.
+    pub rounds: usize,
+    /// Messages that a rank sends, or receives if those are more.
+    pub messages: usize,
+    /// Blocks that a rank sends, or receives if those are more. A block is one of those that the schedule cuts a
+    /// vector into, or the part of a rank or of a pair of ranks.
+    pub blocks: usize,
+    /// Blocks that a rank computes by reduction.
+    pub reduced: usize,
+}
+
+impl Cost {
+    /// The cost of so many rounds in each of which a rank sends, receives and reduces no more than one message,
+    /// together of so many blocks.
+    pub fn of_rounds(rounds: usize, blocks: usize, reduced: usize) -> Cost {
+        Cost { rounds, messages: rounds, blocks, reduced }
+    }
+
+    /// Counts what the schedules of all ranks do, rank 0's first.
+    ///
+    /// Panics if the schedules deadlock, which verified ones do not.
+    pub fn count(schedules: &[Schedule]) -> Cost {
+        let most = |count: fn(&Schedule) -> usize| schedules.iter().map(count).max().unwrap_or(0);
+        Cost {
+            rounds: one_port::steps(schedules),
+            messages: most(Schedule::messages_sent).max(most(|schedule| received(schedule).0)),
+            blocks: most(Schedule::blocks_sent).max(most(|schedule| received(schedule).1)),
+            reduced: most(Schedule::blocks_reduced),
+        }
+    }
+
+    /// The cost of going up a tree and down again: the root, the busiest in both, receives in one and sends in the
+    /// other.
+    pub fn up_and_down(up: Cost, down: Cost) -> Cost {
+        let both = up + down;
+        Cost { messages: up.messages.max(down.messages), blocks: up.blocks.max(down.blocks), ..both }
+    }
+
+    /// The numbers by name.
+    pub fn fields(self) -> [(&'static str, usize); 4] {
+        [
+            ("rounds", self.rounds),
+            ("messages", self.messages),
+            ("blocks", self.blocks),
+            ("reduced", self.reduced),
+        ]
+    }
+
+    /// The same with vectors cut finer, into `count` blocks where there was one.
+    pub fn refine(self, count: usize) -> Cost {
+        Cost { blocks: self.blocks * count, reduced: self.reduced * count, ..self }
+    }
+}
+
+/// The cost of one after the other, where the same rank is the busiest in both and the second begins when the first is
+/// done.
+impl Add for Cost {
+    type Output = Cost;
+
+    fn add(self, next: Cost) -> Cost {
+        Cost {
+            rounds: self.rounds + next.rounds,
+            messages: self.messages + next.messages,
+            blocks: self.blocks + next.blocks,
+            reduced: self.reduced + next.reduced,
+        }
+    }
+}
+
+/// Messages and blocks that a rank receives.
+fn received(schedule: &Schedule) -> (usize, usize) {
+    schedule.steps.iter().fold((0, 0), |(messages, blocks), step| match step {
+        Step::Receive { message, .. } => (messages + 1, blocks + message.blocks()),
+        _ => (messages, blocks),
+    })
+}

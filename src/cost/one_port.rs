@@ -1,0 +1,261 @@
+//! All ranks in lockstep: in each step a rank sends at most one message and receives at most one.
+
+use crate::schedule::{Post, Schedule, Step};
+
+/// Steps until all ranks have ended; see [`super::Cost::rounds`].
+pub fn steps(schedules: &[Schedule]) -> usize {
+    let mut ranks: Vec<Rank> = schedules.iter().map(Rank::new).collect();
+    let mut step = 0;
+    loop {
+        ranks.iter_mut().for_each(Rank::proceed);
+        let travelling = travelling(&mut ranks, step);
+        if travelling.is_empty() {
+            assert!(ranks.iter().all(Rank::has_ended), "the schedules deadlock");
+            return step;
+        }
+        for Transfer { source, target, send, receive, .. } in travelling {
+            ranks[source].complete_send(send);
+            ranks[target].complete_receive(receive);
+        }
+        step += 1;
+    }
+}
+
+/// A message that may travel.
+struct Transfer {
+    source: usize,
+    target: usize,
+    send: Post,
+    receive: Post,
+    /// The step since which its sender has had it in turn.
+    since: usize,
+}
+
+/// The messages that travel in a step: of those that are in turn at their senders, for each receiver the one that has
+/// been so for longest, of several such the one whose receive was posted first.
+fn travelling(ranks: &mut [Rank], step: usize) -> Vec<Transfer> {
+    let order = |transfer: &Transfer| (transfer.since, transfer.receive);
+    let mut chosen: Vec<Option<Transfer>> = ranks.iter().map(|_| None).collect();
+    for source in 0..ranks.len() {
+        let Some(transfer) = in_turn(ranks, source, step) else { continue };
+        let chosen = &mut chosen[transfer.target];
+        if chosen.as_ref().is_none_or(|other| order(&transfer) < order(other)) {
+            *chosen = Some(transfer);
+        }
+    }
+    chosen.into_iter().flatten().collect()
+}
+
+/// The message that a rank sends next: the first of those whose receives are posted.
+fn in_turn(ranks: &mut [Rank], source: usize, step: usize) -> Option<Transfer> {
+    let mut sends = ranks[source].sends.iter();
+    let (send, target, receive) =
+        sends.find_map(|&(send, target)| Some((send, target, ranks[target].receive_from(source)?)))?;
+    let turn = &mut ranks[source].turn;
+    let (_, since) = *turn.insert(turn.filter(|&(last, _)| last == send).unwrap_or((send, step)));
+    Some(Transfer { source, target, send, receive, since })
+}
+
+/// The state of one rank.
+struct Rank<'a> {
+    /// The steps that are left.
+    program: &'a [Step],
+    /// For each post so far whether it is complete.
+    complete: Vec<bool>,
+    /// The posted sends that are not complete, in program order, with their targets.
+    sends: Vec<(Post, usize)>,
+    /// The send that was in turn last, and since which step.
+    turn: Option<(Post, usize)>,
+    /// The posted receives that are not complete, in program order, with their sources.
+    receives: Vec<(Post, usize)>,
+}
+
+impl Rank<'_> {
+    fn new(schedule: &Schedule) -> Rank<'_> {
+        Rank {
+            program: &schedule.steps,
+            complete: Vec::new(),
+            sends: Vec::new(),
+            turn: None,
+            receives: Vec::new(),
+        }
+    }
+
+    /// Goes on to the first wait for something that is not complete.
+    fn proceed(&mut self) {
+        while let Some((step, rest)) = self.program.split_first() {
+            match step {
+                &Step::Send { post, peer, .. } => {
+                    self.complete.push(false);
+                    self.sends.push((post, peer as usize));
+                }
+                &Step::Receive { post, peer, .. } => {
+                    self.complete.push(false);
+                    self.receives.push((post, peer as usize));
+                }
+                Step::Wait { posts } if !posts.iter().all(|&post| self.complete[post as usize]) => return,
+                Step::Wait { .. } | Step::Copy { .. } | Step::Reduce { .. } => {}
+            }
+            self.program = rest;
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.program.is_empty()
+    }
+
+    /// The receive that takes the next message from a rank, if it is posted. Messages between two ranks keep their
+    /// order.
+    fn receive_from(&self, source: usize) -> Option<Post> {
+        self.receives.iter().find(|&&(_, from)| from == source).map(|&(post, _)| post)
+    }
+
+    fn complete_send(&mut self, send: Post) {
+        self.sends.retain(|&(post, _)| post != send);
+        self.complete[send as usize] = true;
+    }
+
+    fn complete_receive(&mut self, receive: Post) {
+        self.receives.retain(|&(post, _)| post != receive);
+        self.complete[receive as usize] = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::{Buffer::*, Builder};
+
+    /// The steps of programs that are written rank by rank, over one block for each rank.
+    fn steps_of<const N: usize>(write: impl Fn(usize, &mut Builder)) -> usize {
+        let program = |rank| {
+            let mut program = Builder::new(rank, N, N);
+            write(rank, &mut program);
+            program.build()
+        };
+        steps(&(0..N).map(program).collect::<Vec<_>>())
+    }
+
+    fn send(program: &mut Builder, peer: usize) {
+        program.send(peer, Send.block(0));
+    }
+
+    fn receive(program: &mut Builder, peer: usize) {
+        program.receive(peer, Recv.block(peer));
+    }
+
+    #[test]
+    fn nothing_to_do_takes_no_step() {
+        assert_eq!(steps_of::<3>(|_, _| {}), 0);
+    }
+
+    #[test]
+    fn a_rank_sends_and_receives_in_the_same_step() {
+        let exchange = |rank: usize, program: &mut Builder| {
+            send(program, 1 - rank);
+            receive(program, 1 - rank);
+        };
+        assert_eq!(steps_of::<2>(exchange), 1);
+    }
+
+    #[test]
+    fn a_rank_receives_one_message_at_a_time() {
+        let gather = |rank: usize, program: &mut Builder| match rank {
+            0 => (1..4).for_each(|source| receive(program, source)),
+            _ => send(program, 0),
+        };
+        assert_eq!(steps_of::<4>(gather), 3);
+    }
+
+    #[test]
+    fn a_rank_sends_one_message_at_a_time() {
+        let scatter = |rank: usize, program: &mut Builder| match rank {
+            0 => (1..4).for_each(|target| send(program, target)),
+            _ => receive(program, 0),
+        };
+        assert_eq!(steps_of::<4>(scatter), 3);
+    }
+
+    #[test]
+    fn what_was_ready_first_is_received_first() {
+        // What rank 3 awaits of rank 2 comes in the second step; meanwhile it hears of rank 1, for whom it asked later.
+        let relayed = |rank: usize, program: &mut Builder| match rank {
+            0 => send(program, 2),
+            1 => send(program, 3),
+            2 => {
+                receive(program, 0);
+                program.end_round();
+                send(program, 3);
+            }
+            _ => {
+                receive(program, 2);
+                receive(program, 1);
+            }
+        };
+        assert_eq!(steps_of::<4>(relayed), 2);
+    }
+
+    #[test]
+    fn of_what_is_ready_together_the_first_posted_is_received_first() {
+        // Rank 0 asks for what rank 2 sends first, who then has another message for rank 3.
+        let programs = |rank: usize, program: &mut Builder| match rank {
+            0 => {
+                receive(program, 2);
+                receive(program, 1);
+            }
+            1 => send(program, 0),
+            2 => {
+                send(program, 0);
+                send(program, 3);
+            }
+            _ => receive(program, 2),
+        };
+        assert_eq!(steps_of::<4>(programs), 2);
+    }
+
+    #[test]
+    fn a_send_that_cannot_travel_is_overtaken() {
+        // Rank 1 is ready for rank 0 only when it has heard of rank 2, whom rank 0 tells second.
+        let crossed = |rank: usize, program: &mut Builder| match rank {
+            0 => {
+                send(program, 1);
+                send(program, 2);
+            }
+            1 => {
+                receive(program, 2);
+                program.end_round();
+                receive(program, 0);
+            }
+            _ => {
+                receive(program, 0);
+                program.end_round();
+                send(program, 1);
+            }
+        };
+        assert_eq!(steps_of::<3>(crossed), 3);
+    }
+
+    #[test]
+    fn a_busy_receiver_holds_up_what_its_sender_has_behind() {
+        // Rank 1 receives from rank 2 first, so that rank 0 reaches rank 3 in the third step.
+        let blocked = |rank: usize, program: &mut Builder| match rank {
+            0 => {
+                send(program, 1);
+                send(program, 3);
+            }
+            1 => {
+                receive(program, 2);
+                receive(program, 0);
+            }
+            2 => send(program, 1),
+            _ => receive(program, 0),
+        };
+        assert_eq!(steps_of::<4>(blocked), 3);
+    }
+
+    #[test]
+    #[should_panic(expected = "deadlock")]
+    fn a_deadlock_is_told() {
+        steps_of::<2>(|rank, program| receive(program, 1 - rank));
+    }
+}
