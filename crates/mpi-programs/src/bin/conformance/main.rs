@@ -11,6 +11,7 @@ mod report;
 mod run;
 mod scenarios;
 mod shape;
+mod soak;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -134,7 +135,9 @@ impl Session<'_> {
         let mut report = Report::new(self.world);
         let mut progress = Progress::new(self.world.rank());
         report.title(&format!("seed {}, {} ranks", self.options.seed, self.world.size()));
-        if self.options.huge {
+        if let Some(operations) = self.options.soak {
+            soak::soak(self, operations, &mut progress, &mut report)?;
+        } else if self.options.huge {
             scenarios::huge(self, &mut progress, &mut report)?;
         } else {
             for &subject in &self.subjects {

@@ -33,6 +33,9 @@ pub struct Options {
     /// Test nothing but vectors of more than 2^31 bytes, on two ranks
     #[arg(long)]
     pub huge: bool,
+    /// Test nothing but so many operations on communicators that come and go: resident memory must not grow
+    #[arg(long, value_name = "OPERATIONS", conflicts_with = "huge")]
+    pub soak: Option<usize>,
     /// Test the test: run over the MPI library's own algorithms, without the component
     #[arg(long, conflicts_with = "algorithm")]
     pub reference: bool,

@@ -92,14 +92,14 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Runs a case several times back to back; what does not block is under way all at once.
+/// Runs a case several times back to back; what does not block is under way all at once. How many operations that were.
 pub fn run(
     case: &Case,
     communicator: &Communicator,
     variables: Option<&CollectiveVariables>,
     seed: u64,
     progress: &mut Progress,
-) -> Result<(), Error> {
+) -> Result<usize, Error> {
     progress.begin(format!("rank {}, {case}", communicator.rank()));
     let repetitions = if case.count < LONG { REPETITIONS } else { 1 };
     let mut trials = (0..repetitions)
@@ -112,8 +112,9 @@ pub fn run(
     if case.form == Form::Persistent {
         trials.iter_mut().for_each(|trial| trial.restart(combine(&[seed, repetitions])));
         finish(&mut trials, progress);
+        return Ok(2 * trials.len());
     }
-    Ok(())
+    Ok(trials.len())
 }
 
 /// Waits for trials in the reverse of the order in which they began, and checks the results.

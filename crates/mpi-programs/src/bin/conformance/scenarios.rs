@@ -74,7 +74,8 @@ fn seed(session: &Session, number: usize) -> u64 {
     combine(&[session.options.seed, number as u64, 1])
 }
 
-fn tested(session: &Session) -> Result<Communicator, environment::Error> {
+/// A new communicator of all ranks for what is tested.
+pub fn tested(session: &Session) -> Result<Communicator, environment::Error> {
     session.world.dup_for(if session.component.is_some() { component::NAME } else { "tuned" })
 }
 
@@ -92,7 +93,8 @@ fn call(
 ) -> Outcome {
     let variables = session.variables(subject.0);
     let case = simple(subject, communicator);
-    Ok(run::run(&case, communicator, variables, seed(session, number), progress)?)
+    run::run(&case, communicator, variables, seed(session, number), progress)?;
+    Ok(())
 }
 
 fn alone(session: &Session, progress: &mut Progress) -> Outcome {
