@@ -15,6 +15,7 @@ mod phases;
 mod problem;
 mod reduce;
 mod reduce_scatter;
+mod reproducible;
 mod scan;
 mod scatter;
 
@@ -98,6 +99,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &gather::linear::GATHERV,
     &reduce::linear::ALGORITHM,
     &reduce::binomial::ALGORITHM,
+    &reduce::binomial_in_order::ALGORITHM,
     &reduce::knomial::ALGORITHM,
     &reduce::chain::ALGORITHM,
     &reduce::binary_in_order::ALGORITHM,

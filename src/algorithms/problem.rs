@@ -119,13 +119,19 @@ pub enum Requirement {
 
 /// Why an algorithm cannot serve a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Reason(pub Requirement);
+pub enum Reason {
+    /// What it asks of a call.
+    Unmet(Requirement),
+    /// Its results are not reproducible, and they must be.
+    Irreproducible,
+}
 
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str(match self.0 {
-            Requirement::Commutative => "the operator does not commute",
-            Requirement::EvenSize => "the number of ranks is odd",
+        formatter.write_str(match self {
+            Reason::Unmet(Requirement::Commutative) => "the operator does not commute",
+            Reason::Unmet(Requirement::EvenSize) => "the number of ranks is odd",
+            Reason::Irreproducible => "its results are not reproducible",
         })
     }
 }
@@ -138,7 +144,7 @@ impl super::Algorithm {
             Requirement::EvenSize => size.is_multiple_of(2),
         };
         let unmet = self.requires.iter().find(|requirement| !is_met(requirement));
-        unmet.map_or(Ok(()), |&requirement| Err(Reason(requirement)))
+        unmet.map_or(Ok(()), |&requirement| Err(Reason::Unmet(requirement)))
     }
 
     /// Whether it keeps the order of operands.

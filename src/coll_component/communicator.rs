@@ -238,6 +238,7 @@ impl Shape {
             commutative: arguments.operator.commutative != 0,
             // Only the root knows whether it is, and a choice must not depend on what one rank knows.
             in_place: in_place && !collective.is_rooted(),
+            reproducible: values.reproducible() && collective.reduces(),
         };
         let (send, recv) = (arguments.send.counts.clone(), arguments.recv.counts.clone());
         Shape { call, in_place, root, values, send, recv, has_gaps: arguments.has_gaps(), has_below }

@@ -27,13 +27,20 @@ pub struct Settings {
 }
 
 /// A collective's parameter values at one moment; 0 is the default word of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Values {
     algorithm: i32,
     radix: i32,
     segment: i32,
     window: i32,
+    reproducible: i32,
 }
+
+/// Whether results must be reproducible, of all collectives: a number of [`SWITCH`].
+static REPRODUCIBLE: AtomicI32 = AtomicI32::new(0);
+
+/// What a parameter says that is off or on.
+const SWITCH: [&str; 2] = ["off", "on"];
 
 static SETTINGS: [Settings; Collective::ALL.len()] = [const { Settings::new() }; Collective::ALL.len()];
 
@@ -59,6 +66,7 @@ impl Settings {
             radix: value(&self.radix),
             segment: value(&self.segment),
             window: value(&self.window),
+            reproducible: value(&REPRODUCIBLE),
         }
     }
 
@@ -73,6 +81,11 @@ impl Values {
     pub fn forced(self, collective: Collective) -> Option<&'static Algorithm> {
         let index = usize::try_from(self.algorithm).ok()?.checked_sub(1)?;
         collective.algorithms().nth(index)
+    }
+
+    /// Whether results must be reproducible.
+    pub fn reproducible(self) -> bool {
+        self.reproducible != 0
     }
 
     /// The radix that the user sets.
@@ -99,7 +112,7 @@ pub fn number(algorithm: &Algorithm) -> i32 {
 
 /// The name behind such a number.
 pub fn word(collective: Collective, number: i32) -> &'static str {
-    let values = Values { algorithm: number, radix: 0, segment: 0, window: 0 };
+    let values = Values { algorithm: number, ..Values::default() };
     values.forced(collective).map_or("the component below", |algorithm| algorithm.name)
 }
 
@@ -154,7 +167,21 @@ fn text(text: &str) -> CString {
 }
 
 static REGISTERED: LazyLock<Vec<Registered>> =
-    LazyLock::new(|| Collective::ALL.into_iter().flat_map(registered).collect());
+    LazyLock::new(|| general().into_iter().chain(Collective::ALL.into_iter().flat_map(registered)).collect());
+
+/// The parameters that hold for all collectives.
+fn general() -> Vec<Registered> {
+    let reproducible = "Whether an element of a reduction depends only on the number of ranks and on their values of it; \
+                        on restricts the choice of algorithms and never leaves a reduction to the component below";
+    vec![Registered {
+        name: text("reproducible"),
+        description: text(reproducible),
+        words: Words::new(SWITCH),
+        minimum: 0,
+        value: &REPRODUCIBLE,
+        variable: None,
+    }]
+}
 
 /// The parameters of a collective: its algorithm, then what its algorithms take.
 fn registered(collective: Collective) -> Vec<Registered> {
@@ -256,7 +283,7 @@ mod tests {
     fn numbers_find_their_algorithm() {
         for collective in Collective::ALL {
             for algorithm in collective.algorithms() {
-                let values = Values { algorithm: number(algorithm), radix: 0, segment: 0, window: 0 };
+                let values = Values { algorithm: number(algorithm), ..Values::default() };
                 assert!(ptr::eq(values.forced(collective).unwrap(), algorithm));
             }
         }

@@ -75,27 +75,29 @@ impl Schedules {
 
     /// The forced algorithm, if it can serve the call; else what the rules say.
     fn choice(&mut self, call: &Call, values: Values, has_below: bool) -> Choice {
+        // Nobody knows how the component below reduces.
+        let may_pass_on = has_below && !call.reproducible;
         let choice = match values.forced(call.collective) {
-            Some(algorithm) => match algorithm.serves(call.size, call.commutative) {
+            Some(algorithm) => match call.is_served_by(algorithm) {
                 Ok(()) => Choice::Use { algorithm, radix: None, segment: None },
                 Err(reason) => {
-                    self.report_refusal(algorithm, &reason.to_string(), has_below);
-                    Choice::Below
+                    self.report_refusal(algorithm, &reason.to_string(), may_pass_on);
+                    if call.reproducible { Rules::built_in().choose(call) } else { Choice::Below }
                 }
             },
             None => Rules::built_in().choose(call),
         };
         match choice {
-            Choice::Below if !has_below => first_that_serves(call),
+            Choice::Below if !may_pass_on => first_that_serves(call),
             choice => choice,
         }
     }
 
     /// Says once for each communicator and algorithm why a forced algorithm was not used.
-    fn report_refusal(&mut self, algorithm: &'static Algorithm, reason: &str, has_below: bool) {
+    fn report_refusal(&mut self, algorithm: &'static Algorithm, reason: &str, is_passed_on: bool) {
         let collective = algorithm.collective;
         if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
-            let instead = if has_below { "the component below serves it" } else { "another one runs" };
+            let instead = if is_passed_on { "the component below serves it" } else { "another one runs" };
             log::warn!(
                 "{}: {} is forced for {}, but cannot serve this call: {reason}; {instead}",
                 self.name,
@@ -172,10 +174,9 @@ impl Schedules {
     }
 }
 
-/// Where nothing is below: the first registered algorithm that can serve the call.
+/// Where nothing is below, or may be: the first registered algorithm that can serve the call.
 fn first_that_serves(call: &Call) -> Choice {
-    let serving =
-        call.collective.algorithms().find(|algorithm| algorithm.serves(call.size, call.commutative).is_ok());
+    let serving = call.collective.algorithms().find(|algorithm| call.is_served_by(algorithm).is_ok());
     serving.map_or(Choice::Below, |algorithm| Choice::Use { algorithm, radix: None, segment: None })
 }
 
