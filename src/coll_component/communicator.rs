@@ -3,10 +3,11 @@
 use super::arguments::Arguments;
 use super::bindings::*;
 use super::job::Job;
+use super::memory::OutOfMemory;
 use super::operation::Operation;
-use super::parameters::{Settings, Values, word};
+use super::parameters::{self, Settings, Values, word};
 use super::schedules::{Chosen, Schedules};
-use super::work::{Channel, Group, Work};
+use super::work::{Channel, Group, Work, Wrapping};
 use crate::algorithms::Collective;
 use crate::engine::Plan;
 use crate::engine::call::{Counts, bind};
@@ -150,7 +151,8 @@ impl Communicator {
             }
             let has_below = self.below.blocking[collective as usize] != 0;
             let Some(planned) = self.planned(&arguments, values, has_below) else { return Admission::Below };
-            let Ok(wrapping) = work.substitute(&mut arguments, self.group, planned.is_packed) else {
+            let Ok(wrapping) = self.obtain(work, &mut arguments, &planned, values.scratch_limit()) else {
+                work.give_back(parameters::scratch_kept());
                 return Admission::OutOfMemory;
             };
             jobs[collective as usize] = Some(Job::new(call, values, arguments, planned, wrapping));
@@ -170,28 +172,67 @@ impl Communicator {
         };
         let channel = Channel { communicator: self.handle, tag: tag(collective) };
         let begun = work.begin(&planned.plan, wrapping);
-        super::pml::status(begun.and_then(|()| work.finish(&planned.plan, channel, arguments, wrapping)))
+        let ended = begun.and_then(|()| work.finish(&planned.plan, channel, arguments, wrapping));
+        if ended == Err(MPI_ERR_NO_MEM) {
+            self.report_shortage(work, arguments, planned, usize::MAX);
+        }
+        work.give_back(parameters::scratch_kept());
+        super::pml::status(ended)
+    }
+
+    /// Obtains the memory of a call, unless that is more than so many bytes.
+    fn obtain(
+        &self,
+        work: &mut Work,
+        arguments: &mut Arguments,
+        planned: &Planned,
+        limit: usize,
+    ) -> Result<Wrapping, OutOfMemory> {
+        let Planned { plan, is_packed, .. } = planned;
+        let obtained = match work.needed(plan, arguments, self.group, *is_packed) <= limit {
+            true => work.prepare(plan, arguments, self.group, *is_packed),
+            false => Err(OutOfMemory),
+        };
+        obtained.inspect_err(|_| self.report_shortage(work, arguments, planned, limit))
+    }
+
+    fn report_shortage(&self, work: &Work, arguments: &Arguments, planned: &Planned, limit: usize) {
+        let needed = work.needed(&planned.plan, arguments, self.group, planned.is_packed);
+        log::error!(
+            "rank {} of {}, communicator {}: {} by {} needs {needed} bytes of temporary memory; {}",
+            self.group.rank,
+            self.group.size,
+            self.identifier,
+            arguments.collective.name(),
+            word(arguments.collective, planned.number),
+            match needed <= limit {
+                true => "there is not so much".to_owned(),
+                false => format!("the limit is {limit}"),
+            }
+        );
     }
 
     /// Prepares a collective that does not block. `None`: the component below serves it.
     pub fn prepare(
         &self,
-        arguments: Arguments,
+        mut arguments: Arguments,
         is_persistent: bool,
         tag: c_int,
         request: *mut c_void,
     ) -> Option<Result<Operation, c_int>> {
         let below = if is_persistent { &self.below.persistent } else { &self.below.nonblocking };
         let has_below = below[arguments.collective as usize] != 0;
-        let Planned { plan, is_packed, .. } = match arguments.is_empty() {
+        let values = Settings::of(arguments.collective).values();
+        let planned = match arguments.is_empty() {
             true => Planned { plan: Arc::new(Plan::default()), is_packed: false, number: 0 },
-            false => {
-                let values = Settings::of(arguments.collective).values();
-                self.planned(&arguments, values, has_below)?
-            }
+            false => self.planned(&arguments, values, has_below)?,
+        };
+        let mut work = Work::new();
+        let Ok(wrapping) = self.obtain(&mut work, &mut arguments, &planned, values.scratch_limit()) else {
+            return Some(Err(MPI_ERR_NO_MEM));
         };
         let channel = Channel { communicator: self.handle, tag };
-        Some(Operation::new(plan, arguments, self.group, is_packed, channel, request))
+        Some(Ok(Operation::new(planned.plan, arguments, wrapping, work, channel, request)))
     }
 
     /// Decides who serves a call and plans it, unless the last call was alike. `None`: the component below.

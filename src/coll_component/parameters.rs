@@ -34,10 +34,17 @@ pub struct Values {
     segment: i32,
     window: i32,
     reproducible: i32,
+    scratch_limit: i32,
 }
 
 /// Whether results must be reproducible, of all collectives: a number of [`SWITCH`].
 static REPRODUCIBLE: AtomicI32 = AtomicI32::new(0);
+
+/// The most temporary memory that a collective may take, in KiB; 0: any.
+static SCRATCH_LIMIT: AtomicI32 = AtomicI32::new(0);
+
+/// How much temporary memory a communicator keeps between its calls, in KiB.
+static SCRATCH_KEPT: AtomicI32 = AtomicI32::new(64 << 10);
 
 /// What a parameter says that is off or on.
 const SWITCH: [&str; 2] = ["off", "on"];
@@ -67,6 +74,7 @@ impl Settings {
             segment: value(&self.segment),
             window: value(&self.window),
             reproducible: value(&REPRODUCIBLE),
+            scratch_limit: value(&SCRATCH_LIMIT),
         }
     }
 
@@ -88,6 +96,11 @@ impl Values {
         self.reproducible != 0
     }
 
+    /// The most bytes of temporary memory that a collective may take.
+    pub fn scratch_limit(self) -> usize {
+        if self.scratch_limit == 0 { usize::MAX } else { kibibytes(self.scratch_limit) }
+    }
+
     /// The radix that the user sets.
     pub fn radix(self) -> Option<usize> {
         usize::try_from(self.radix).ok().filter(|&radix| radix > 0)
@@ -102,6 +115,16 @@ impl Values {
     pub fn segment(self) -> Option<usize> {
         usize::try_from(self.segment).ok().filter(|&segment| segment > 0)
     }
+}
+
+/// How many bytes of temporary memory a communicator keeps between its calls.
+#[inline]
+pub fn scratch_kept() -> usize {
+    kibibytes(SCRATCH_KEPT.load(Relaxed))
+}
+
+fn kibibytes(number: i32) -> usize {
+    (number as usize) << 10
 }
 
 /// The number by which parameters and variables know an algorithm.
@@ -170,17 +193,44 @@ static REGISTERED: LazyLock<Vec<Registered>> =
     LazyLock::new(|| general().into_iter().chain(Collective::ALL.into_iter().flat_map(registered)).collect());
 
 /// The parameters that hold for all collectives.
-fn general() -> Vec<Registered> {
-    let reproducible = "Whether an element of a reduction depends only on the number of ranks and on their values of it; \
-                        on restricts the choice of algorithms and never leaves a reduction to the component below";
-    vec![Registered {
-        name: text("reproducible"),
-        description: text(reproducible),
-        words: Words::new(SWITCH),
-        minimum: 0,
-        value: &REPRODUCIBLE,
-        variable: None,
-    }]
+fn general() -> [Registered; 3] {
+    [
+        general_parameter(
+            "reproducible",
+            "Whether an element of a reduction depends only on the number of ranks and on their values of it; on \
+             restricts the choice of algorithms and never leaves a reduction to the component below",
+            &SWITCH,
+            0,
+            &REPRODUCIBLE,
+        ),
+        general_parameter(
+            "scratch_limit",
+            "The most temporary memory that a collective may take at a rank, in KiB; one that needs more returns \
+             MPI_ERR_NO_MEM",
+            &["none"],
+            1,
+            &SCRATCH_LIMIT,
+        ),
+        general_parameter(
+            "scratch_kept",
+            "How much temporary memory a communicator keeps between its collectives at a rank, in KiB",
+            &["none"],
+            1,
+            &SCRATCH_KEPT,
+        ),
+    ]
+}
+
+fn general_parameter(
+    name: &str,
+    description: &str,
+    words: &[&'static str],
+    minimum: i32,
+    value: &'static AtomicI32,
+) -> Registered {
+    let (name, description) = (text(name), text(description));
+    let words = Words::new(words.iter().copied());
+    Registered { name, description, words, minimum, value, variable: None }
 }
 
 /// The parameters of a collective: its algorithm, then what its algorithms take.
