@@ -92,6 +92,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &bcast::scatter_ring_allgather::ALGORITHM,
     &bcast::scatter_ring_allgather_opt::ALGORITHM,
     &bcast::circulant_pipelined::ALGORITHM,
+    &bcast::node_aware::ALGORITHM,
     &scan::linear::EXSCAN,
     &scan::recursive_doubling::EXSCAN,
     &gather::linear::GATHER,
