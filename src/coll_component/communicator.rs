@@ -4,11 +4,12 @@ use super::arguments::Arguments;
 use super::bindings::*;
 use super::job::Job;
 use super::memory::OutOfMemory;
+use super::nodes;
 use super::operation::Operation;
 use super::parameters::{self, Settings, Values, word};
-use super::schedules::{Chosen, Schedules};
+use super::schedules::{Chosen, Schedules, may_take_nodes};
 use super::work::{Channel, Group, Work, Wrapping};
-use crate::algorithms::Collective;
+use crate::algorithms::{Collective, Problem};
 use crate::engine::Plan;
 use crate::engine::call::{Counts, bind};
 use crate::selection::Call;
@@ -76,6 +77,8 @@ pub enum Admission {
     Here,
     /// There is not enough memory.
     OutOfMemory,
+    /// All ranks must first tell each other their nodes.
+    NodesUnknown,
 }
 
 /// A plan, and whether a broadcast's data are packed for it.
@@ -150,6 +153,9 @@ impl Communicator {
                 return Admission::Nothing;
             }
             let has_below = self.below.blocking[collective as usize] != 0;
+            if may_take_nodes(collective) && self.lacks_nodes(&arguments, values, has_below) {
+                return Admission::NodesUnknown;
+            }
             let Some(planned) = self.planned(&arguments, values, has_below) else { return Admission::Below };
             let Ok(wrapping) = self.obtain(work, &mut arguments, &planned, values.scratch_limit()) else {
                 work.give_back(parameters::scratch_kept());
@@ -178,6 +184,46 @@ impl Communicator {
         }
         work.give_back(parameters::scratch_kept());
         super::pml::status(ended)
+    }
+
+    /// Has all ranks tell each other their nodes: an MPI error code.
+    ///
+    /// # Safety
+    /// As for [`Communicator::admit`].
+    pub unsafe fn exchange_nodes(&self) -> c_int {
+        let Group { rank, size } = self.group;
+        let mut all = vec![0_u64; size];
+        all[rank] = nodes::identity();
+        let mut arguments = Arguments::allgather(all.as_mut_ptr().cast(), size_of::<u64>());
+        let Arguments { collective, ref send, ref recv, .. } = arguments;
+        let bruck = collective.algorithm("bruck").expect("it is registered");
+        let problem = Problem { in_place: true, radix: 2, ..Problem::new(size) };
+        let schedule = (bruck.schedule)(&problem, rank);
+        let binding = bind(collective, rank, schedule.blocks, &send.counts, &recv.counts);
+        let plan = Plan::new(&schedule, &binding);
+        let channel = Channel { communicator: self.handle, tag: tag(collective) };
+        // SAFETY: by this function's contract nobody else uses it.
+        let Blocking { work, .. } = unsafe { &mut *self.blocking.get() };
+        let prepared = work.prepare(&plan, &mut arguments, self.group, false).map_err(|_| MPI_ERR_NO_MEM);
+        let exchanged = prepared.and_then(|wrapping| {
+            work.begin(&plan, &wrapping)?;
+            work.finish(&plan, channel, &arguments, &wrapping)
+        });
+        if exchanged.is_err() {
+            // What was given up may still arrive.
+            std::mem::forget(all);
+        } else {
+            let mut planning = self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            planning.schedules.note_nodes(nodes::numbered(&all));
+            planning.last = [const { None }; Collective::ALL.len()];
+        }
+        super::pml::status(exchanged)
+    }
+
+    fn lacks_nodes(&self, arguments: &Arguments, values: Values, has_below: bool) -> bool {
+        let call = described(arguments, values, self.group.size);
+        let mut planning = self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        planning.schedules.lack_nodes(&call, values, has_below)
     }
 
     /// Obtains the memory of a call, unless that is more than so many bytes.
@@ -269,18 +315,24 @@ impl Communicator {
     }
 }
 
+/// What rules are told of a call.
+fn described(arguments: &Arguments, values: Values, size: usize) -> Call {
+    let collective = arguments.collective;
+    Call {
+        collective,
+        size,
+        bytes: arguments.measured_bytes(),
+        commutative: arguments.operator.commutative != 0,
+        // Only the root knows whether it is, and a choice must not depend on what one rank knows.
+        in_place: arguments.in_place && !collective.is_rooted(),
+        reproducible: values.reproducible() && collective.reduces(),
+    }
+}
+
 impl Shape {
     fn new(arguments: &Arguments, values: Values, has_below: bool, size: usize) -> Shape {
-        let &Arguments { collective, in_place, root, .. } = arguments;
-        let call = Call {
-            collective,
-            size,
-            bytes: arguments.measured_bytes(),
-            commutative: arguments.operator.commutative != 0,
-            // Only the root knows whether it is, and a choice must not depend on what one rank knows.
-            in_place: in_place && !collective.is_rooted(),
-            reproducible: values.reproducible() && collective.reduces(),
-        };
+        let &Arguments { in_place, root, .. } = arguments;
+        let call = described(arguments, values, size);
         let (send, recv) = (arguments.send.counts.clone(), arguments.recv.counts.clone());
         Shape { call, in_place, root, values, send, recv, has_gaps: arguments.has_gaps(), has_below }
     }
