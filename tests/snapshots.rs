@@ -40,6 +40,12 @@ fn snapshots() -> BTreeMap<String, String> {
             let problem = Problem { root, radix: 3, ..Problem::new(size) };
             let name = format!("{}-{}-p{size}", algorithm.collective.name(), algorithm.name);
             snapshots.insert(format!("{name}.txt"), schedules(algorithm, &problem));
+            if algorithm.takes_nodes() {
+                // Neighbours share a node.
+                let nodes = (0..size as u32).map(|rank| rank / 2).collect();
+                let problem = Problem { nodes, ..problem.clone() };
+                snapshots.insert(format!("{name}-nodes.txt"), schedules(algorithm, &problem));
+            }
             if algorithm.parameters.contains(&Parameter::Segment) {
                 let problem = Problem { segments: 3, ..problem };
                 snapshots.insert(format!("{name}-segments3.txt"), schedules(algorithm, &problem));

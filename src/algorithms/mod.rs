@@ -15,6 +15,7 @@ mod phases;
 mod problem;
 mod reduce;
 mod reduce_scatter;
+mod reproducible;
 mod scan;
 mod scatter;
 
@@ -94,6 +95,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &bcast::scatter_ring_allgather::ALGORITHM,
     &bcast::scatter_ring_allgather_opt::ALGORITHM,
     &bcast::circulant_pipelined::ALGORITHM,
+    &bcast::node_aware::ALGORITHM,
     &scan::linear::EXSCAN,
     &scan::recursive_doubling::EXSCAN,
     &gather::linear::GATHER,
@@ -101,6 +103,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &gather::linear::GATHERV,
     &reduce::linear::ALGORITHM,
     &reduce::binomial::ALGORITHM,
+    &reduce::binomial_in_order::ALGORITHM,
     &reduce::knomial::ALGORITHM,
     &reduce::chain::ALGORITHM,
     &reduce::binary_in_order::ALGORITHM,

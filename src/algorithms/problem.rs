@@ -1,6 +1,7 @@
 //! What an algorithm is given, and what it may ask for.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// What all ranks know and agree on before a schedule is made.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +18,8 @@ pub struct Problem {
     pub segments: usize,
     /// The most messages under way at a time where messages are independent, at least 1.
     pub window: usize,
+    /// The number of each rank's node; empty where nothing is known, or does not matter: then all are on one.
+    pub nodes: Arc<[u32]>,
 }
 
 impl Problem {
@@ -29,6 +32,7 @@ impl Problem {
             radix: default_radix(size),
             segments: 1,
             window: DEFAULT_WINDOW,
+            nodes: Arc::default(),
         }
     }
 
@@ -115,17 +119,26 @@ pub enum Requirement {
     Commutative,
     /// The number of ranks must be even: they work in pairs.
     EvenSize,
+    /// The ranks' nodes should be known. They can be found out, so no call is refused.
+    Nodes,
 }
 
 /// Why an algorithm cannot serve a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Reason(pub Requirement);
+pub enum Reason {
+    /// What it asks of a call.
+    Unmet(Requirement),
+    /// Its results are not reproducible, and they must be.
+    Irreproducible,
+}
 
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str(match self.0 {
-            Requirement::Commutative => "the operator does not commute",
-            Requirement::EvenSize => "the number of ranks is odd",
+        formatter.write_str(match self {
+            Reason::Unmet(Requirement::Commutative) => "the operator does not commute",
+            Reason::Unmet(Requirement::EvenSize) => "the number of ranks is odd",
+            Reason::Unmet(Requirement::Nodes) => "the ranks' nodes are not known",
+            Reason::Irreproducible => "its results are not reproducible",
         })
     }
 }
@@ -136,9 +149,15 @@ impl super::Algorithm {
         let is_met = |requirement: &Requirement| match requirement {
             Requirement::Commutative => commutative,
             Requirement::EvenSize => size.is_multiple_of(2),
+            Requirement::Nodes => true,
         };
         let unmet = self.requires.iter().find(|requirement| !is_met(requirement));
-        unmet.map_or(Ok(()), |&requirement| Err(Reason(requirement)))
+        unmet.map_or(Ok(()), |&requirement| Err(Reason::Unmet(requirement)))
+    }
+
+    /// Whether its schedule depends on the ranks' nodes.
+    pub fn takes_nodes(&self) -> bool {
+        self.requires.contains(&Requirement::Nodes)
     }
 
     /// Whether it keeps the order of operands.

@@ -170,13 +170,26 @@ pub struct Arguments {
     pub operator: rustcoll_operator,
 }
 
+const NO_OPERATOR: rustcoll_operator = rustcoll_operator { handle: ptr::null(), commutative: 1 };
+
 impl Arguments {
+    /// An allgather in place of so many bytes from each rank, for the component's own use.
+    pub fn allgather(all: *mut u8, count: usize) -> Arguments {
+        Arguments {
+            collective: Collective::Allgather,
+            in_place: true,
+            root: 0,
+            send: Side::none(),
+            recv: Side::elements(all, count, bytes()),
+            operator: NO_OPERATOR,
+        }
+    }
+
     /// Reads what the shim hands over.
     ///
     /// # Safety
     /// The call comes from the shim, on a communicator of `size` ranks.
     pub unsafe fn read(call: &rustcoll_call, size: usize) -> Arguments {
-        const NO_OPERATOR: rustcoll_operator = rustcoll_operator { handle: ptr::null(), commutative: 1 };
         // SAFETY: by this function's contract.
         let mut arguments = unsafe {
             Arguments {

@@ -3,11 +3,13 @@
 use super::arguments::Arguments;
 use super::bindings::*;
 use super::job::Job;
+use super::memory::OutOfMemory;
+use super::nodes;
 use super::operation::Operation;
-use super::parameters::{Settings, Values, word};
-use super::schedules::{Chosen, Schedules};
-use super::work::{Channel, Group, Work};
-use crate::algorithms::Collective;
+use super::parameters::{self, Settings, Values, word};
+use super::schedules::{Chosen, Schedules, may_take_nodes};
+use super::work::{Channel, Group, Work, Wrapping};
+use crate::algorithms::{Collective, Problem};
 use crate::engine::Plan;
 use crate::engine::call::{Counts, bind};
 use crate::selection::Call;
@@ -75,6 +77,8 @@ pub enum Admission {
     Here,
     /// There is not enough memory.
     OutOfMemory,
+    /// All ranks must first tell each other their nodes.
+    NodesUnknown,
 }
 
 /// A plan, and whether a broadcast's data are packed for it.
@@ -149,8 +153,12 @@ impl Communicator {
                 return Admission::Nothing;
             }
             let has_below = self.below.blocking[collective as usize] != 0;
+            if may_take_nodes(collective) && self.lacks_nodes(&arguments, values, has_below) {
+                return Admission::NodesUnknown;
+            }
             let Some(planned) = self.planned(&arguments, values, has_below) else { return Admission::Below };
-            let Ok(wrapping) = work.substitute(&mut arguments, self.group, planned.is_packed) else {
+            let Ok(wrapping) = self.obtain(work, &mut arguments, &planned, values.scratch_limit()) else {
+                work.give_back(parameters::scratch_kept());
                 return Admission::OutOfMemory;
             };
             jobs[collective as usize] = Some(Job::new(call, values, arguments, planned, wrapping));
@@ -170,28 +178,107 @@ impl Communicator {
         };
         let channel = Channel { communicator: self.handle, tag: tag(collective) };
         let begun = work.begin(&planned.plan, wrapping);
-        super::pml::status(begun.and_then(|()| work.finish(&planned.plan, channel, arguments, wrapping)))
+        let ended = begun.and_then(|()| work.finish(&planned.plan, channel, arguments, wrapping));
+        if ended == Err(MPI_ERR_NO_MEM) {
+            self.report_shortage(work, arguments, planned, usize::MAX);
+        }
+        work.give_back(parameters::scratch_kept());
+        super::pml::status(ended)
+    }
+
+    /// Has all ranks tell each other their nodes: an MPI error code.
+    ///
+    /// # Safety
+    /// As for [`Communicator::admit`].
+    pub unsafe fn exchange_nodes(&self) -> c_int {
+        let Group { rank, size } = self.group;
+        let mut all = vec![0_u64; size];
+        all[rank] = nodes::identity();
+        let mut arguments = Arguments::allgather(all.as_mut_ptr().cast(), size_of::<u64>());
+        let Arguments { collective, ref send, ref recv, .. } = arguments;
+        let bruck = collective.algorithm("bruck").expect("it is registered");
+        let problem = Problem { in_place: true, radix: 2, ..Problem::new(size) };
+        let schedule = (bruck.schedule)(&problem, rank);
+        let binding = bind(collective, rank, schedule.blocks, &send.counts, &recv.counts);
+        let plan = Plan::new(&schedule, &binding);
+        let channel = Channel { communicator: self.handle, tag: tag(collective) };
+        // SAFETY: by this function's contract nobody else uses it.
+        let Blocking { work, .. } = unsafe { &mut *self.blocking.get() };
+        let prepared = work.prepare(&plan, &mut arguments, self.group, false).map_err(|_| MPI_ERR_NO_MEM);
+        let exchanged = prepared.and_then(|wrapping| {
+            work.begin(&plan, &wrapping)?;
+            work.finish(&plan, channel, &arguments, &wrapping)
+        });
+        if exchanged.is_err() {
+            // What was given up may still arrive.
+            std::mem::forget(all);
+        } else {
+            let mut planning = self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            planning.schedules.note_nodes(nodes::numbered(&all));
+            planning.last = [const { None }; Collective::ALL.len()];
+        }
+        super::pml::status(exchanged)
+    }
+
+    fn lacks_nodes(&self, arguments: &Arguments, values: Values, has_below: bool) -> bool {
+        let call = described(arguments, values, self.group.size);
+        let mut planning = self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        planning.schedules.lack_nodes(&call, values, has_below)
+    }
+
+    /// Obtains the memory of a call, unless that is more than so many bytes.
+    fn obtain(
+        &self,
+        work: &mut Work,
+        arguments: &mut Arguments,
+        planned: &Planned,
+        limit: usize,
+    ) -> Result<Wrapping, OutOfMemory> {
+        let Planned { plan, is_packed, .. } = planned;
+        let obtained = match work.needed(plan, arguments, self.group, *is_packed) <= limit {
+            true => work.prepare(plan, arguments, self.group, *is_packed),
+            false => Err(OutOfMemory),
+        };
+        obtained.inspect_err(|_| self.report_shortage(work, arguments, planned, limit))
+    }
+
+    fn report_shortage(&self, work: &Work, arguments: &Arguments, planned: &Planned, limit: usize) {
+        let needed = work.needed(&planned.plan, arguments, self.group, planned.is_packed);
+        log::error!(
+            "rank {} of {}, communicator {}: {} by {} needs {needed} bytes of temporary memory; {}",
+            self.group.rank,
+            self.group.size,
+            self.identifier,
+            arguments.collective.name(),
+            word(arguments.collective, planned.number),
+            match needed <= limit {
+                true => "there is not so much".to_owned(),
+                false => format!("the limit is {limit}"),
+            }
+        );
     }
 
     /// Prepares a collective that does not block. `None`: the component below serves it.
     pub fn prepare(
         &self,
-        arguments: Arguments,
+        mut arguments: Arguments,
         is_persistent: bool,
         tag: c_int,
         request: *mut c_void,
     ) -> Option<Result<Operation, c_int>> {
         let below = if is_persistent { &self.below.persistent } else { &self.below.nonblocking };
         let has_below = below[arguments.collective as usize] != 0;
-        let Planned { plan, is_packed, .. } = match arguments.is_empty() {
+        let values = Settings::of(arguments.collective).values();
+        let planned = match arguments.is_empty() {
             true => Planned { plan: Arc::new(Plan::default()), is_packed: false, number: 0 },
-            false => {
-                let values = Settings::of(arguments.collective).values();
-                self.planned(&arguments, values, has_below)?
-            }
+            false => self.planned(&arguments, values, has_below)?,
+        };
+        let mut work = Work::new();
+        let Ok(wrapping) = self.obtain(&mut work, &mut arguments, &planned, values.scratch_limit()) else {
+            return Some(Err(MPI_ERR_NO_MEM));
         };
         let channel = Channel { communicator: self.handle, tag };
-        Some(Operation::new(plan, arguments, self.group, is_packed, channel, request))
+        Some(Ok(Operation::new(planned.plan, arguments, wrapping, work, channel, request)))
     }
 
     /// Decides who serves a call and plans it, unless the last call was alike. `None`: the component below.
@@ -228,17 +315,24 @@ impl Communicator {
     }
 }
 
+/// What rules are told of a call.
+fn described(arguments: &Arguments, values: Values, size: usize) -> Call {
+    let collective = arguments.collective;
+    Call {
+        collective,
+        size,
+        bytes: arguments.measured_bytes(),
+        commutative: arguments.operator.commutative != 0,
+        // Only the root knows whether it is, and a choice must not depend on what one rank knows.
+        in_place: arguments.in_place && !collective.is_rooted(),
+        reproducible: values.reproducible() && collective.reduces(),
+    }
+}
+
 impl Shape {
     fn new(arguments: &Arguments, values: Values, has_below: bool, size: usize) -> Shape {
-        let &Arguments { collective, in_place, root, .. } = arguments;
-        let call = Call {
-            collective,
-            size,
-            bytes: arguments.measured_bytes(),
-            commutative: arguments.operator.commutative != 0,
-            // Only the root knows whether it is, and a choice must not depend on what one rank knows.
-            in_place: in_place && !collective.is_rooted(),
-        };
+        let &Arguments { in_place, root, .. } = arguments;
+        let call = described(arguments, values, size);
         let (send, recv) = (arguments.send.counts.clone(), arguments.recv.counts.clone());
         Shape { call, in_place, root, values, send, recv, has_gaps: arguments.has_gaps(), has_below }
     }

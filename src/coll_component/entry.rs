@@ -116,8 +116,18 @@ extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_
         let communicator = &*state.cast::<Communicator>();
         let call = &*call;
         if !communicator.admit_again(call) {
-            match guarded(None, || Some(communicator.admit(call))) {
-                None => return MPI_ERR_INTERN,
+            let admit = || guarded(None, || Some(communicator.admit(call)));
+            let mut admission = admit();
+            if let Some(Admission::NodesUnknown) = admission {
+                let exchange = || communicator.exchange_nodes();
+                let status = ending_the_job(communicator.handle(), MPI_ERR_INTERN, exchange);
+                if status != MPI_SUCCESS {
+                    return status;
+                }
+                admission = admit();
+            }
+            match admission {
+                None | Some(Admission::NodesUnknown) => return MPI_ERR_INTERN,
                 Some(Admission::Nothing) => return MPI_SUCCESS,
                 Some(Admission::Below) => return RUSTCOLL_BELOW,
                 Some(Admission::OutOfMemory) => return MPI_ERR_NO_MEM,

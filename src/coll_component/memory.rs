@@ -39,18 +39,38 @@ impl Memory {
         if elements == 0 {
             return Ok(Place { base: std::ptr::null_mut(), datatype });
         }
-        let last = (elements - 1) as isize * datatype.extent;
-        // Rounded, so that elements are aligned like the memory, wherever in them data begin.
-        let lowest = (last.min(0) + datatype.true_lb).div_euclid(LINE) * LINE;
-        let highest = last.max(0) + datatype.true_lb;
-        let span = (highest - lowest) as usize + datatype.true_extent;
-        Ok(Place { base: self.at_least(span)?.wrapping_offset(-lowest), datatype })
+        let (lowest, bytes) = span(elements, datatype);
+        Ok(Place { base: self.at_least(bytes)?.wrapping_offset(-lowest), datatype })
+    }
+
+    /// Bytes that it holds.
+    pub fn held(&self) -> usize {
+        self.0.capacity() * size_of::<CacheLine>()
+    }
+
+    /// Gives everything back.
+    pub fn release(&mut self) {
+        self.0 = Vec::new();
     }
 
     /// Gives the memory up for good, because a transfer that cannot be stopped may still use it.
     pub fn leak(&mut self) {
         std::mem::forget(std::mem::take(&mut self.0));
     }
+}
+
+/// Bytes that [`Memory::place`] needs for elements of a datatype.
+pub fn bytes_of(elements: usize, datatype: &rustcoll_datatype) -> usize {
+    if elements == 0 { 0 } else { span(elements, datatype).1 }
+}
+
+/// Where the data of elements, at least one, begin relative to the first one's address, and how many bytes they span.
+fn span(elements: usize, datatype: &rustcoll_datatype) -> (isize, usize) {
+    let last = (elements - 1) as isize * datatype.extent;
+    // Rounded, so that elements are aligned like the memory, wherever in them data begin.
+    let lowest = (last.min(0) + datatype.true_lb).div_euclid(LINE) * LINE;
+    let highest = last.max(0) + datatype.true_lb;
+    (lowest, (highest - lowest) as usize + datatype.true_extent)
 }
 
 #[cfg(test)]
@@ -67,6 +87,34 @@ mod tests {
 
     #[test]
     fn too_much_is_refused() {
-        assert_eq!(Memory::default().at_least(usize::MAX / 2), Err(OutOfMemory));
+        let mut memory = Memory::default();
+        assert_eq!(memory.at_least(usize::MAX / 2), Err(OutOfMemory));
+        assert_eq!(memory.held(), 0);
+        assert!(memory.at_least(10).is_ok());
+    }
+
+    #[test]
+    fn what_is_held_is_given_back() {
+        let mut memory = Memory::default();
+        memory.at_least(1000).unwrap();
+        assert!((1000..1000 + 64).contains(&memory.held()));
+        memory.release();
+        assert_eq!(memory.held(), 0);
+    }
+
+    #[test]
+    fn elements_span_what_lies_between_them() {
+        let datatype = |extent, true_lb| rustcoll_datatype {
+            handle: std::ptr::null(),
+            size: 8,
+            extent,
+            true_lb,
+            true_extent: 8,
+            contiguous: 0,
+        };
+        assert_eq!(bytes_of(0, &datatype(8, 0)), 0);
+        assert_eq!(bytes_of(3, &datatype(100, 0)), 208);
+        // The first byte of data lies 208 bytes before the address, the memory starts at a multiple of 64.
+        assert_eq!(bytes_of(3, &datatype(-100, -8)), 256);
     }
 }

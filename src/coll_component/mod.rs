@@ -9,6 +9,7 @@ mod entry;
 mod job;
 mod logging;
 mod memory;
+mod nodes;
 mod operation;
 mod parameters;
 mod pml;

@@ -2,8 +2,7 @@
 
 use super::arguments::Arguments;
 use super::bindings::*;
-use super::pml::Error;
-use super::work::{Channel, Group, Work, Wrapping};
+use super::work::{Channel, Work, Wrapping};
 use crate::engine::Plan;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -36,19 +35,16 @@ static STARTED: Mutex<UnderWay> = Mutex::new(UnderWay(Vec::new()));
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 impl Operation {
-    /// Prepares a collective; nothing is sent yet.
+    /// A collective whose memory is prepared; nothing is sent yet.
     pub fn new(
         plan: Arc<Plan>,
-        mut arguments: Arguments,
-        group: Group,
-        is_packed: bool,
+        arguments: Arguments,
+        wrapping: Wrapping,
+        work: Work,
         channel: Channel,
         request: *mut c_void,
-    ) -> Result<Operation, Error> {
-        let mut work = Work::new();
-        let substituted = work.substitute(&mut arguments, group, is_packed);
-        let wrapping = substituted.map_err(|_| MPI_ERR_NO_MEM)?;
-        Ok(Operation { plan, arguments, wrapping, channel, work, request })
+    ) -> Operation {
+        Operation { plan, arguments, wrapping, channel, work, request }
     }
 
     /// Goes on as far as it can; `Some` if it came to its end, well or not.

@@ -27,13 +27,27 @@ pub struct Settings {
 }
 
 /// A collective's parameter values at one moment; 0 is the default word of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Values {
     algorithm: i32,
     radix: i32,
     segment: i32,
     window: i32,
+    reproducible: i32,
+    scratch_limit: i32,
 }
+
+/// Whether results must be reproducible, of all collectives: a number of [`SWITCH`].
+static REPRODUCIBLE: AtomicI32 = AtomicI32::new(0);
+
+/// The most temporary memory that a collective may take, in KiB; 0: any.
+static SCRATCH_LIMIT: AtomicI32 = AtomicI32::new(0);
+
+/// How much temporary memory a communicator keeps between its calls, in KiB.
+static SCRATCH_KEPT: AtomicI32 = AtomicI32::new(64 << 10);
+
+/// What a parameter says that is off or on.
+const SWITCH: [&str; 2] = ["off", "on"];
 
 static SETTINGS: [Settings; Collective::ALL.len()] = [const { Settings::new() }; Collective::ALL.len()];
 
@@ -59,6 +73,8 @@ impl Settings {
             radix: value(&self.radix),
             segment: value(&self.segment),
             window: value(&self.window),
+            reproducible: value(&REPRODUCIBLE),
+            scratch_limit: value(&SCRATCH_LIMIT),
         }
     }
 
@@ -73,6 +89,16 @@ impl Values {
     pub fn forced(self, collective: Collective) -> Option<&'static Algorithm> {
         let index = usize::try_from(self.algorithm).ok()?.checked_sub(1)?;
         collective.algorithms().nth(index)
+    }
+
+    /// Whether results must be reproducible.
+    pub fn reproducible(self) -> bool {
+        self.reproducible != 0
+    }
+
+    /// The most bytes of temporary memory that a collective may take.
+    pub fn scratch_limit(self) -> usize {
+        if self.scratch_limit == 0 { usize::MAX } else { kibibytes(self.scratch_limit) }
     }
 
     /// The radix that the user sets.
@@ -91,6 +117,16 @@ impl Values {
     }
 }
 
+/// How many bytes of temporary memory a communicator keeps between its calls.
+#[inline]
+pub fn scratch_kept() -> usize {
+    kibibytes(SCRATCH_KEPT.load(Relaxed))
+}
+
+fn kibibytes(number: i32) -> usize {
+    (number as usize) << 10
+}
+
 /// The number by which parameters and variables know an algorithm.
 pub fn number(algorithm: &Algorithm) -> i32 {
     let position = algorithm.collective.algorithms().position(|other| ptr::eq(other, algorithm));
@@ -99,7 +135,7 @@ pub fn number(algorithm: &Algorithm) -> i32 {
 
 /// The name behind such a number.
 pub fn word(collective: Collective, number: i32) -> &'static str {
-    let values = Values { algorithm: number, radix: 0, segment: 0, window: 0 };
+    let values = Values { algorithm: number, ..Values::default() };
     values.forced(collective).map_or("the component below", |algorithm| algorithm.name)
 }
 
@@ -154,7 +190,48 @@ fn text(text: &str) -> CString {
 }
 
 static REGISTERED: LazyLock<Vec<Registered>> =
-    LazyLock::new(|| Collective::ALL.into_iter().flat_map(registered).collect());
+    LazyLock::new(|| general().into_iter().chain(Collective::ALL.into_iter().flat_map(registered)).collect());
+
+/// The parameters that hold for all collectives.
+fn general() -> [Registered; 3] {
+    [
+        general_parameter(
+            "reproducible",
+            "Whether an element of a reduction depends only on the number of ranks and on their values of it; on \
+             restricts the choice of algorithms and never leaves a reduction to the component below",
+            &SWITCH,
+            0,
+            &REPRODUCIBLE,
+        ),
+        general_parameter(
+            "scratch_limit",
+            "The most temporary memory that a collective may take at a rank, in KiB; one that needs more returns \
+             MPI_ERR_NO_MEM",
+            &["none"],
+            1,
+            &SCRATCH_LIMIT,
+        ),
+        general_parameter(
+            "scratch_kept",
+            "How much temporary memory a communicator keeps between its collectives at a rank, in KiB",
+            &["none"],
+            1,
+            &SCRATCH_KEPT,
+        ),
+    ]
+}
+
+fn general_parameter(
+    name: &str,
+    description: &str,
+    words: &[&'static str],
+    minimum: i32,
+    value: &'static AtomicI32,
+) -> Registered {
+    let (name, description) = (text(name), text(description));
+    let words = Words::new(words.iter().copied());
+    Registered { name, description, words, minimum, value, variable: None }
+}
 
 /// The parameters of a collective: its algorithm, then what its algorithms take.
 fn registered(collective: Collective) -> Vec<Registered> {
@@ -256,7 +333,7 @@ mod tests {
     fn numbers_find_their_algorithm() {
         for collective in Collective::ALL {
             for algorithm in collective.algorithms() {
-                let values = Values { algorithm: number(algorithm), radix: 0, segment: 0, window: 0 };
+                let values = Values { algorithm: number(algorithm), ..Values::default() };
                 assert!(ptr::eq(values.forced(collective).unwrap(), algorithm));
             }
         }

@@ -131,6 +131,8 @@ pub struct Pml<'a> {
     pub recv: &'a Side,
     /// The scratch buffer.
     pub scratch: Place<'a>,
+    /// Behind the scratch buffer, for the result of a reduction into its left operand.
+    pub spare: Place<'a>,
     /// Where messages are packed.
     pub staging: Place<'a>,
     /// The operator; none that is ever applied, where nothing is reduced.
@@ -167,10 +169,8 @@ impl Pml<'_> {
 
     /// `left = left ⊕ right`: MPI's operators leave the result where the right operand was, which must not change.
     fn reduce_into_left(&mut self, left: Span, right: Span) -> Result<(), Error> {
-        let mut memory = super::memory::Memory::default();
-        let copied = memory.place(left.elements, &left.datatype).map_err(|_| MPI_ERR_NO_MEM)?;
-        let copied = copied.span(0, left.elements);
-        // SAFETY: the regions lie within their buffers, the copy within its own memory.
+        let copied = self.spare.span(0, left.elements);
+        // SAFETY: the regions lie within their buffers, the copy within memory that is spared for it.
         unsafe {
             copy(right, copied)?;
             let (operand, result) = (left.address.cast(), copied.address.cast());

@@ -2,12 +2,13 @@
 
 use super::parameters::{Values, number};
 use super::work::Group;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, default_radix, legal_radix};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, REGISTRY, default_radix, legal_radix};
 use crate::schedule::Schedule;
 use crate::selection::{Call, Choice, Rules};
 use std::collections::HashSet;
 use std::ffi::c_int;
 use std::ptr;
+use std::sync::{Arc, LazyLock};
 
 /// A communicator keeps at most so many schedules; then it starts anew. Broadcasts from ever new roots would fill the
 /// memory otherwise.
@@ -22,6 +23,8 @@ pub struct Schedules {
     /// How log lines begin.
     name: String,
     known: Vec<Known>,
+    /// The number of each rank's node, once it was asked for.
+    nodes: Option<Arc<[u32]>>,
     /// Forced algorithms whose refusal was reported.
     reported: HashSet<(Collective, &'static str)>,
 }
@@ -50,7 +53,7 @@ impl Schedules {
     /// None yet.
     pub fn new(group: Group, identifier: u32) -> Self {
         let name = format!("rank {} of {}, communicator {identifier}", group.rank, group.size);
-        Schedules { group, name, known: Vec::new(), reported: HashSet::new() }
+        Schedules { group, name, known: Vec::new(), nodes: None, reported: HashSet::new() }
     }
 
     /// Who serves a call with these parameter values. All ranks come to the same answer, for all that it depends on is
@@ -73,29 +76,45 @@ impl Schedules {
         }
     }
 
+    /// Whether the ranks' nodes must be asked for before a call is served; the same on all ranks.
+    pub fn lack_nodes(&mut self, call: &Call, values: Values, has_below: bool) -> bool {
+        self.nodes.is_none()
+            && match self.choice(call, values, has_below) {
+                Choice::Use { algorithm, .. } => algorithm.takes_nodes(),
+                Choice::Below => false,
+            }
+    }
+
+    /// Notes the number of each rank's node.
+    pub fn note_nodes(&mut self, nodes: Arc<[u32]>) {
+        self.nodes = Some(nodes);
+    }
+
     /// The forced algorithm, if it can serve the call; else what the rules say.
     fn choice(&mut self, call: &Call, values: Values, has_below: bool) -> Choice {
+        // Nobody knows how the component below reduces.
+        let may_pass_on = has_below && !call.reproducible;
         let choice = match values.forced(call.collective) {
-            Some(algorithm) => match algorithm.serves(call.size, call.commutative) {
+            Some(algorithm) => match call.is_served_by(algorithm) {
                 Ok(()) => Choice::Use { algorithm, radix: None, segment: None },
                 Err(reason) => {
-                    self.report_refusal(algorithm, &reason.to_string(), has_below);
-                    Choice::Below
+                    self.report_refusal(algorithm, &reason.to_string(), may_pass_on);
+                    if call.reproducible { Rules::built_in().choose(call) } else { Choice::Below }
                 }
             },
             None => Rules::built_in().choose(call),
         };
         match choice {
-            Choice::Below if !has_below => first_that_serves(call),
+            Choice::Below if !may_pass_on => first_that_serves(call),
             choice => choice,
         }
     }
 
     /// Says once for each communicator and algorithm why a forced algorithm was not used.
-    fn report_refusal(&mut self, algorithm: &'static Algorithm, reason: &str, has_below: bool) {
+    fn report_refusal(&mut self, algorithm: &'static Algorithm, reason: &str, is_passed_on: bool) {
         let collective = algorithm.collective;
         if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
-            let instead = if has_below { "the component below serves it" } else { "another one runs" };
+            let instead = if is_passed_on { "the component below serves it" } else { "another one runs" };
             log::warn!(
                 "{}: {} is forced for {}, but cannot serve this call: {reason}; {instead}",
                 self.name,
@@ -115,6 +134,9 @@ impl Schedules {
         segment: Option<usize>,
     ) -> Problem {
         let mut problem = Problem::new(self.group.size);
+        if algorithm.takes_nodes() {
+            problem.nodes = self.nodes.clone().unwrap_or_default();
+        }
         for parameter in algorithm.parameters {
             match parameter {
                 Parameter::Radix => {
@@ -172,10 +194,18 @@ impl Schedules {
     }
 }
 
-/// Where nothing is below: the first registered algorithm that can serve the call.
+/// Whether any algorithm of a collective takes the ranks' nodes.
+pub fn may_take_nodes(collective: Collective) -> bool {
+    static TAKING: LazyLock<Vec<Collective>> = LazyLock::new(|| {
+        let taking = REGISTRY.iter().filter(|algorithm| algorithm.takes_nodes());
+        taking.map(|algorithm| algorithm.collective).collect()
+    });
+    TAKING.contains(&collective)
+}
+
+/// Where nothing is below, or may be: the first registered algorithm that can serve the call.
 fn first_that_serves(call: &Call) -> Choice {
-    let serving =
-        call.collective.algorithms().find(|algorithm| algorithm.serves(call.size, call.commutative).is_ok());
+    let serving = call.collective.algorithms().find(|algorithm| call.is_served_by(algorithm).is_ok());
     serving.map_or(Choice::Below, |algorithm| Choice::Use { algorithm, radix: None, segment: None })
 }
 
@@ -186,5 +216,7 @@ fn describe(algorithm: &Algorithm, problem: &Problem) -> String {
         Parameter::Segment => format!(", segments {}", problem.segments),
         Parameter::Window => format!(", window {}", problem.window),
     };
-    algorithm.parameters.iter().map(value).collect()
+    let nodes = problem.nodes.iter().max().map_or(1, |last| last + 1);
+    let nodes = if algorithm.takes_nodes() { format!(", nodes {nodes}") } else { String::new() };
+    algorithm.parameters.iter().map(value).chain([nodes]).collect()
 }

@@ -2,6 +2,8 @@
 
 #include "component.h"
 
+#include <unistd.h>
+
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/op/op.h"
@@ -123,6 +125,14 @@ void rustcoll_shim_reduce(const void *operator_, const void *source, void *targe
 }
 
 const void *rustcoll_shim_byte(void) { return &ompi_mpi_byte.dt; }
+
+void rustcoll_shim_host_name(char *name, size_t length)
+{
+    if (0 != gethostname(name, length)) {
+        name[0] = '\0';
+    }
+    name[length - 1] = '\0';
+}
 
 void rustcoll_open_output(void)
 {

@@ -152,6 +152,9 @@ void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description
 /* Completes the request of a collective that does not block. */
 void rustcoll_shim_complete(void *request, int error);
 
+/* The name of this host, cut to `length` bytes with the zero byte that ends it. */
+void rustcoll_shim_host_name(char *name, size_t length);
+
 /* One line for the log. */
 void rustcoll_shim_output(const char *line);
 /* Ends the job; does not return. */

@@ -2,8 +2,8 @@
 
 use super::arguments::{Arguments, Side};
 use super::bindings::*;
-use super::memory::{Memory, OutOfMemory};
-use super::pml::{self, Error, Pml, Span};
+use super::memory::{Memory, OutOfMemory, bytes_of};
+use super::pml::{self, Error, Place, Pml, Span};
 use crate::algorithms::Collective;
 use crate::engine::call::Counts;
 use crate::engine::{Execution, Plan};
@@ -66,9 +66,59 @@ impl Work {
         }
     }
 
+    /// Bytes of temporary memory that a call takes.
+    pub fn needed(&self, plan: &Plan, arguments: &Arguments, group: Group, is_packed: bool) -> usize {
+        let scratch_type = if is_packed { &self.bytes } else { scratch_datatype(arguments, &self.bytes) };
+        let substitute = match arguments.collective {
+            Collective::Bcast if is_packed => arguments.recv.counts.bytes(),
+            Collective::ReduceScatter | Collective::ReduceScatterBlock if arguments.in_place => {
+                bytes_of(arguments.input_elements(group.size), arguments.send.datatype())
+            }
+            _ => 0,
+        };
+        bytes_of(plan.scratch_elements + plan.spare_elements, scratch_type) + plan.staging_bytes + substitute
+    }
+
+    /// Obtains everything that a plan needs, so that nothing is left to fail once messages are under way.
+    pub fn prepare(
+        &mut self,
+        plan: &Plan,
+        arguments: &mut Arguments,
+        group: Group,
+        is_packed: bool,
+    ) -> Result<Wrapping, OutOfMemory> {
+        let wrapping = self.substitute(arguments, group, is_packed)?;
+        self.reserve_requests(plan.posts)?;
+        self.scratch
+            .place(plan.scratch_elements + plan.spare_elements, scratch_datatype(arguments, &self.bytes))?;
+        self.staging.place(plan.staging_bytes, &self.bytes)?;
+        Ok(wrapping)
+    }
+
+    /// Gives memory back, the largest piece first, until no more than so many bytes are kept.
+    #[inline]
+    pub fn give_back(&mut self, kept: usize) {
+        while self.held() > kept {
+            let memories = [&mut self.scratch, &mut self.staging, &mut self.substitute];
+            memories.into_iter().max_by_key(|memory| memory.held()).expect("there are three").release();
+        }
+    }
+
+    /// Bytes of temporary memory that it holds.
+    fn held(&self) -> usize {
+        self.scratch.held() + self.staging.held() + self.substitute.held()
+    }
+
+    fn reserve_requests(&mut self, posts: usize) -> Result<(), OutOfMemory> {
+        let more = posts.saturating_sub(self.requests.len());
+        self.requests.try_reserve_exact(more).map_err(|_| OutOfMemory)?;
+        self.requests.extend(std::iter::repeat_n(ptr::null_mut(), more));
+        Ok(())
+    }
+
     /// Replaces buffers of the caller's where schedules cannot work on them as they are: the vector of a broadcast that
     /// is to be packed, and the input of a reduce-scatter that stands where the result goes.
-    pub fn substitute(
+    fn substitute(
         &mut self,
         arguments: &mut Arguments,
         group: Group,
@@ -106,7 +156,7 @@ impl Work {
     pub fn begin(&mut self, plan: &Plan, wrapping: &Wrapping) -> Result<(), Error> {
         self.execution = Execution::default();
         if self.requests.len() < plan.posts {
-            self.requests.resize(plan.posts, ptr::null_mut());
+            self.reserve_requests(plan.posts).map_err(|_| MPI_ERR_NO_MEM)?;
         }
         copy(&wrapping.before)
     }
@@ -147,7 +197,10 @@ impl Work {
         go: impl FnOnce(&mut Execution, &mut Pml) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
         let scratch_type = scratch_datatype(arguments, &self.bytes);
-        let scratch = self.scratch.place(plan.scratch_elements, scratch_type).map_err(|_| MPI_ERR_NO_MEM)?;
+        // Before anything is posted; later it is there.
+        let scratch_elements = plan.scratch_elements + plan.spare_elements;
+        let scratch = self.scratch.place(scratch_elements, scratch_type).map_err(|_| MPI_ERR_NO_MEM)?;
+        let (spare, _) = scratch.element(plan.scratch_elements);
         let staging = self.staging.place(plan.staging_bytes, &self.bytes).map_err(|_| MPI_ERR_NO_MEM)?;
         let mut transport = Pml {
             communicator: channel.communicator,
@@ -155,6 +208,7 @@ impl Work {
             send: &arguments.send,
             recv: &arguments.recv,
             scratch,
+            spare: Place { base: spare, datatype: scratch_type },
             staging,
             operator: &arguments.operator,
             requests: &mut self.requests,

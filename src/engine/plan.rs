@@ -60,6 +60,9 @@ pub struct Plan {
     pub posts: usize,
     /// Elements of scratch memory.
     pub scratch_elements: usize,
+    /// Elements of the longest region that is reduced into its left operand: so many a transport may need behind
+    /// those of scratch memory, if its operators only write to the right one.
+    pub spare_elements: usize,
     /// Bytes of staging memory.
     pub staging_bytes: usize,
 }
@@ -115,6 +118,9 @@ impl Planner<'_> {
             }
             Step::Reduce { left, right, target } => {
                 for [left, right, target] in self.in_parallel([*left, *right, *target]) {
+                    if target == left {
+                        self.plan.spare_elements = self.plan.spare_elements.max(left.elements);
+                    }
                     self.plan.operations.push(Operation::Reduce { left, right, target });
                 }
             }
@@ -232,6 +238,18 @@ mod tests {
         assert!(matches!(plan.operations[0], Operation::Receive { region: Region { elements: 8, .. }, .. }));
         assert!(matches!(plan.operations[1], Operation::Wait { .. }));
         assert_eq!(plan.operations.len(), 4);
+    }
+
+    #[test]
+    fn reductions_into_the_left_operand_need_spare_memory() {
+        let spare = |target| {
+            let mut program = Builder::new(0, 1, 4);
+            program.reduce(Buffer::Recv.blocks(0..2), Buffer::Scratch.blocks(0..2), target);
+            Plan::new(&program.build(), &binding(5)).spare_elements
+        };
+        assert_eq!(spare(Buffer::Recv.blocks(0..2)), 10);
+        assert_eq!(spare(Buffer::Scratch.blocks(0..2)), 0);
+        assert_eq!(spare(Buffer::Recv.blocks(2..4)), 0);
     }
 
     #[test]

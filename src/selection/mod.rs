@@ -9,7 +9,7 @@ mod quantity;
 
 pub use error::RuleError;
 
-use crate::algorithms::{Algorithm, Collective};
+use crate::algorithms::{Algorithm, Collective, Reason};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -27,6 +27,19 @@ pub struct Call {
     pub commutative: bool,
     /// Whether `MPI_IN_PLACE` stands for the send buffer.
     pub in_place: bool,
+    /// Whether its result must be reproducible.
+    pub reproducible: bool,
+}
+
+impl Call {
+    /// Whether an algorithm can serve it.
+    pub fn is_served_by(&self, algorithm: &Algorithm) -> Result<(), Reason> {
+        algorithm.serves(self.size, self.commutative)?;
+        match self.reproducible && !algorithm.is_reproducible() {
+            true => Err(Reason::Irreproducible),
+            false => Ok(()),
+        }
+    }
 }
 
 /// Who serves a call, and how.
@@ -92,8 +105,9 @@ impl Rule {
 impl Choice {
     fn serves(&self, call: &Call) -> bool {
         match self {
-            Choice::Below => true,
-            Choice::Use { algorithm, .. } => algorithm.serves(call.size, call.commutative).is_ok(),
+            // Nothing is known of results from there.
+            Choice::Below => !call.reproducible,
+            Choice::Use { algorithm, .. } => call.is_served_by(algorithm).is_ok(),
         }
     }
 }
@@ -106,7 +120,7 @@ mod tests {
     const KIB: usize = 1 << 10;
 
     fn call(collective: Collective, size: usize, bytes: usize) -> Call {
-        Call { collective, size, bytes, commutative: true, in_place: false }
+        Call { collective, size, bytes, commutative: true, in_place: false, reproducible: false }
     }
 
     fn chosen(rules: &Rules, call: Call) -> &'static str {
@@ -157,6 +171,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_reproducible_is_passed_over() {
+        let rules = Rules::parse(
+            "[[allreduce]]\nalgorithm = \"below\"\n\
+             [[allreduce]]\nalgorithm = \"ring\"\n\
+             [[allreduce]]\nalgorithm = \"rabenseifner\"\n",
+        )
+        .unwrap();
+        let call = call(Allreduce, 4, 8);
+        assert_eq!(chosen(&rules, call), "below");
+        assert_eq!(chosen(&rules, Call { reproducible: true, ..call }), "rabenseifner");
+    }
+
+    #[test]
     fn parameters_are_part_of_the_choice() {
         let rules = Rules::parse(
             "[[alltoall]]\nalgorithm = \"bruck\"\nradix = 4\n\
@@ -181,8 +208,10 @@ mod tests {
         for collective in Collective::ALL {
             for size in 1..70 {
                 for bytes in [0, 1, 257, 3 * KIB, 20 * KIB, 300 * KIB, 1 << 30, usize::MAX] {
-                    for commutative in [true, false] {
-                        let call = Call { commutative, ..call(collective, size, bytes) };
+                    for (commutative, reproducible) in
+                        [(true, false), (false, false), (true, true), (false, true)]
+                    {
+                        let call = Call { commutative, reproducible, ..call(collective, size, bytes) };
                         assert_ne!(chosen(rules, call), "below", "{call:?}");
                     }
                 }

@@ -67,6 +67,24 @@ pub fn check(
     Ok(())
 }
 
+/// The reductions that the ranks end with: the rank and a block's value.
+pub fn reductions(
+    collective: Collective,
+    problem: &Problem,
+    outcome: &Outcome,
+) -> Result<Vec<(usize, Value)>, Violation> {
+    let blocks = |rank| collective.recv_blocks(problem, rank, outcome.blocks);
+    let places = (0..problem.size).flat_map(|rank| blocks(rank).map(move |block| (rank, block)));
+    let reduced = places.filter(|&(rank, block)| {
+        matches!(promise(collective, problem, rank, block), Some(Promise::Reduction { .. }))
+    });
+    let value = |(rank, block)| match result(outcome, rank, block) {
+        Ok((_, value)) => Ok((rank, value)),
+        Err(fault) => Err(Violation::of(rank)(fault)),
+    };
+    reduced.map(value).collect()
+}
+
 fn check_equal(outcome: &Outcome, rank: usize, block: usize, expected: Value) -> Result<(), Fault> {
     let (run, found) = result(outcome, rank, block)?;
     let describe = |value| outcome.values.describe(value);

@@ -12,6 +12,7 @@
 
 mod contract;
 mod execution;
+mod expressions;
 mod matching;
 mod memory;
 mod problems;
@@ -19,11 +20,13 @@ mod program;
 mod values;
 mod violation;
 
+pub use expressions::{Expression, Expressions};
 pub use problems::problems;
 pub use violation::{Fault, Misfit, Violation};
 
 use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::schedule::Schedule;
+use execution::Outcome;
 
 /// Verifies the schedules that an algorithm makes for a problem.
 pub fn verify(algorithm: &Algorithm, problem: &Problem) -> Result<(), Violation> {
@@ -41,8 +44,25 @@ pub fn verify_schedules(
     ordered: bool,
     schedules: &[Schedule],
 ) -> Result<(), Violation> {
+    let outcome = run(collective, problem, schedules)?;
+    contract::check(collective, problem, ordered, &outcome)
+}
+
+/// By which expressions an algorithm comes to its results: the rank and the expression of each block of each result.
+pub fn expressions(
+    algorithm: &Algorithm,
+    problem: &Problem,
+    known: &mut Expressions,
+) -> Result<Vec<(usize, Expression)>, Violation> {
+    let schedules: Vec<Schedule> =
+        (0..problem.size).map(|rank| (algorithm.schedule)(problem, rank)).collect();
+    let outcome = run(algorithm.collective, problem, &schedules)?;
+    let reductions = contract::reductions(algorithm.collective, problem, &outcome)?;
+    Ok(reductions.into_iter().map(|(rank, value)| (rank, known.of(&outcome.values, value))).collect())
+}
+
+fn run(collective: Collective, problem: &Problem, schedules: &[Schedule]) -> Result<Outcome, Violation> {
     program::check(collective, problem, schedules)?;
     let matching = matching::match_posts(collective, schedules)?;
-    let outcome = execution::run(collective, problem, schedules, &matching)?;
-    contract::check(collective, problem, ordered, &outcome)
+    execution::run(collective, problem, schedules, &matching)
 }

@@ -1,6 +1,7 @@
 //! What there is to verify for an algorithm.
 
 use crate::algorithms::{Algorithm, Parameter, Problem};
+use std::sync::Arc;
 
 /// Numbers of segments that are tried: none, even, odd, and more than a pipeline holds at a time.
 const SEGMENTS: [usize; 4] = [1, 2, 3, 5];
@@ -28,13 +29,25 @@ pub fn problems(algorithm: &Algorithm, size: usize) -> Vec<Problem> {
                     if takes(Parameter::Segment) { &segment_counts[..] } else { &segment_counts[..1] }
                 {
                     for &window in if takes(Parameter::Window) { &WINDOWS[..] } else { &WINDOWS[..1] } {
-                        problems.push(Problem { size, root, in_place, radix, segments, window });
+                        for nodes in node_maps(algorithm, size) {
+                            problems.push(Problem { size, root, in_place, radix, segments, window, nodes });
+                        }
                     }
                 }
             }
         }
     }
     problems
+}
+
+/// Ways to place ranks on nodes, as far as they matter: all on one, each on its own, several neighbours on each, in
+/// turn, and ever more neighbours.
+fn node_maps(algorithm: &Algorithm, size: usize) -> Vec<Arc<[u32]>> {
+    let node_of: [fn(usize) -> usize; 6] =
+        [|rank| rank, |rank| rank / 2, |rank| rank / 3, |rank| rank / 4, |rank| rank % 3, usize::isqrt];
+    let map = |node: fn(usize) -> usize| (0..size).map(|rank| node(rank) as u32).collect();
+    let taken = if algorithm.takes_nodes() { &node_of[..] } else { &[] };
+    [Arc::default()].into_iter().chain(taken.iter().copied().map(map)).collect()
 }
 
 #[cfg(test)]
@@ -53,5 +66,6 @@ mod tests {
         assert_eq!(count(Collective::Alltoall, "bruck", 1), 2);
         assert_eq!(count(Collective::Bcast, "binomial", 10), 10 * 5);
         assert_eq!(count(Collective::Bcast, "scatter_ring_allgather", 10), 10);
+        assert_eq!(count(Collective::Bcast, "node_aware", 10), 10 * 7);
     }
 }

@@ -76,6 +76,12 @@ impl Values {
         self.combined(value).map_or(value.0 as usize % self.blocks, |combined| combined.block)
     }
 
+    /// The operands that it was combined of, left and right; `Err`: it is this rank's input.
+    pub fn parts(&self, value: Value) -> Result<(Value, Value), usize> {
+        let combined = self.combined(value).ok_or(value.0 as usize / self.blocks)?;
+        Ok((combined.left, combined.right))
+    }
+
     /// The value in words.
     pub fn describe(&self, value: Value) -> String {
         format!("block {} of {}", self.block(value), self.operands(value))

@@ -6,6 +6,7 @@ pub mod chain;
 pub mod circulant_pipelined;
 pub mod knomial;
 pub mod linear;
+pub mod node_aware;
 pub mod scatter_recursive_doubling_allgather;
 pub mod scatter_ring_allgather;
 pub mod scatter_ring_allgather_opt;

@@ -3,6 +3,7 @@
 
 pub mod binary_in_order;
 pub mod binomial;
+pub mod binomial_in_order;
 pub mod chain;
 pub mod circulant_pipelined;
 pub mod knomial;

@@ -1,0 +1,130 @@
+/* A user's program that makes collectives need more memory than they may have, or there is; or that looks how much is
+ * kept. The first argument says which. */
+#include <mpi.h>
+#include <mpi-ext.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static int rank, size, wrong;
+
+static void expect(long got, long wanted)
+{
+    wrong += got != wanted;
+}
+
+static void expect_no_memory(int error)
+{
+    int class = MPI_SUCCESS;
+    MPI_Error_class(error, &class);
+    expect(class, MPI_ERR_NO_MEM);
+}
+
+static size_t address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    expect(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    return (size_t) pages * (size_t) sysconf(_SC_PAGESIZE);
+}
+
+/* The sum of the ranks' vectors, in place; whether it is right if it was made. */
+static int sum(int *vector, int count)
+{
+    for (int i = 0; i < count; i++) {
+        vector[i] = rank + i;
+    }
+    int error = MPI_Allreduce(MPI_IN_PLACE, vector, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; MPI_SUCCESS == error && i < count; i++) {
+        expect(vector[i], size * (size - 1) / 2 + size * i);
+    }
+    return error;
+}
+
+/* Every form of a collective is refused; what needs little is served before and after. */
+static void test_limit(int *vector, int count)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    int block = count / size, *counts = malloc((size_t) size * sizeof *counts);
+    for (int i = 0; i < size; i++) {
+        counts[i] = block;
+    }
+    for (int i = 0; i < 3; i++) {
+        expect(sum(vector, 100), MPI_SUCCESS);
+        expect_no_memory(sum(vector, count));
+        expect_no_memory(MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, vector, block, MPI_INT, MPI_COMM_WORLD));
+        expect_no_memory(
+            MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_INT, vector, block, MPI_INT, MPI_COMM_WORLD, &request));
+        expect_no_memory(MPIX_Allreduce_init(MPI_IN_PLACE, vector, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+                                             MPI_INFO_NULL, &request));
+        expect_no_memory(MPI_Reduce_scatter(MPI_IN_PLACE, vector, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    }
+    free(counts);
+}
+
+/* Leaves address space for other things than the vector's copy. */
+static void test_shortage(int *vector, int count)
+{
+    struct rlimit before, little;
+    MPI_Request request = MPI_REQUEST_NULL;
+    getrlimit(RLIMIT_AS, &before);
+    for (int i = 0; i < 3; i++) {
+        expect(sum(vector, 1000), MPI_SUCCESS);
+        little = before;
+        little.rlim_cur = address_space() + (size_t) count * sizeof *vector / 4;
+        expect(setrlimit(RLIMIT_AS, &little), 0);
+        expect_no_memory(sum(vector, count));
+        expect_no_memory(
+            MPI_Iallreduce(MPI_IN_PLACE, vector, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request));
+        expect_no_memory(MPIX_Allreduce_init(MPI_IN_PLACE, vector, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+                                             MPI_INFO_NULL, &request));
+        expect(sum(vector, 2000), MPI_SUCCESS);
+        expect(setrlimit(RLIMIT_AS, &before), 0);
+        expect(sum(vector, count), MPI_SUCCESS);
+        /* What this one kept would serve the next round. */
+        expect(sum(vector, 10), MPI_SUCCESS);
+    }
+}
+
+/* At the last rank the vector's copy is whole. */
+static void test_kept(int *vector, int count)
+{
+    expect(sum(vector, 1000), MPI_SUCCESS);
+    size_t before = address_space();
+    for (int i = 0; i < 3; i++) {
+        expect(sum(vector, count), MPI_SUCCESS);
+    }
+    size_t after = address_space();
+    if (size - 1 == rank) {
+        printf("%s kept\n", after - before > (size_t) count * sizeof *vector / 2 ? "much" : "little");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int count = 20 << 20;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int *vector = calloc((size_t) count, sizeof *vector);
+    const char *test = argc > 1 ? argv[1] : "";
+    if (0 == strcmp(test, "limit")) {
+        test_limit(vector, count / 100);
+    } else if (0 == strcmp(test, "shortage")) {
+        test_shortage(vector, count);
+    } else {
+        test_kept(vector, count);
+    }
+    free(vector);
+    int all = 0;
+    MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (0 == rank) {
+        printf("%d wrong\n", all);
+    }
+    MPI_Finalize();
+    return 0 != wrong;
+}

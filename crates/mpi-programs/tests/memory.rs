@@ -1,0 +1,44 @@
+//! Temporary memory: what a collective may take, what a communicator keeps, and what happens if there is none.
+
+mod common;
+
+use common::{Job, compiled, mpirun, run};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| compiled("memory"))
+}
+
+fn run_program(ranks: usize, test: &str, options: &[&str]) -> Job {
+    run(mpirun(ranks).args(options).arg(program()).arg(test), 120)
+}
+
+#[test]
+fn a_call_above_the_limit_is_refused() {
+    let job = run_program(3, "limit", &["--mca", "coll_rustcoll_scratch_limit", "64"]);
+    job.assert(job.success, "the program failed");
+    job.assert_contains("rank 2 of 3, communicator 0: allreduce by ring needs ");
+    job.assert_contains(" bytes of temporary memory; the limit is 65536");
+    // Without the limit the calls are served, and the program notices.
+    let job = run_program(3, "limit", &["--mca", "coll_rustcoll_scratch_limit", "2147483647"]);
+    job.assert(!job.success, "nothing must be refused");
+}
+
+#[test]
+fn a_call_that_gets_no_memory_leaves_nothing_behind() {
+    let job = run_program(3, "shortage", &["--mca", "coll_rustcoll_scratch_kept", "none"]);
+    job.assert(job.success, "the program failed");
+    job.assert_contains(" bytes of temporary memory; there is not so much");
+}
+
+#[test]
+fn no_more_memory_is_kept_than_allowed() {
+    for (kept, expected) in [("1024", "little kept"), ("none", "little kept"), ("1048576", "much kept")] {
+        let job = run_program(3, "kept", &["--mca", "coll_rustcoll_scratch_kept", kept]);
+        job.assert(job.success, "the program failed");
+        job.assert_contains(expected);
+    }
+    run_program(3, "kept", &[]).assert_contains("little kept");
+}

@@ -1,0 +1,111 @@
+//! Node-aware broadcast: to the root's node, between the nodes, to the other nodes.
+//!
+//! Source: MPICH (smp), for medium vectors; between the nodes as in `scatter_ring_allgather_opt`.
+//! On its node the root, on any other its lowest rank stands for all. Within a node a binomial tree carries the whole
+//! vector; between m nodes a scatter and an opened ring do, so that the vector enters and leaves a node about once:
+//! 2n(m−1)/m bytes. Loses when: each rank has a node of its own, or all share one; vectors are short; ranks of a node
+//! have a network card each.
+
+use crate::algorithms::phases::binomial_tree::{children, parent, scatter, subtree};
+use crate::algorithms::phases::ring_allgather::ring_allgather;
+use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::schedule::Schedule;
+use std::collections::HashSet;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Bcast,
+    name: "node_aware",
+    aliases: &[],
+    source: "MPICH",
+    parameters: &[],
+    requires: &[Requirement::Nodes],
+    schedule,
+    cost: |_| crate::cost::Cost::default(),
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let (leaders, members) = (leaders(problem), members(problem, rank));
+    let (size, nodes) = (problem.size, leaders.len());
+    let position = |ranks: &[usize]| ranks.iter().position(|&member| member == rank);
+
+    let local = position(&members).expect("a rank is on its node");
+    let within = tree_broadcast(local, members.len(), 1, parent(local), children(local, members.len()))
+        .refine(nodes, |vector| vector * nodes)
+        .embed(size, |local| members[local]);
+    let Some(node) = position(&leaders) else { return within };
+    let between = scatter(node, nodes)
+        .then(ring_allgather(node, nodes, |node| subtree(node, nodes).len()))
+        .embed(size, |node| leaders[node]);
+    if rank == problem.root { within.then(between) } else { between.then(within) }
+}
+
+fn node(problem: &Problem, rank: usize) -> u32 {
+    problem.nodes.get(rank).copied().unwrap_or(0)
+}
+
+/// The rank that stands for each node, the root first.
+fn leaders(problem: &Problem) -> Vec<usize> {
+    let mut led = HashSet::from([node(problem, problem.root)]);
+    let others = (0..problem.size).filter(|&rank| led.insert(node(problem, rank)));
+    [problem.root].into_iter().chain(others).collect()
+}
+
+/// The ranks on a rank's node, the one that stands for it first.
+fn members(problem: &Problem, rank: usize) -> Vec<usize> {
+    let here = node(problem, rank);
+    let (root, leads) = (problem.root, here == node(problem, problem.root));
+    let others = (0..problem.size).filter(|&other| node(problem, other) == here && !(leads && other == root));
+    leads.then_some(root).into_iter().chain(others).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    /// Three nodes of 3, 2 and 3 ranks, from rank 6.
+    fn problem() -> Problem {
+        Problem { root: 6, nodes: [4, 7, 4, 4, 7, 9, 9, 9].into(), ..Problem::new(8) }
+    }
+
+    #[test]
+    fn the_root_stands_for_its_node() {
+        assert_eq!(leaders(&problem()), [6, 0, 1]);
+        assert_eq!(members(&problem(), 5), [6, 5, 7]);
+        assert_eq!(members(&problem(), 4), [1, 4]);
+    }
+
+    #[test]
+    fn the_vector_enters_each_node_once() {
+        let problem = problem();
+        for receiver in [0, 1] {
+            let outside = |peer: u32| node(&problem, peer as usize) != node(&problem, receiver);
+            let steps = schedule(&problem, receiver).steps;
+            let blocks = steps.iter().filter_map(|step| match step {
+                Step::Receive { peer, message, .. } if outside(*peer) => Some(message.blocks()),
+                _ => None,
+            });
+            assert_eq!(blocks.sum::<usize>(), 3);
+        }
+        for other in [2, 3, 4, 5, 7] {
+            let steps = schedule(&problem, other).steps;
+            assert!(steps.iter().all(|step| match step {
+                Step::Send { peer, .. } | Step::Receive { peer, .. } =>
+                    node(&problem, *peer as usize) == node(&problem, other),
+                _ => true,
+            }));
+        }
+    }
+
+    #[test]
+    fn is_binomial_on_one_node_and_the_opened_ring_without_any() {
+        use super::super::{binomial, scatter_ring_allgather_opt};
+        let (one, each) = (Problem::new(10), Problem { nodes: (0..10).collect(), ..Problem::new(10) });
+        for rank in 0..10 {
+            assert_eq!(schedule(&one, rank), (binomial::ALGORITHM.schedule)(&one, rank));
+            let opened = (scatter_ring_allgather_opt::ALGORITHM.schedule)(&each, rank);
+            assert_eq!(schedule(&each, rank), opened);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Binomial tree in the order of ranks for MPI_Reduce, whole or in segments: the ranks are not rotated but mirrored, so
+//! that each subtree is a range of ranks whatever the root.
+//!
+//! Source: the tree along which the halving of Rabenseifner 2004 combines, with whole vectors.
+//! p a power of two: log2(p) rounds of the whole vector. Otherwise the ranks beyond a power of two are folded, which adds
+//! a round; the root is never one of them. With k segments a rank reduces a segment while the next one arrives.
+//! Keeps the order of operands for every root. Loses when: vectors are long, for the root reduces the vector in every
+//! round.
+
+use super::{at_root, contribution};
+use crate::algorithms::phases::binomial_tree::{children, parent};
+use crate::algorithms::phases::fold::{Fold, Role};
+use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Reduce,
+    name: "binomial_in_order",
+    aliases: &[],
+    source: "after Rabenseifner 2004",
+    parameters: &[Parameter::Segment],
+    requires: &[],
+    schedule,
+    cost: |_| crate::cost::Cost::default(),
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, segments, root, .. } = *problem;
+    let (parent, children) = neighbors(rank, size, root);
+    at_root(problem, tree_reduce(rank, size, segments, contribution(problem, rank), parent, children))
+}
+
+/// A rank's parent and its children; the one with the smallest subtree is ready first.
+fn neighbors(rank: usize, size: usize, root: usize) -> (Option<usize>, Vec<usize>) {
+    let fold = Fold::keeping(size, root);
+    // Exchanging the halves of aligned ranges of participants brings the root to 0 and leaves the ranges as they are.
+    let mirrored = |participant: usize| participant ^ fold.participant(root);
+    let member = |position: usize| fold.member(mirrored(position));
+    let position = mirrored(fold.participant(rank));
+    let below = children(position, fold.participants).rev().map(member);
+    match fold.role(rank) {
+        Role::Folded => (Some(fold.other(rank)), Vec::new()),
+        Role::Single(_) => (parent(position).map(member), below.collect()),
+        Role::Keeper(_) => {
+            (parent(position).map(member), [fold.other(rank)].into_iter().chain(below).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_know_their_parents() {
+        for size in 1..40 {
+            for root in 0..size {
+                for rank in 0..size {
+                    let (_, children) = neighbors(rank, size, root);
+                    assert!(children.iter().all(|&child| neighbors(child, size, root).0 == Some(rank)));
+                }
+                assert_eq!(neighbors(root, size, root).0, None);
+            }
+        }
+    }
+
+    #[test]
+    fn the_root_reduces_as_often_as_the_tree_is_deep() {
+        for size in 1..70_usize {
+            let problem = Problem { root: size / 3, ..Problem::new(size) };
+            let folded = problem.root < 2 * (size - (1 << size.ilog2()));
+            let expected = size.ilog2() as usize + usize::from(folded);
+            assert_eq!(schedule(&problem, problem.root).blocks_reduced(), expected, "p = {size}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! How results come about, told across runs: which expression of the ranks' contributions each is.
+
+use super::values::{Value, Values};
+use std::collections::HashMap;
+
+/// An expression of ranks' contributions to one block, whichever that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Expression {
+    /// A rank's contribution.
+    Contribution(usize),
+    /// What is combined of two others; the number by which [`Expressions`] knows it.
+    Combined(usize),
+}
+
+/// The expressions met so far. Those of different runs are equal if operands and their places are.
+#[derive(Default)]
+pub struct Expressions(HashMap<(Expression, Expression), usize>);
+
+impl Expressions {
+    /// The expression of a run's value.
+    pub(super) fn of(&mut self, values: &Values, value: Value) -> Expression {
+        match values.parts(value) {
+            Err(rank) => Expression::Contribution(rank),
+            Ok((left, right)) => {
+                let operands = (self.of(values, left), self.of(values, right));
+                let number = self.0.len();
+                Expression::Combined(*self.0.entry(operands).or_insert(number))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_and_runs_make_no_difference_but_places_do() {
+        let mut known = Expressions::default();
+        let mut sum = |blocks, block, [left, right]: [usize; 2]| {
+            let mut values = Values::new(3, blocks);
+            let (left, right) = (values.input(left, block), values.input(right, block));
+            let value = values.combine(left, right).unwrap();
+            known.of(&values, value)
+        };
+        assert_eq!(sum(1, 0, [0, 2]), sum(4, 3, [0, 2]));
+        assert_ne!(sum(1, 0, [0, 2]), sum(1, 0, [2, 0]));
+        assert_ne!(sum(1, 0, [0, 2]), sum(1, 0, [0, 1]));
+    }
+}
