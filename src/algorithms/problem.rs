@@ -115,6 +115,12 @@ pub enum Requirement {
     Commutative,
     /// The number of ranks must be even: they work in pairs.
     EvenSize,
+    /// Every rank must know the lengths of the blocks that travel through it, which its arguments do not say: they are
+    /// sent ahead by the same schedule. No block is written twice, so that each has one length.
+    BlockLengths,
+    /// Every rank must know the length of the longest block, which its arguments do not say: all scratch blocks are as
+    /// long. Messages hold nothing but scratch blocks.
+    LongestBlock,
 }
 
 /// Why an algorithm cannot serve a call.
@@ -126,6 +132,7 @@ impl fmt::Display for Reason {
         formatter.write_str(match self.0 {
             Requirement::Commutative => "the operator does not commute",
             Requirement::EvenSize => "the number of ranks is odd",
+            Requirement::BlockLengths | Requirement::LongestBlock => "lengths of blocks are not known",
         })
     }
 }
@@ -136,6 +143,8 @@ impl super::Algorithm {
         let is_met = |requirement: &Requirement| match requirement {
             Requirement::Commutative => commutative,
             Requirement::EvenSize => size.is_multiple_of(2),
+            // Whoever executes the schedule sees to it.
+            Requirement::BlockLengths | Requirement::LongestBlock => true,
         };
         let unmet = self.requires.iter().find(|requirement| !is_met(requirement));
         unmet.map_or(Ok(()), |&requirement| Err(Reason(requirement)))

@@ -2,14 +2,15 @@
 
 use super::arguments::Arguments;
 use super::bindings::*;
+use super::exchanging::Exchanging;
 use super::job::Job;
 use super::operation::Operation;
 use super::parameters::{Settings, Values, word};
 use super::schedules::{Chosen, Schedules};
 use super::work::{Channel, Group, Work};
 use crate::algorithms::Collective;
-use crate::engine::Plan;
 use crate::engine::call::{Counts, bind};
+use crate::engine::{LengthExchange, Plan};
 use crate::selection::Call;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
@@ -77,11 +78,20 @@ pub enum Admission {
     OutOfMemory,
 }
 
-/// A plan, and whether a broadcast's data are packed for it.
+/// What carries out calls of one shape.
+#[derive(Clone)]
+pub enum Program {
+    /// A plan.
+    Plan(Arc<Plan>),
+    /// A plan that every call has to complete by an exchange of lengths.
+    Exchange(Arc<LengthExchange>),
+}
+
+/// A program, and whether a broadcast's data are packed for it.
 #[derive(Clone)]
 pub struct Planned {
-    /// The plan.
-    pub plan: Arc<Plan>,
+    /// The program.
+    pub program: Program,
     is_packed: bool,
     /// The number of its algorithm.
     pub number: c_int,
@@ -169,8 +179,15 @@ impl Communicator {
             return MPI_ERR_INTERN;
         };
         let channel = Channel { communicator: self.handle, tag: tag(collective) };
-        let begun = work.begin(&planned.plan, wrapping);
-        super::pml::status(begun.and_then(|()| work.finish(&planned.plan, channel, arguments, wrapping)))
+        super::pml::status(match &planned.program {
+            Program::Plan(plan) => {
+                work.begin(plan, wrapping).and_then(|()| work.finish(plan, channel, arguments, wrapping))
+            }
+            Program::Exchange(exchange) => {
+                let mut exchanging = Exchanging::new(exchange);
+                exchanging.begin(work).and_then(|()| exchanging.finish(work, channel, arguments))
+            }
+        })
     }
 
     /// Prepares a collective that does not block. `None`: the component below serves it.
@@ -183,15 +200,18 @@ impl Communicator {
     ) -> Option<Result<Operation, c_int>> {
         let below = if is_persistent { &self.below.persistent } else { &self.below.nonblocking };
         let has_below = below[arguments.collective as usize] != 0;
-        let Planned { plan, is_packed, .. } = match arguments.is_empty() {
-            true => Planned { plan: Arc::new(Plan::default()), is_packed: false, number: 0 },
+        let Planned { program, is_packed, .. } = match arguments.is_empty() {
+            true => {
+                let nothing = Program::Plan(Arc::new(Plan::default()));
+                Planned { program: nothing, is_packed: false, number: 0 }
+            }
             false => {
                 let values = Settings::of(arguments.collective).values();
                 self.planned(&arguments, values, has_below)?
             }
         };
         let channel = Channel { communicator: self.handle, tag };
-        Some(Operation::new(plan, arguments, self.group, is_packed, channel, request))
+        Some(Operation::new(program, arguments, self.group, is_packed, channel, request))
     }
 
     /// Decides who serves a call and plans it, unless the last call was alike. `None`: the component below.
@@ -257,7 +277,7 @@ impl Shape {
 }
 
 fn prepared(shape: Shape, chosen: Chosen, rank: usize) -> Prepared {
-    let Chosen::Here { number, schedule } = chosen else {
+    let Chosen::Here { algorithm, number, schedule } = chosen else {
         return Prepared { shape, number: 0, planned: None };
     };
     let collective = shape.call.collective;
@@ -265,7 +285,11 @@ fn prepared(shape: Shape, chosen: Chosen, rank: usize) -> Prepared {
     let packed = Counts::One { count: shape.call.bytes, bytes: 1 };
     let recv = if is_packed { &packed } else { &shape.recv };
     let binding = bind(collective, rank, schedule.blocks, &shape.send, recv);
-    let planned = Planned { plan: Arc::new(Plan::new(schedule, &binding)), is_packed, number };
+    let program = match LengthExchange::new(algorithm, schedule, &binding) {
+        Some(exchange) => Program::Exchange(Arc::new(exchange)),
+        None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
+    };
+    let planned = Planned { program, is_packed, number };
     Prepared { number, planned: Some(planned), shape }
 }
 

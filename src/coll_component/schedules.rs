@@ -8,6 +8,7 @@ use crate::selection::{Call, Choice, Rules};
 use std::collections::HashSet;
 use std::ffi::c_int;
 use std::ptr;
+use std::sync::Arc;
 
 /// A communicator keeps at most so many schedules; then it starts anew. Broadcasts from ever new roots would fill the
 /// memory otherwise.
@@ -30,7 +31,7 @@ pub struct Schedules {
 struct Known {
     algorithm: &'static Algorithm,
     problem: Problem,
-    schedule: Schedule,
+    schedule: Arc<Schedule>,
 }
 
 /// Who serves a call.
@@ -39,10 +40,12 @@ pub enum Chosen<'a> {
     Below,
     /// This component.
     Here {
-        /// The algorithm's number among the collective's.
+        /// The algorithm.
+        algorithm: &'static Algorithm,
+        /// Its number among the collective's.
         number: c_int,
         /// Its schedule.
-        schedule: &'a Schedule,
+        schedule: &'a Arc<Schedule>,
     },
 }
 
@@ -68,7 +71,8 @@ impl Schedules {
             Choice::Use { algorithm, radix, segment } => {
                 let mut problem = self.problem(call, algorithm, values, radix, segment);
                 (problem.in_place, problem.root) = (in_place, root);
-                Chosen::Here { number: number(algorithm), schedule: self.schedule(algorithm, problem) }
+                let number = number(algorithm);
+                Chosen::Here { algorithm, number, schedule: self.schedule(algorithm, problem) }
             }
         }
     }
@@ -151,7 +155,7 @@ impl Schedules {
     }
 
     /// The schedule of an algorithm, from memory or new.
-    fn schedule(&mut self, algorithm: &'static Algorithm, problem: Problem) -> &Schedule {
+    fn schedule(&mut self, algorithm: &'static Algorithm, problem: Problem) -> &Arc<Schedule> {
         let is_it = |known: &Known| ptr::eq(known.algorithm, algorithm) && known.problem == problem;
         let position = self.known.iter().position(is_it).unwrap_or_else(|| {
             log::info!(
@@ -164,7 +168,7 @@ impl Schedules {
             if self.known.len() == MOST_SCHEDULES {
                 self.known.clear();
             }
-            let schedule = (algorithm.schedule)(&problem, self.group.rank);
+            let schedule = Arc::new((algorithm.schedule)(&problem, self.group.rank));
             self.known.push(Known { algorithm, problem, schedule });
             self.known.len() - 1
         });

@@ -102,6 +102,14 @@ impl Work {
         Ok(Wrapping { before: Some((user, copied)), after: None })
     }
 
+    /// A copy of numbers in the memory that stands in for a buffer of the caller's.
+    pub fn numbers(&mut self, numbers: &[u64]) -> Result<*mut u64, OutOfMemory> {
+        let copy = self.substitute.at_least(size_of_val(numbers))?.cast();
+        // SAFETY: the memory is new to the copy, long enough, and aligned for any datatype.
+        unsafe { ptr::copy_nonoverlapping(numbers.as_ptr(), copy, numbers.len()) };
+        Ok(copy)
+    }
+
     /// Begins anew with a plan. An error leaves nothing outstanding.
     pub fn begin(&mut self, plan: &Plan, wrapping: &Wrapping) -> Result<(), Error> {
         self.execution = Execution::default();

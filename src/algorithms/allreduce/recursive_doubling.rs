@@ -18,6 +18,7 @@ use crate::algorithms::phases::fold::{Fold, Role};
 use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
+/// Recursive doubling.
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Allreduce,
     name: "recursive_doubling",
