@@ -433,7 +433,7 @@ fn every_algorithm_with_a_block_for_each_pair_over_random_networks() {
 
 /// What rank 0 as the root of a gather receives, and whether that was too much, if the others send it so many bytes and it
 /// has room for so many, with a gap behind each block.
-fn gathered(sent: &[usize], room: &[usize]) -> (Vec<Vec<u8>>, bool) {
+fn gathered(sent: &[usize; 4], room: &[usize; 4]) -> (Vec<Vec<u8>>, bool) {
     let gatherv = Collective::Gatherv.algorithm("binomial").unwrap();
     let (problem, byte) = (Problem::new(sent.len()), ElementType::contiguous(1));
     let starts = room.iter().scan(0, |end, length| {
@@ -456,6 +456,9 @@ fn gathered(sent: &[usize], room: &[usize]) -> (Vec<Vec<u8>>, bool) {
     let stages = exchange_lengths(&exchanges, Semantics::Rendezvous, 1);
     assert!(stages[1..].iter().all(|stage| !stage.is_truncated));
     let plans: Vec<Plan> = stages.iter().map(|stage| stage.plan.clone()).collect();
+    // Ranks 1 and 3 are leaves; below rank 2 is rank 3.
+    let scratch: Vec<usize> = plans[1..].iter().map(|plan| plan.scratch_elements).collect();
+    assert_eq!(scratch, [0, sent[2] + sent[3], 0]);
     let area = |(plan, [send, recv]): (&Plan, &[Memory; 2])| {
         [send.area.clone(), recv.area.clone(), Area::filled(&byte, plan.scratch_elements, UNTOUCHED)]
     };
