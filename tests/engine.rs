@@ -3,12 +3,13 @@
 //! Results are compared with locally computed ones.
 
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Problem, REGISTRY};
-use rustcoll::engine::Plan;
 use rustcoll::engine::call::{Counts, bind};
 use rustcoll::engine::in_process::{Area, Areas, ElementType, Semantics, run};
-use rustcoll::schedule::Buffer;
+use rustcoll::engine::{Binding, DataPlan, LengthExchange, Plan};
+use rustcoll::schedule::{Buffer, Schedule};
 use rustcoll::verify::problems;
 use std::ops::Range;
+use std::sync::Arc;
 
 const SIZES: [usize; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16];
 
@@ -318,10 +319,24 @@ impl Case<'_> {
         memories
     }
 
-    fn plan(&self, rank: usize, [send, recv]: &[Memory; 2]) -> Plan {
-        let schedule = (self.algorithm.schedule)(self.problem, rank);
+    fn bound(&self, rank: usize, [send, recv]: &[Memory; 2]) -> (Arc<Schedule>, Binding) {
+        let schedule = Arc::new((self.algorithm.schedule)(self.problem, rank));
         let binding = bind(self.collective(), rank, schedule.blocks, &send.counts, &recv.counts);
-        Plan::new(&schedule, &binding)
+        (schedule, binding)
+    }
+
+    /// The plans of all ranks; where lengths have to be exchanged first, this is done.
+    fn plans(&self, memories: &[[Memory; 2]]) -> Vec<Plan> {
+        let bound: Vec<(Arc<Schedule>, Binding)> =
+            memories.iter().enumerate().map(|(rank, memories)| self.bound(rank, memories)).collect();
+        let exchange = |(schedule, binding): &_| LengthExchange::new(self.algorithm, schedule, binding);
+        match bound.iter().map(exchange).collect::<Option<Vec<LengthExchange>>>() {
+            None => bound.iter().map(|(schedule, binding)| Plan::new(schedule, binding)).collect(),
+            Some(exchanges) => {
+                let stages = exchange_lengths(&exchanges, self.semantics, self.seed as u64);
+                stages.iter().map(|stage| stage.plan.clone()).collect()
+            }
+        }
     }
 
     fn areas(&self, rank: usize, plan: &Plan, [send, recv]: &[Memory; 2]) -> Areas {
@@ -337,7 +352,7 @@ impl Case<'_> {
     fn check(&self) {
         let ranks = 0..self.problem.size;
         let memories: Vec<[Memory; 2]> = ranks.clone().map(|rank| self.memories(rank)).collect();
-        let plans: Vec<Plan> = ranks.clone().map(|rank| self.plan(rank, &memories[rank])).collect();
+        let plans = self.plans(&memories);
         let mut areas: Vec<Areas> =
             ranks.map(|rank| self.areas(rank, &plans[rank], &memories[rank])).collect();
         run(&plans, &mut areas, &self.operator(), self.semantics, self.seed as u64)
@@ -360,6 +375,24 @@ impl Case<'_> {
         }
         assert!(found.area.bytes == expected.area.bytes, "rank {rank}: a gap was written");
     }
+}
+
+/// Carries out the first stage of all ranks; the second stage of each.
+fn exchange_lengths(exchanges: &[LengthExchange], semantics: Semantics, seed: u64) -> Vec<Arc<DataPlan>> {
+    let number = ElementType::contiguous(size_of::<u64>());
+    let none = Area::filled(&number, 0, UNTOUCHED);
+    let numbers = |exchange: &LengthExchange| {
+        let mut area = Area::filled(&number, exchange.numbers.len(), UNTOUCHED);
+        area.scatter(0, &exchange.numbers.iter().copied().flat_map(u64::to_ne_bytes).collect::<Vec<u8>>());
+        [none.clone(), area, none.clone()]
+    };
+    let mut areas: Vec<Areas> = exchanges.iter().map(numbers).collect();
+    let plans: Vec<Plan> = exchanges.iter().map(|exchange| exchange.plan.clone()).collect();
+    let value = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().unwrap());
+    let maximum = |left: &[u8], right: &[u8]| value(left).max(value(right)).to_ne_bytes().to_vec();
+    run(&plans, &mut areas, &maximum, semantics, seed).unwrap_or_else(|failure| panic!("lengths: {failure}"));
+    let learnt = areas.iter().map(|[_, area, _]| area.bytes.chunks(size_of::<u64>()).map(value).collect());
+    exchanges.iter().zip(learnt).map(|(exchange, learnt): (_, Vec<u64>)| exchange.data(&learnt)).collect()
 }
 
 fn check_algorithm(algorithm: &Algorithm) {
@@ -396,4 +429,70 @@ fn every_algorithm_with_a_block_for_each_rank_over_random_networks() {
 #[test]
 fn every_algorithm_with_a_block_for_each_pair_over_random_networks() {
     check_all(Cut::Pairs);
+}
+
+/// What rank 0 as the root of a gather receives, and whether that was too much, if the others send it so many bytes and it
+/// has room for so many, with a gap behind each block.
+fn gathered(sent: &[usize; 4], room: &[usize; 4]) -> (Vec<Vec<u8>>, bool) {
+    let gatherv = Collective::Gatherv.algorithm("binomial").unwrap();
+    let (problem, byte) = (Problem::new(sent.len()), ElementType::contiguous(1));
+    let starts = room.iter().scan(0, |end, length| {
+        *end += length + 1;
+        Some(*end - length - 1)
+    });
+    let places: Vec<(usize, usize)> = starts.zip(room.iter().copied()).collect();
+    let memories = |rank: usize| {
+        let mut own = Memory::equal(&byte, rank..rank + 1, sent[rank]);
+        own.write(rank, &vec![rank as u8; sent[rank]]);
+        [own, if rank == 0 { Memory::placed(&byte, places.clone()) } else { Memory::none() }]
+    };
+    let memories: Vec<[Memory; 2]> = (0..sent.len()).map(memories).collect();
+    let exchange = |(rank, [send, recv]): (usize, &[Memory; 2])| {
+        let schedule = Arc::new((gatherv.schedule)(&problem, rank));
+        let binding = bind(Collective::Gatherv, rank, schedule.blocks, &send.counts, &recv.counts);
+        LengthExchange::new(gatherv, &schedule, &binding).unwrap()
+    };
+    let exchanges: Vec<LengthExchange> = memories.iter().enumerate().map(exchange).collect();
+    let stages = exchange_lengths(&exchanges, Semantics::Rendezvous, 1);
+    assert!(stages[1..].iter().all(|stage| !stage.is_truncated));
+    let plans: Vec<Plan> = stages.iter().map(|stage| stage.plan.clone()).collect();
+    // Ranks 1 and 3 are leaves; below rank 2 is rank 3.
+    let scratch: Vec<usize> = plans[1..].iter().map(|plan| plan.scratch_elements).collect();
+    assert_eq!(scratch, [0, sent[2] + sent[3], 0]);
+    let area = |(plan, [send, recv]): (&Plan, &[Memory; 2])| {
+        [send.area.clone(), recv.area.clone(), Area::filled(&byte, plan.scratch_elements, UNTOUCHED)]
+    };
+    let mut areas: Vec<Areas> = plans.iter().zip(&memories).map(area).collect();
+    run(&plans, &mut areas, &compose, Semantics::Rendezvous, 2).unwrap();
+    let [_, received, _] = &areas[0];
+    let blocks = places.iter().map(|&(start, length)| {
+        assert!(received.bytes.get(start + length).is_none_or(|&gap| gap == UNTOUCHED));
+        received.gather(start, length)
+    });
+    (blocks.collect(), stages[0].is_truncated)
+}
+
+#[test]
+fn what_is_too_long_is_cut_and_all_ranks_come_to_their_ends() {
+    let blocks =
+        |lengths: [usize; 4]| (0..4).map(|rank| vec![rank as u8; lengths[rank]]).collect::<Vec<Vec<u8>>>();
+    assert_eq!(gathered(&[2, 3, 4, 5], &[2, 3, 4, 5]), (blocks([2, 3, 4, 5]), false));
+    assert_eq!(gathered(&[2, 3, 4, 5], &[1, 3, 0, 4]), (blocks([1, 3, 0, 4]), true));
+    let mut short = blocks([2, 3, 4, 5]);
+    short[2].push(UNTOUCHED);
+    assert_eq!(gathered(&[2, 3, 4, 5], &[2, 3, 5, 5]), (short, false));
+}
+
+#[test]
+fn calls_that_repeat_themselves_are_planned_once() {
+    let alltoallv = Collective::Alltoallv.algorithm("bruck_two_phase").unwrap();
+    let schedule = Arc::new((alltoallv.schedule)(&Problem::new(4), 1));
+    let counts = Counts::Each { places: [(0, 1), (1, 2), (3, 3), (6, 4)].into(), bytes: 8 };
+    let binding = bind(Collective::Alltoallv, 1, 4, &counts, &counts);
+    let exchange = LengthExchange::new(alltoallv, &schedule, &binding).unwrap();
+    let (mut learnt, scratch) = (exchange.numbers.clone(), schedule.scratch_blocks());
+    let first = exchange.data(&learnt);
+    assert!(Arc::ptr_eq(&first, &exchange.data(&learnt)));
+    learnt[4..4 + scratch].fill(100);
+    assert_eq!(exchange.data(&learnt).plan.scratch_elements, 100 * scratch);
 }

@@ -1,9 +1,9 @@
 //! The verifier rejects what is wrong: hand-written faults of every kind, and every registered algorithm after any
 //! single step of any rank was changed.
 
-use rustcoll::algorithms::{Algorithm, Collective, Problem, REGISTRY};
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Problem, REGISTRY, Requirement};
 use rustcoll::schedule::{Buffer, Buffer::*, Builder, Message, Post, Run, Schedule, Step};
-use rustcoll::verify::{Fault, Violation, problems, verify_schedules};
+use rustcoll::verify::{Fault, Violation, problems, verify_lengths, verify_schedules};
 
 // Changed algorithms.
 
@@ -116,6 +116,33 @@ fn a_wrong_block_is_caught() {
 #[test]
 fn exchanged_operands_are_caught() {
     assert_caught(exchanged, no_excuse);
+}
+
+/// A block that is written once more at the end does no harm, unless its length is to be known from the first time.
+#[test]
+fn a_block_that_may_change_its_length_is_caught() {
+    let mut caught = 0;
+    for case in cases().filter(|case| case.algorithm.requires.contains(&Requirement::BlockLengths)) {
+        for original in &case.schedules {
+            let written = (0..original.steps.len()).flat_map(|position| match original.steps[position] {
+                Step::Wait { .. } => Vec::new(),
+                _ => accesses(&original.steps, position).1,
+            });
+            for run in written.filter(|run| run.buffer == Scratch) {
+                let block = run.first as usize;
+                let other = block + original.scratch_blocks().next_multiple_of(original.blocks);
+                let mut schedules = case.schedules.clone();
+                let steps = &mut schedules[original.rank].steps;
+                steps.push(Step::Copy { source: Scratch.block(block), target: Scratch.block(other) });
+                steps.push(Step::Copy { source: Scratch.block(other), target: Scratch.block(block) });
+                verify_schedules(case.algorithm.collective, &case.problem, true, &schedules).unwrap();
+                let violation = verify_lengths(case.algorithm.requires, &schedules).unwrap_err();
+                assert_eq!(violation.fault, Fault::WrittenTwice(Scratch.block(block)));
+                caught += 1;
+            }
+        }
+    }
+    assert!(caught > 0, "nothing was changed");
 }
 
 fn dropped(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
@@ -283,7 +310,7 @@ fn depend(steps: &[Step], first: usize, second: usize) -> bool {
 fn restores_own_block(case: &Case, original: &Schedule, position: usize) -> bool {
     let own = Recv.block(original.rank);
     let writes_own = |&other: &usize| overlap(&accesses(&original.steps, other).1, &[own]);
-    case.algorithm.collective == Collective::Alltoall
+    case.algorithm.collective.cut() == Cut::Pairs
         && case.problem.in_place
         && source(&original.steps[position]).is_some()
         && (0..original.steps.len()).filter(writes_own).eq([position])
@@ -607,6 +634,30 @@ fn blocks_reach_the_right_rank() {
     let schedules = programs(2, 2, |_, program| program.copy(Send.blocks(0..2), Recv.blocks(0..2)));
     let expected = Fault::Result(Buffer::Recv.block(1), "block 1 of 0".into(), "block 0 of 1".into());
     assert_eq!(fault(Collective::Alltoall, &schedules), expected);
+}
+
+/// The fault of a registered algorithm of 8 ranks in radix 2, if it were executed with lengths that ranks learn first.
+fn length_fault(name: &str, in_place: bool, requirement: Requirement) -> Fault {
+    let problem = Problem { in_place, radix: 2, ..Problem::new(8) };
+    let case = Case::new(Collective::Alltoall.algorithm(name).unwrap(), problem);
+    verify_lengths(&[requirement], &case.schedules).unwrap_err().fault
+}
+
+#[test]
+fn lengths_ask_for_blocks_that_are_written_once() {
+    let fault = length_fault("bruck", false, Requirement::BlockLengths);
+    assert_eq!(fault, Fault::WrittenTwice(Scratch.block(3)));
+    // Receive blocks are places on the way here.
+    let fault = length_fault("bruck_modified", false, Requirement::BlockLengths);
+    assert!(matches!(fault, Fault::ResultRead(Run { buffer: Recv, .. })));
+}
+
+#[test]
+fn only_scratch_blocks_are_padded() {
+    for in_place in [false, true] {
+        let fault = length_fault("bruck_modified", in_place, Requirement::LongestBlock);
+        assert!(matches!(fault, Fault::Unpadded(_)));
+    }
 }
 
 #[test]

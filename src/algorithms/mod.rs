@@ -20,6 +20,7 @@ mod scan;
 mod scatter;
 
 pub use allreduce::binary_blocks::delta_expo_max;
+pub use allreduce::recursive_doubling::ALGORITHM as RECURSIVE_DOUBLING_ALLREDUCE;
 pub use collective::{Collective, Cut};
 pub use problem::{Parameter, Problem, Reason, Requirement, default_radix, legal_radix};
 
@@ -80,8 +81,11 @@ pub static REGISTRY: &[&Algorithm] = &[
     &alltoall::circulant::ALGORITHM,
     &alltoall::spread_out::ALLTOALLV,
     &alltoall::pairwise::ALLTOALLV,
+    &alltoall::bruck_two_phase::ALLTOALLV,
+    &alltoall::bruck_padded::ALGORITHM,
     &alltoall::spread_out::ALLTOALLW,
     &alltoall::pairwise::ALLTOALLW,
+    &alltoall::bruck_two_phase::ALLTOALLW,
     &barrier::dissemination::ALGORITHM,
     &barrier::recursive_doubling::ALGORITHM,
     &barrier::tree::ALGORITHM,
@@ -99,8 +103,9 @@ pub static REGISTRY: &[&Algorithm] = &[
     &scan::linear::EXSCAN,
     &scan::recursive_doubling::EXSCAN,
     &gather::linear::GATHER,
-    &gather::binomial::ALGORITHM,
+    &gather::binomial::GATHER,
     &gather::linear::GATHERV,
+    &gather::binomial::GATHERV,
     &reduce::linear::ALGORITHM,
     &reduce::binomial::ALGORITHM,
     &reduce::binomial_in_order::ALGORITHM,
@@ -126,8 +131,9 @@ pub static REGISTRY: &[&Algorithm] = &[
     &scan::linear::SCAN,
     &scan::recursive_doubling::SCAN,
     &scatter::linear::SCATTER,
-    &scatter::binomial::ALGORITHM,
+    &scatter::binomial::SCATTER,
     &scatter::linear::SCATTERV,
+    &scatter::binomial::SCATTERV,
 ];
 
 #[cfg(test)]

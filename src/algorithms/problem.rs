@@ -121,6 +121,12 @@ pub enum Requirement {
     EvenSize,
     /// The ranks' nodes should be known. They can be found out, so no call is refused.
     Nodes,
+    /// Every rank must know the lengths of the blocks that travel through it, which its arguments do not say: they are
+    /// sent ahead by the same schedule. No block is written twice, so that each has one length.
+    BlockLengths,
+    /// Every rank must know the length of the longest block, which its arguments do not say: all scratch blocks are as
+    /// long. Messages hold nothing but scratch blocks.
+    LongestBlock,
 }
 
 /// Why an algorithm cannot serve a call.
@@ -138,6 +144,9 @@ impl fmt::Display for Reason {
             Reason::Unmet(Requirement::Commutative) => "the operator does not commute",
             Reason::Unmet(Requirement::EvenSize) => "the number of ranks is odd",
             Reason::Unmet(Requirement::Nodes) => "the ranks' nodes are not known",
+            Reason::Unmet(Requirement::BlockLengths | Requirement::LongestBlock) => {
+                "lengths of blocks are not known"
+            }
             Reason::Irreproducible => "its results are not reproducible",
         })
     }
@@ -149,7 +158,8 @@ impl super::Algorithm {
         let is_met = |requirement: &Requirement| match requirement {
             Requirement::Commutative => commutative,
             Requirement::EvenSize => size.is_multiple_of(2),
-            Requirement::Nodes => true,
+            // Whoever executes the schedule sees to it.
+            Requirement::Nodes | Requirement::BlockLengths | Requirement::LongestBlock => true,
         };
         let unmet = self.requires.iter().find(|requirement| !is_met(requirement));
         unmet.map_or(Ok(()), |&requirement| Err(Reason::Unmet(requirement)))

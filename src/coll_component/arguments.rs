@@ -217,6 +217,18 @@ impl Arguments {
         arguments
     }
 
+    /// Those of the first stage of a call whose ranks tell each other lengths: one buffer of 64-bit numbers.
+    pub fn of_numbers(numbers: *mut u64, count: usize) -> Arguments {
+        Arguments {
+            collective: Collective::Allreduce,
+            in_place: true,
+            root: 0,
+            send: Side::none(),
+            recv: Side::elements(numbers.cast(), count, super::pml::numbers()),
+            operator: super::pml::maximum(),
+        }
+    }
+
     /// MPI describes the whole vector of a reduce-scatter at its receive buffer, of which a rank's result is but a part.
     fn split_result(&mut self, own: usize) {
         let input = if self.in_place { self.recv.base } else { self.send.base };

@@ -2,6 +2,7 @@
 
 use super::arguments::Arguments;
 use super::bindings::*;
+use super::exchanging::Exchanging;
 use super::job::Job;
 use super::memory::OutOfMemory;
 use super::nodes;
@@ -10,8 +11,8 @@ use super::parameters::{self, Settings, Values, word};
 use super::schedules::{Chosen, Schedules, may_take_nodes};
 use super::work::{Channel, Group, Work, Wrapping};
 use crate::algorithms::{Collective, Problem};
-use crate::engine::Plan;
 use crate::engine::call::{Counts, bind};
+use crate::engine::{LengthExchange, Plan};
 use crate::selection::Call;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
@@ -81,11 +82,30 @@ pub enum Admission {
     NodesUnknown,
 }
 
-/// A plan, and whether a broadcast's data are packed for it.
+/// What carries out calls of one shape.
+#[derive(Clone)]
+pub enum Program {
+    /// A plan.
+    Plan(Arc<Plan>),
+    /// A plan that every call has to complete by an exchange of lengths.
+    Exchange(Arc<LengthExchange>),
+}
+
+impl Program {
+    /// The plan that is carried out first.
+    fn first(&self) -> &Plan {
+        match self {
+            Program::Plan(plan) => plan,
+            Program::Exchange(exchange) => &exchange.plan,
+        }
+    }
+}
+
+/// A program, and whether a broadcast's data are packed for it.
 #[derive(Clone)]
 pub struct Planned {
-    /// The plan.
-    pub plan: Arc<Plan>,
+    /// The program.
+    pub program: Program,
     is_packed: bool,
     /// The number of its algorithm.
     pub number: c_int,
@@ -177,10 +197,18 @@ impl Communicator {
             return MPI_ERR_INTERN;
         };
         let channel = Channel { communicator: self.handle, tag: tag(collective) };
-        let begun = work.begin(&planned.plan, wrapping);
-        let ended = begun.and_then(|()| work.finish(&planned.plan, channel, arguments, wrapping));
+        let limit = Settings::of(collective).values().scratch_limit();
+        let ended = match &planned.program {
+            Program::Plan(plan) => {
+                work.begin(plan, wrapping).and_then(|()| work.finish(plan, channel, arguments, wrapping))
+            }
+            Program::Exchange(exchange) => {
+                let mut exchanging = Exchanging::new(exchange, limit);
+                exchanging.begin(work).and_then(|()| exchanging.finish(work, channel, arguments))
+            }
+        };
         if ended == Err(MPI_ERR_NO_MEM) {
-            self.report_shortage(work, arguments, planned, usize::MAX);
+            self.report_shortage(work, arguments, planned, limit);
         }
         work.give_back(parameters::scratch_kept());
         super::pml::status(ended)
@@ -234,16 +262,25 @@ impl Communicator {
         planned: &Planned,
         limit: usize,
     ) -> Result<Wrapping, OutOfMemory> {
-        let Planned { plan, is_packed, .. } = planned;
-        let obtained = match work.needed(plan, arguments, self.group, *is_packed) <= limit {
-            true => work.prepare(plan, arguments, self.group, *is_packed),
+        let obtained = match self.needed(work, arguments, planned) <= limit {
+            true => work.prepare(planned.program.first(), arguments, self.group, planned.is_packed),
             false => Err(OutOfMemory),
         };
         obtained.inspect_err(|_| self.report_shortage(work, arguments, planned, limit))
     }
 
+    /// Bytes of temporary memory that a call takes; where lengths are exchanged first, as far as it is known before.
+    fn needed(&self, work: &Work, arguments: &Arguments, planned: &Planned) -> usize {
+        let Planned { program, is_packed, .. } = planned;
+        let numbers = match program {
+            Program::Plan(_) => 0,
+            Program::Exchange(exchange) => size_of_val(&*exchange.numbers),
+        };
+        work.needed(program.first(), arguments, self.group, *is_packed) + numbers
+    }
+
     fn report_shortage(&self, work: &Work, arguments: &Arguments, planned: &Planned, limit: usize) {
-        let needed = work.needed(&planned.plan, arguments, self.group, planned.is_packed);
+        let needed = self.needed(work, arguments, planned);
         log::error!(
             "rank {} of {}, communicator {}: {} by {} needs {needed} bytes of temporary memory; {}",
             self.group.rank,
@@ -270,15 +307,19 @@ impl Communicator {
         let has_below = below[arguments.collective as usize] != 0;
         let values = Settings::of(arguments.collective).values();
         let planned = match arguments.is_empty() {
-            true => Planned { plan: Arc::new(Plan::default()), is_packed: false, number: 0 },
+            true => {
+                let nothing = Program::Plan(Arc::new(Plan::default()));
+                Planned { program: nothing, is_packed: false, number: 0 }
+            }
             false => self.planned(&arguments, values, has_below)?,
         };
         let mut work = Work::new();
-        let Ok(wrapping) = self.obtain(&mut work, &mut arguments, &planned, values.scratch_limit()) else {
+        let limit = values.scratch_limit();
+        let Ok(wrapping) = self.obtain(&mut work, &mut arguments, &planned, limit) else {
             return Some(Err(MPI_ERR_NO_MEM));
         };
         let channel = Channel { communicator: self.handle, tag };
-        Some(Ok(Operation::new(planned.plan, arguments, wrapping, work, channel, request)))
+        Some(Ok(Operation::new(planned.program, arguments, wrapping, work, channel, limit, request)))
     }
 
     /// Decides who serves a call and plans it, unless the last call was alike. `None`: the component below.
@@ -351,7 +392,7 @@ impl Shape {
 }
 
 fn prepared(shape: Shape, chosen: Chosen, rank: usize) -> Prepared {
-    let Chosen::Here { number, schedule } = chosen else {
+    let Chosen::Here { algorithm, number, schedule } = chosen else {
         return Prepared { shape, number: 0, planned: None };
     };
     let collective = shape.call.collective;
@@ -359,7 +400,11 @@ fn prepared(shape: Shape, chosen: Chosen, rank: usize) -> Prepared {
     let packed = Counts::One { count: shape.call.bytes, bytes: 1 };
     let recv = if is_packed { &packed } else { &shape.recv };
     let binding = bind(collective, rank, schedule.blocks, &shape.send, recv);
-    let planned = Planned { plan: Arc::new(Plan::new(schedule, &binding)), is_packed, number };
+    let program = match LengthExchange::new(algorithm, schedule, &binding) {
+        Some(exchange) => Program::Exchange(Arc::new(exchange)),
+        None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
+    };
+    let planned = Planned { program, is_packed, number };
     Prepared { number, planned: Some(planned), shape }
 }
 

@@ -6,6 +6,7 @@ mod arguments;
 mod bindings;
 mod communicator;
 mod entry;
+mod exchanging;
 mod job;
 mod logging;
 mod memory;

@@ -2,6 +2,9 @@
 
 use super::arguments::Arguments;
 use super::bindings::*;
+use super::communicator::Program;
+use super::exchanging::Exchanging;
+use super::pml::Error;
 use super::work::{Channel, Work, Wrapping};
 use crate::engine::Plan;
 use std::ffi::{c_int, c_void};
@@ -10,13 +13,19 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A prepared collective.
 pub struct Operation {
-    plan: Arc<Plan>,
+    course: Course,
     arguments: Arguments,
     wrapping: Wrapping,
     channel: Channel,
     work: Work,
     /// What Open MPI knows it by.
     request: *mut c_void,
+}
+
+/// What it goes by.
+enum Course {
+    Plan(Arc<Plan>),
+    Exchanging(Box<Exchanging>),
 }
 
 /// Operations that are under way. Each is owned by its request, which Open MPI does not free before it is complete.
@@ -37,19 +46,38 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 impl Operation {
     /// A collective whose memory is prepared; nothing is sent yet.
     pub fn new(
-        plan: Arc<Plan>,
+        program: Program,
         arguments: Arguments,
         wrapping: Wrapping,
         work: Work,
         channel: Channel,
+        scratch_limit: usize,
         request: *mut c_void,
     ) -> Operation {
-        Operation { plan, arguments, wrapping, channel, work, request }
+        let course = match program {
+            Program::Plan(plan) => Course::Plan(plan),
+            Program::Exchange(exchange) => {
+                Course::Exchanging(Box::new(Exchanging::new(&exchange, scratch_limit)))
+            }
+        };
+        Operation { course, arguments, wrapping, channel, work, request }
+    }
+
+    fn begin(&mut self) -> Result<(), Error> {
+        match &mut self.course {
+            Course::Plan(plan) => self.work.begin(plan, &self.wrapping),
+            Course::Exchanging(exchanging) => exchanging.begin(&mut self.work),
+        }
     }
 
     /// Goes on as far as it can; `Some` if it came to its end, well or not.
     fn advance(&mut self) -> Option<c_int> {
-        match self.work.advance(&self.plan, self.channel, &self.arguments, &self.wrapping) {
+        let Operation { course, arguments, wrapping, channel, work, .. } = self;
+        let advanced = match course {
+            Course::Plan(plan) => work.advance(plan, *channel, arguments, wrapping),
+            Course::Exchanging(exchanging) => exchanging.advance(work, *channel, arguments),
+        };
+        match advanced {
             Ok(false) => None,
             Ok(true) => Some(MPI_SUCCESS),
             Err(error) => Some(error),
@@ -64,7 +92,7 @@ impl Operation {
 pub unsafe fn start(operation: *mut Operation) {
     // SAFETY: by this function's contract nobody else uses the operation yet.
     let starting = unsafe { &mut *operation };
-    let ended = match starting.work.begin(&starting.plan, &starting.wrapping) {
+    let ended = match starting.begin() {
         Ok(()) => starting.advance(),
         Err(error) => Some(error),
     };

@@ -80,6 +80,19 @@ pub fn bytes() -> rustcoll_datatype {
     rustcoll_datatype { handle, size: 1, extent: 1, true_lb: 0, true_extent: 1, contiguous: 1 }
 }
 
+/// 64-bit numbers as a datatype.
+pub fn numbers() -> rustcoll_datatype {
+    // SAFETY: as for bytes.
+    let handle = unsafe { rustcoll_shim_number() };
+    rustcoll_datatype { handle, size: 8, extent: 8, true_lb: 0, true_extent: 8, contiguous: 1 }
+}
+
+/// The operator that leaves the greater one of two numbers.
+pub fn maximum() -> rustcoll_operator {
+    // SAFETY: as for bytes.
+    rustcoll_operator { handle: unsafe { rustcoll_shim_maximum() }, commutative: 1 }
+}
+
 /// Turns a status into a result.
 pub fn check(status: c_int) -> Result<(), Error> {
     if status == MPI_SUCCESS { Ok(()) } else { Err(status) }

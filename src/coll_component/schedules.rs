@@ -33,7 +33,7 @@ pub struct Schedules {
 struct Known {
     algorithm: &'static Algorithm,
     problem: Problem,
-    schedule: Schedule,
+    schedule: Arc<Schedule>,
 }
 
 /// Who serves a call.
@@ -42,10 +42,12 @@ pub enum Chosen<'a> {
     Below,
     /// This component.
     Here {
-        /// The algorithm's number among the collective's.
+        /// The algorithm.
+        algorithm: &'static Algorithm,
+        /// Its number among the collective's.
         number: c_int,
         /// Its schedule.
-        schedule: &'a Schedule,
+        schedule: &'a Arc<Schedule>,
     },
 }
 
@@ -71,7 +73,8 @@ impl Schedules {
             Choice::Use { algorithm, radix, segment } => {
                 let mut problem = self.problem(call, algorithm, values, radix, segment);
                 (problem.in_place, problem.root) = (in_place, root);
-                Chosen::Here { number: number(algorithm), schedule: self.schedule(algorithm, problem) }
+                let number = number(algorithm);
+                Chosen::Here { algorithm, number, schedule: self.schedule(algorithm, problem) }
             }
         }
     }
@@ -173,7 +176,7 @@ impl Schedules {
     }
 
     /// The schedule of an algorithm, from memory or new.
-    fn schedule(&mut self, algorithm: &'static Algorithm, problem: Problem) -> &Schedule {
+    fn schedule(&mut self, algorithm: &'static Algorithm, problem: Problem) -> &Arc<Schedule> {
         let is_it = |known: &Known| ptr::eq(known.algorithm, algorithm) && known.problem == problem;
         let position = self.known.iter().position(is_it).unwrap_or_else(|| {
             log::info!(
@@ -186,7 +189,7 @@ impl Schedules {
             if self.known.len() == MOST_SCHEDULES {
                 self.known.clear();
             }
-            let schedule = (algorithm.schedule)(&problem, self.group.rank);
+            let schedule = Arc::new((algorithm.schedule)(&problem, self.group.rank));
             self.known.push(Known { algorithm, problem, schedule });
             self.known.len() - 1
         });

@@ -125,6 +125,8 @@ void rustcoll_shim_reduce(const void *operator_, const void *source, void *targe
 }
 
 const void *rustcoll_shim_byte(void) { return &ompi_mpi_byte.dt; }
+const void *rustcoll_shim_number(void) { return &ompi_mpi_uint64_t.dt; }
+const void *rustcoll_shim_maximum(void) { return &ompi_mpi_op_max.op; }
 
 void rustcoll_shim_host_name(char *name, size_t length)
 {

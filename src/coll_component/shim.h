@@ -142,8 +142,10 @@ int rustcoll_shim_copy(const void *source, size_t source_count, const void *sour
 /* target = source ⊕ target */
 void rustcoll_shim_reduce(const void *operator_, const void *source, void *target, size_t count,
                           const void *datatype);
-/* MPI_BYTE */
+/* MPI_BYTE, MPI_UINT64_T, MPI_MAX */
 const void *rustcoll_shim_byte(void);
+const void *rustcoll_shim_number(void);
+const void *rustcoll_shim_maximum(void);
 
 /* Whether a request is complete; if so, it is freed as by rustcoll_shim_wait, and *error says how it ended. */
 int rustcoll_shim_test(void **request, int *error);

@@ -68,7 +68,6 @@ impl Work {
 
     /// Bytes of temporary memory that a call takes.
     pub fn needed(&self, plan: &Plan, arguments: &Arguments, group: Group, is_packed: bool) -> usize {
-        let scratch_type = if is_packed { &self.bytes } else { scratch_datatype(arguments, &self.bytes) };
         let substitute = match arguments.collective {
             Collective::Bcast if is_packed => arguments.recv.counts.bytes(),
             Collective::ReduceScatter | Collective::ReduceScatterBlock if arguments.in_place => {
@@ -76,7 +75,16 @@ impl Work {
             }
             _ => 0,
         };
-        bytes_of(plan.scratch_elements + plan.spare_elements, scratch_type) + plan.staging_bytes + substitute
+        match is_packed {
+            true => bytes_of(plan.scratch_elements, &self.bytes) + plan.staging_bytes + substitute,
+            false => self.planned_bytes(plan, arguments) + substitute,
+        }
+    }
+
+    /// Bytes of temporary memory that a plan takes.
+    pub fn planned_bytes(&self, plan: &Plan, arguments: &Arguments) -> usize {
+        let scratch_type = scratch_datatype(arguments, &self.bytes);
+        bytes_of(plan.scratch_elements + plan.spare_elements, scratch_type) + plan.staging_bytes
     }
 
     /// Obtains everything that a plan needs, so that nothing is left to fail once messages are under way.
@@ -150,6 +158,14 @@ impl Work {
         let copied = self.substitute.place(elements, arguments.send.datatype())?.span(0, elements);
         arguments.send.move_to(copied.address);
         Ok(Wrapping { before: Some((user, copied)), after: None })
+    }
+
+    /// A copy of numbers in the memory that stands in for a buffer of the caller's.
+    pub fn numbers(&mut self, numbers: &[u64]) -> Result<*mut u64, OutOfMemory> {
+        let copy = self.substitute.at_least(size_of_val(numbers))?.cast();
+        // SAFETY: the memory is new to the copy, long enough, and aligned for any datatype.
+        unsafe { ptr::copy_nonoverlapping(numbers.as_ptr(), copy, numbers.len()) };
+        Ok(copy)
     }
 
     /// Begins anew with a plan. An error leaves nothing outstanding.

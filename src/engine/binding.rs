@@ -36,8 +36,8 @@ impl View {
     }
 }
 
-/// The views of the three buffers. Blocks that meet in a message, a copy or a reduction hold the same number of bytes,
-/// whatever elements those are.
+/// The views of the three buffers. Blocks that meet in a message or a reduction hold the same number of bytes, whatever
+/// elements those are; so do those that meet in a copy, unless one of them is a block of bytes in scratch memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
     /// The send buffer.
@@ -52,6 +52,11 @@ impl Binding {
     /// All buffers seen alike.
     pub fn uniform(view: View) -> Binding {
         Binding { send: view.clone(), recv: view.clone(), scratch: view }
+    }
+
+    /// Bytes of data of a run.
+    pub fn bytes(&self, run: Run) -> usize {
+        self.pieces(run).map(|piece| piece.bytes).sum()
     }
 
     /// The elements of a run, as far as they lie together, with their bytes of data; what has none is left out.

@@ -8,10 +8,12 @@ mod binding;
 pub mod call;
 mod execution;
 pub mod in_process;
+mod length_exchange;
 mod plan;
 
 pub use binding::{Binding, ElementBytes, Piece, View};
 pub use execution::Execution;
+pub use length_exchange::{DataPlan, LengthExchange};
 pub use plan::{Operation, Plan};
 
 use crate::schedule::{Buffer, Post};
@@ -53,7 +55,7 @@ pub trait Transport {
     /// Whether the posts are complete; makes progress, but does not block.
     fn test(&mut self, posts: &[Post]) -> Result<bool, Self::Error>;
 
-    /// Copies a region to another one that holds as many bytes of data, converting between their element types.
+    /// Copies a region to another one that holds at least as many bytes of data, converting between their element types.
     fn copy(&mut self, source: Region, target: Region) -> Result<(), Self::Error>;
 
     /// `target = left ⊕ right`, element by element. The target may be one of the operands.

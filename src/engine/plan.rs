@@ -113,11 +113,13 @@ impl Planner<'_> {
             Step::Wait { posts } => self.wait(posts),
             Step::Copy { source, target } => {
                 for [source, target] in self.in_parallel([*source, *target]) {
-                    self.plan.operations.push(Operation::Copy { source, target });
+                    let source = cut(source, target);
+                    self.plan.operations.push(Operation::Copy { source, target: target.region });
                 }
             }
             Step::Reduce { left, right, target } => {
-                for [left, right, target] in self.in_parallel([*left, *right, *target]) {
+                for pieces in self.in_parallel([*left, *right, *target]) {
+                    let [left, right, target] = pieces.map(|piece| piece.region);
                     if target == left {
                         self.plan.spare_elements = self.plan.spare_elements.max(left.elements);
                     }
@@ -127,18 +129,20 @@ impl Planner<'_> {
         }
     }
 
-    /// Runs of equally many blocks as parallel regions: whole where each run lies together, else block by block.
-    fn in_parallel<const N: usize>(&self, runs: [Run; N]) -> Vec<[Region; N]> {
+    /// Runs of equally many blocks as parallel pieces: whole where each run lies together, else block by block. Padded
+    /// blocks may have more bytes than their counterparts, but none has fewer then: if the whole has as many, so has each.
+    fn in_parallel<const N: usize>(&self, runs: [Run; N]) -> Vec<[Piece; N]> {
         let whole = runs.map(|run| {
             let mut pieces = self.binding.pieces(run);
             (pieces.next(), pieces.next().is_some())
         });
-        if whole.iter().all(|(_, has_more)| !has_more) {
-            return regions(whole.map(|(first, _)| first)).into_iter().collect();
+        let bytes = |(first, _): &(Option<Piece>, bool)| first.map(|piece| piece.bytes);
+        if whole.iter().all(|run| !run.1 && bytes(run) == bytes(&whole[0])) {
+            return together(whole.map(|(first, _)| first)).into_iter().collect();
         }
         let block = |index: usize| runs.map(|run| run.buffer.block(run.first as usize + index));
         let first_piece = |run: Run| self.binding.pieces(run).next();
-        (0..runs[0].count as usize).filter_map(|index| regions(block(index).map(first_piece))).collect()
+        (0..runs[0].count as usize).filter_map(|index| together(block(index).map(first_piece))).collect()
     }
 
     /// Where a message is sent from; packed before, if it lies in several pieces.
@@ -200,9 +204,20 @@ impl Planner<'_> {
     }
 }
 
-/// The regions of pieces, if there are any: all or none have data.
-fn regions<const N: usize>(pieces: [Option<Piece>; N]) -> Option<[Region; N]> {
-    pieces.iter().all(Option::is_some).then(|| pieces.map(|piece| piece.expect("all are there").region))
+/// The pieces, if all of them have data.
+fn together<const N: usize>(pieces: [Option<Piece>; N]) -> Option<[Piece; N]> {
+    pieces.iter().all(Option::is_some).then(|| pieces.map(|piece| piece.expect("all are there")))
+}
+
+/// What a target takes of its source. Where scratch memory holds more bytes, by padding or because a message was longer
+/// than its receiver expected, that is only the beginning.
+fn cut(source: Piece, target: Piece) -> Region {
+    match source.region.memory {
+        Memory::Buffer(Buffer::Scratch) if source.bytes > target.bytes => {
+            Region { elements: target.bytes, ..source.region }
+        }
+        _ => source.region,
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! First each program is checked on its own (`program`), then every send is paired with its receive (`matching`).
 //! Then all ranks are run symbolically (`execution`): blocks hold values that know which inputs they were made of
 //! (`values`). At last the values in the receive buffers are compared with what the collective promises
-//! (`contract`).
+//! (`contract`). Where ranks learn lengths of blocks first, programs must keep to what that takes (`lengths`).
 //!
 //! No receive names a wildcard and data is captured when it is sent, so the outcome does not depend on the order in
 //! which the ranks are run: one run stands for all.
@@ -13,6 +13,7 @@
 mod contract;
 mod execution;
 mod expressions;
+mod lengths;
 mod matching;
 mod memory;
 mod problems;
@@ -24,7 +25,7 @@ pub use expressions::{Expression, Expressions};
 pub use problems::problems;
 pub use violation::{Fault, Misfit, Violation};
 
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
 use crate::schedule::Schedule;
 use execution::Outcome;
 
@@ -33,7 +34,8 @@ pub fn verify(algorithm: &Algorithm, problem: &Problem) -> Result<(), Violation>
     let schedules: Vec<Schedule> =
         (0..problem.size).map(|rank| (algorithm.schedule)(problem, rank)).collect();
     let ordered = algorithm.keeps_order();
-    verify_schedules(algorithm.collective, problem, ordered, &schedules)
+    verify_schedules(algorithm.collective, problem, ordered, &schedules)?;
+    verify_lengths(algorithm.requires, &schedules)
 }
 
 /// Verifies the schedules of all ranks, rank 0 first. With `ordered` the operands of a reduction must be combined in
@@ -65,4 +67,9 @@ fn run(collective: Collective, problem: &Problem, schedules: &[Schedule]) -> Res
     program::check(collective, problem, schedules)?;
     let matching = matching::match_posts(collective, schedules)?;
     execution::run(collective, problem, schedules, &matching)
+}
+
+/// Verifies that the schedules of all ranks can be executed with the lengths of blocks that these requirements provide.
+pub fn verify_lengths(requires: &[Requirement], schedules: &[Schedule]) -> Result<(), Violation> {
+    lengths::check(requires, schedules)
 }

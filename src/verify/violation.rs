@@ -61,6 +61,12 @@ pub enum Fault {
     WrittenWhileSent(Run),
     /// One message is to be received into the same block twice.
     ReceivedTwice(Run),
+    /// A block is written a second time, so that it need not keep its length.
+    WrittenTwice(Run),
+    /// A block of the receive buffer is read after it was written, although it may not hold all of the data.
+    ResultRead(Run),
+    /// A message holds these blocks, which are not padded.
+    Unpadded(Run),
     /// A barrier is left without having heard of the rank.
     Unheard(usize),
     /// The left and the right operand have a contribution in common.
@@ -138,6 +144,9 @@ impl fmt::Display for Fault {
             }
             Fault::WrittenWhileSent(run) => write!(formatter, "{run} is written while it is sent"),
             Fault::ReceivedTwice(run) => write!(formatter, "{run} stands twice in one receive"),
+            Fault::WrittenTwice(run) => write!(formatter, "{run} is written twice: it may differ in length"),
+            Fault::ResultRead(run) => write!(formatter, "{run} is read after its result was written"),
+            Fault::Unpadded(run) => write!(formatter, "a message of {run}, which is not padded"),
             Fault::Unheard(rank) => {
                 write!(formatter, "leaves the barrier without having heard of rank {rank}")
             }

@@ -26,6 +26,11 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl Error {
+    /// More data came than there was room for.
+    pub const TRUNCATED: Error = Error(mpi_sys::MPI_ERR_TRUNCATE as c_int);
+}
+
 /// Turns a return code into a result.
 pub fn check(code: c_int) -> Result<(), Error> {
     match code {

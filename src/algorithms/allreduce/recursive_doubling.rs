@@ -19,6 +19,7 @@ use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
+/// Recursive doubling.
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Allreduce,
     name: "recursive_doubling",

@@ -1,9 +1,11 @@
 //! `MPI_Alltoall`, `MPI_Alltoallv`, `MPI_Alltoallw`: block `j` of rank `i`'s send buffer becomes block `i` of rank
-//! `j`'s receive buffer. Where only the two ranks know the block's length or type, it must go from one to the other
-//! directly.
+//! `j`'s receive buffer. Where only the two ranks know the block's length, it goes from one to the other directly, or
+//! its length is sent ahead, or it is padded.
 
 pub mod bruck;
 pub mod bruck_modified;
+pub mod bruck_padded;
+pub mod bruck_two_phase;
 pub mod circulant;
 pub mod linear_window;
 pub mod pairwise;

@@ -1,15 +1,20 @@
-//! Binomial tree for MPI_Gather: every rank collects the blocks of its subtree, then sends them on together.
+//! Binomial tree for MPI_Gather and MPI_Gatherv: every rank collects the blocks of its subtree, then sends them on
+//! together.
 //!
 //! Source: Thakur, Rabenseifner, Gropp 2005, section 4 (as in MPICH).
 //! ceil(log2 p) rounds. A block moves once for each edge to the root: (p/2)·log2 p blocks in all, where p is a power of
 //! two. Loses when: blocks are large, for the root's neighbours forward what others could have sent directly.
+//!
+//! MPI_Gatherv: the lengths of the blocks travel first, up the same tree, 8 bytes each, which doubles the
+//! rounds. A rank inside the tree needs memory for the blocks of its subtree, at most p/2 of them. Loses also when there
+//! are few ranks, or one long block far down the tree.
 
 use crate::algorithms::phases::binomial_tree::{gather, gather_cost, subtree};
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
-pub const ALGORITHM: Algorithm = Algorithm {
+pub const GATHER: Algorithm = Algorithm {
     collective: Collective::Gather,
     name: "binomial",
     aliases: &[],
@@ -19,6 +24,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     schedule,
     cost,
 };
+
+pub const GATHERV: Algorithm =
+    Algorithm { collective: Collective::Gatherv, requires: &[Requirement::BlockLengths], ..GATHER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, root, in_place, .. } = *problem;

@@ -1,15 +1,20 @@
-//! Binomial tree for MPI_Scatter: every rank receives the blocks of its subtree together, then passes them on.
+//! Binomial tree for MPI_Scatter and MPI_Scatterv: every rank receives the blocks of its subtree together, then passes
+//! them on.
 //!
 //! Source: Thakur, Rabenseifner, Gropp 2005, section 4.2 (the first half of their long broadcast).
 //! ceil(log2 p) rounds. A block moves once for each edge from the root: (p/2)·log2 p blocks in all, where p is a power
 //! of two; the root sends p − 1. Loses when: blocks are large, for others forward what the root could send directly.
+//!
+//! MPI_Scatterv: the lengths of the blocks travel first, down the same tree, 8 bytes each, which doubles
+//! the rounds. A rank inside the tree needs memory for the blocks of its subtree, at most p/2 of them. Loses also when
+//! there are few ranks, or one long block far down the tree.
 
 use crate::algorithms::phases::binomial_tree::{scatter, scatter_cost, subtree};
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
-pub const ALGORITHM: Algorithm = Algorithm {
+pub const SCATTER: Algorithm = Algorithm {
     collective: Collective::Scatter,
     name: "binomial",
     aliases: &[],
@@ -19,6 +24,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     schedule,
     cost,
 };
+
+pub const SCATTERV: Algorithm =
+    Algorithm { collective: Collective::Scatterv, requires: &[Requirement::BlockLengths], ..SCATTER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, root, in_place, .. } = *problem;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use mpi_programs::call::{Arguments, Call};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::{self, AUTO, Component, number};
 use mpi_programs::datatype::Datatype;
@@ -15,7 +16,7 @@ use mpi_programs::invocation::{Form, Invocation};
 use mpi_programs::operator::{Arithmetic, Operator};
 use mpi_programs::random::combine;
 use mpi_programs::tools::ControlVariable;
-use rustcoll::algorithms::Collective;
+use rustcoll::algorithms::{Collective, Requirement};
 
 use crate::case::Case;
 use crate::progress::Progress;
@@ -67,6 +68,8 @@ pub fn all(session: &Session, progress: &mut Progress, report: &mut Report) -> O
     line("refused values", progress)?;
     switched(session, progress)?;
     line("switched between two calls", progress)?;
+    too_long(session, component, progress)?;
+    line("blocks that do not fit", progress)?;
     Ok(())
 }
 
@@ -336,6 +339,42 @@ fn switched(session: &Session, progress: &mut Progress) -> Outcome {
                 trial.judge(progress);
             }
         }
+    }
+    Ok(())
+}
+
+/// A block that is longer than its receiver says, the last rank; it comes from another, for MPI itself looks after what a
+/// rank sends itself. Where lengths are exchanged, the receiver is told so when all is over, with what fits in its buffer
+/// and nothing beyond, and no rank waits for another for ever.
+fn too_long(session: &Session, component: &Component, progress: &mut Progress) -> Outcome {
+    const COUNT: usize = 3;
+    let communicator = tested(session)?;
+    let last = communicator.size() - 1;
+    let is_last = last > 0 && communicator.rank() == last;
+    let double = Rc::new(Datatype::double());
+    let blocks = |number, count| vec![Elements { datatype: Rc::clone(&double), count }; number];
+    for &(collective, algorithm) in &session.subjects {
+        let Some(algorithm) = algorithm.filter(|it| it.requires.contains(&Requirement::BlockLengths)) else {
+            continue;
+        };
+        let (root, sent, received) = match collective {
+            Collective::Gatherv => (last, 1, last + 1),
+            Collective::Scatterv => (0, last + 1, 1),
+            _ => (0, last + 1, last + 1),
+        };
+        let (send, mut receive) = (blocks(sent, COUNT), blocks(received, COUNT));
+        receive[0].count -= usize::from(is_last);
+        let arguments = Arguments { root, ..Arguments::new(collective, send, receive) };
+        component.variables(collective).choose(Some(algorithm))?;
+        for form in Form::ALL {
+            progress.begin(format!("{} {}, {form:?}, too long", collective.name(), algorithm.name));
+            let mut call = Call::new(&communicator, &arguments, seed(session, 0));
+            let outcome = call.begin(&communicator, form).and(call.wait());
+            let expected = if is_last { Err(environment::Error::TRUNCATED) } else { Ok(()) };
+            progress.check((outcome != expected).then(|| format!("{outcome:?} instead of {expected:?}")));
+            progress.check(call.difference());
+        }
+        component.variables(collective).reset()?;
     }
     Ok(())
 }

@@ -1,0 +1,91 @@
+//! Calls in two stages: the ranks exchange lengths, then each plans how the data move.
+
+use super::arguments::Arguments;
+use super::bindings::{MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE};
+use super::pml::Error;
+use super::work::{Channel, Work, Wrapping};
+use crate::engine::{DataPlan, LengthExchange, Plan};
+use std::ptr;
+use std::slice;
+use std::sync::Arc;
+
+/// A call on its way.
+pub struct Exchanging {
+    exchange: Arc<LengthExchange>,
+    /// The arguments of the first stage.
+    numbers: Arguments,
+    /// The second stage, once it is known.
+    data: Option<Arc<DataPlan>>,
+    /// The most bytes of temporary memory.
+    scratch_limit: usize,
+}
+
+impl Exchanging {
+    /// A call that has not begun.
+    pub fn new(exchange: &Arc<LengthExchange>, scratch_limit: usize) -> Exchanging {
+        let numbers = Arguments::of_numbers(ptr::null_mut(), 0);
+        Exchanging { exchange: Arc::clone(exchange), numbers, data: None, scratch_limit }
+    }
+
+    /// Begins anew. An error leaves nothing outstanding.
+    pub fn begin(&mut self, work: &mut Work) -> Result<(), Error> {
+        let LengthExchange { plan, numbers, .. } = &*self.exchange;
+        let copied = work.numbers(numbers).map_err(|_| MPI_ERR_NO_MEM)?;
+        self.numbers = Arguments::of_numbers(copied, numbers.len());
+        self.data = None;
+        work.begin(plan, &Wrapping::default())
+    }
+
+    /// Goes on to the end.
+    pub fn finish(&mut self, work: &mut Work, channel: Channel, arguments: &Arguments) -> Result<(), Error> {
+        self.drive(work, arguments, |work, plan, arguments| {
+            work.finish(plan, channel, arguments, &Wrapping::default()).map(|()| true)
+        })?;
+        Ok(())
+    }
+
+    /// Goes on as far as it can without waiting; says whether it came to the end.
+    pub fn advance(
+        &mut self,
+        work: &mut Work,
+        channel: Channel,
+        arguments: &Arguments,
+    ) -> Result<bool, Error> {
+        self.drive(work, arguments, |work, plan, arguments| {
+            work.advance(plan, channel, arguments, &Wrapping::default())
+        })
+    }
+
+    /// Goes on with the stage that is under way, and from the first to the second. A block that was too long is an error
+    /// when all is over, lest other ranks wait for what goes through this one.
+    fn drive(
+        &mut self,
+        work: &mut Work,
+        arguments: &Arguments,
+        go: impl Fn(&mut Work, &Plan, &Arguments) -> Result<bool, Error>,
+    ) -> Result<bool, Error> {
+        let data = match &self.data {
+            Some(data) => data,
+            None if !go(work, &self.exchange.plan, &self.numbers)? => return Ok(false),
+            None => {
+                let data = self.exchange.data(self.learnt());
+                if work.planned_bytes(&data.plan, arguments) > self.scratch_limit {
+                    return Err(MPI_ERR_NO_MEM);
+                }
+                work.begin(&data.plan, &Wrapping::default())?;
+                self.data.insert(data)
+            }
+        };
+        match go(work, &data.plan, arguments)? {
+            true if data.is_truncated => Err(MPI_ERR_TRUNCATE),
+            ended => Ok(ended),
+        }
+    }
+
+    /// What the first stage left behind.
+    fn learnt(&self) -> &[u64] {
+        let numbers = self.numbers.recv.base().cast::<u64>();
+        // SAFETY: a copy of as many numbers stands there since the call began, and no message writes it any more.
+        unsafe { slice::from_raw_parts(numbers, self.exchange.numbers.len()) }
+    }
+}

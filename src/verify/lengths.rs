@@ -1,0 +1,63 @@
+//! What a program must satisfy whose ranks learn lengths of blocks before the data move.
+
+use super::memory::{message_blocks, single_blocks};
+use super::violation::{Fault, Violation};
+use crate::algorithms::Requirement;
+use crate::schedule::{Buffer, Message, Run, Schedule, Step};
+use std::collections::HashSet;
+
+/// Checks every program by itself, as far as the requirements of its algorithm ask for it.
+pub fn check(requires: &[Requirement], schedules: &[Schedule]) -> Result<(), Violation> {
+    for requirement in requires {
+        let check = match requirement {
+            Requirement::BlockLengths => each_block_is_written_once,
+            Requirement::LongestBlock => messages_hold_scratch_blocks,
+            Requirement::Commutative | Requirement::EvenSize | Requirement::Nodes => continue,
+        };
+        schedules.iter().try_for_each(check)?;
+    }
+    Ok(())
+}
+
+/// Where each block is written once, what a program over lengths leaves in a block is the length of what a program over
+/// data brings there. Results are not read again, so that they may be kept elsewhere should they not fit.
+fn each_block_is_written_once(schedule: &Schedule) -> Result<(), Violation> {
+    let mut written = HashSet::new();
+    for (position, step) in schedule.steps.iter().enumerate() {
+        let (read, writes) = accesses(step);
+        let reads_result = |run: &Run| run.buffer == Buffer::Recv && written.contains(run);
+        let fault = match read.into_iter().find(reads_result) {
+            Some(run) => Some(Fault::ResultRead(run)),
+            None => writes.into_iter().find(|&run| !written.insert(run)).map(Fault::WrittenTwice),
+        };
+        fault.map_or(Ok(()), Err).map_err(Violation::at(schedule.rank, position))?;
+    }
+    Ok(())
+}
+
+/// Only scratch blocks are padded, so that only they are equally long on all ranks.
+fn messages_hold_scratch_blocks(schedule: &Schedule) -> Result<(), Violation> {
+    for (position, step) in schedule.steps.iter().enumerate() {
+        if let Step::Send { message, .. } | Step::Receive { message, .. } = step {
+            let unpadded = message.runs().iter().find(|run| run.buffer != Buffer::Scratch);
+            let fault = unpadded.map(|&run| Fault::Unpadded(run));
+            fault.map_or(Ok(()), Err).map_err(Violation::at(schedule.rank, position))?;
+        }
+    }
+    Ok(())
+}
+
+/// The blocks that a step reads and those that it writes.
+fn accesses(step: &Step) -> (Vec<Run>, Vec<Run>) {
+    let blocks = |message: &Message| message_blocks(message).collect();
+    match step {
+        Step::Send { message, .. } => (blocks(message), Vec::new()),
+        Step::Receive { message, .. } => (Vec::new(), blocks(message)),
+        Step::Wait { .. } => (Vec::new(), Vec::new()),
+        Step::Copy { source, target } => (single_blocks(*source).collect(), single_blocks(*target).collect()),
+        Step::Reduce { left, right, target } => {
+            let read = single_blocks(*left).chain(single_blocks(*right));
+            (read.collect(), single_blocks(*target).collect())
+        }
+    }
+}
