@@ -8,6 +8,7 @@ pub mod algorithms;
 #[cfg(feature = "component")]
 mod coll_component;
 pub mod engine;
+mod random;
 pub mod schedule;
 pub mod selection;
 pub mod verify;
