@@ -11,6 +11,8 @@ mod bcast;
 mod collective;
 pub mod digits;
 mod gather;
+mod graph;
+mod neighbor;
 mod phases;
 mod problem;
 mod reduce;
@@ -20,6 +22,7 @@ mod scatter;
 
 pub use allreduce::binary_blocks::delta_expo_max;
 pub use collective::{Collective, Cut};
+pub use graph::{Dimension, Edge, Graph, Neighbours};
 pub use problem::{Parameter, Problem, Reason, Requirement, default_radix, legal_radix};
 
 use crate::schedule::Schedule;
@@ -96,6 +99,11 @@ pub static REGISTRY: &[&Algorithm] = &[
     &gather::linear::GATHER,
     &gather::binomial::ALGORITHM,
     &gather::linear::GATHERV,
+    &neighbor::linear::ALLGATHER,
+    &neighbor::linear::ALLGATHERV,
+    &neighbor::linear::ALLTOALL,
+    &neighbor::linear::ALLTOALLV,
+    &neighbor::linear::ALLTOALLW,
     &reduce::linear::ALGORITHM,
     &reduce::binomial::ALGORITHM,
     &reduce::knomial::ALGORITHM,

@@ -1,8 +1,9 @@
 //! What an algorithm is given, and what it may ask for.
 
+use super::Graph;
 use std::fmt;
 
-/// What all ranks know and agree on before a schedule is made.
+/// What all ranks know and agree on before a schedule is made, and of the topology each its own neighbours.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     /// Number of ranks, at least 1.
@@ -17,10 +18,12 @@ pub struct Problem {
     pub segments: usize,
     /// The most messages under way at a time where messages are independent, at least 1.
     pub window: usize,
+    /// Who the neighbours are, in a neighbourhood collective.
+    pub graph: Graph,
 }
 
 impl Problem {
-    /// Root 0, not in place, the default radix and window, one segment.
+    /// Root 0, not in place, the default radix and window, one segment, no neighbours.
     pub fn new(size: usize) -> Self {
         Problem {
             size,
@@ -29,7 +32,13 @@ impl Problem {
             radix: default_radix(size),
             segments: 1,
             window: DEFAULT_WINDOW,
+            graph: Graph::default(),
         }
+    }
+
+    /// As much of this as a rank knows.
+    pub fn known_to(&self, rank: usize) -> Self {
+        Problem { graph: self.graph.known_to(rank), ..self.clone() }
     }
 
     /// A rank's number when counted from the root: the root is 0.

@@ -14,4 +14,5 @@ mod parameters;
 mod pml;
 mod priority;
 mod schedules;
+mod topology;
 mod work;

@@ -12,6 +12,7 @@
 
 mod contract;
 mod execution;
+mod graphs;
 mod matching;
 mod memory;
 mod problems;
@@ -19,6 +20,7 @@ mod program;
 mod values;
 mod violation;
 
+pub use graphs::{grids, multigraphs};
 pub use problems::problems;
 pub use violation::{Fault, Misfit, Violation};
 
@@ -28,7 +30,7 @@ use crate::schedule::Schedule;
 /// Verifies the schedules that an algorithm makes for a problem.
 pub fn verify(algorithm: &Algorithm, problem: &Problem) -> Result<(), Violation> {
     let schedules: Vec<Schedule> =
-        (0..problem.size).map(|rank| (algorithm.schedule)(problem, rank)).collect();
+        (0..problem.size).map(|rank| (algorithm.schedule)(&problem.known_to(rank), rank)).collect();
     let ordered = algorithm.keeps_order();
     verify_schedules(algorithm.collective, problem, ordered, &schedules)
 }
