@@ -9,6 +9,7 @@ pub mod algorithms;
 mod coll_component;
 pub mod cost;
 pub mod engine;
+mod random;
 pub mod schedule;
 pub mod selection;
 pub mod verify;

@@ -2,7 +2,7 @@
 //! semantics, and buffers of all kinds: datatypes with gaps, negative lower bounds and extents, blocks in disorder.
 //! Results are compared with locally computed ones.
 
-use rustcoll::algorithms::{Algorithm, Collective, Cut, Problem, REGISTRY};
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Edge, Problem, REGISTRY};
 use rustcoll::engine::call::{Counts, bind};
 use rustcoll::engine::in_process::{Area, Areas, ElementType, Semantics, run};
 use rustcoll::engine::{Binding, DataPlan, LengthExchange, Plan};
@@ -88,9 +88,12 @@ fn forms(collective: Collective) -> (Form, Form) {
         | Collective::Scan => (Form::Vector, Form::Vector),
         Collective::Allgather | Collective::Gather => (Form::Own, Form::Equal),
         Collective::Allgatherv | Collective::Gatherv => (Form::Own, Form::Placed),
-        Collective::Alltoall => (Form::Equal, Form::Equal),
-        Collective::Alltoallv => (Form::Placed, Form::Placed),
-        Collective::Alltoallw => (Form::Typed, Form::Typed),
+        Collective::Alltoall | Collective::NeighborAllgather | Collective::NeighborAlltoall => {
+            (Form::Equal, Form::Equal)
+        }
+        Collective::NeighborAllgatherv => (Form::Equal, Form::Placed),
+        Collective::Alltoallv | Collective::NeighborAlltoallv => (Form::Placed, Form::Placed),
+        Collective::Alltoallw | Collective::NeighborAlltoallw => (Form::Typed, Form::Typed),
         Collective::ReduceScatter => (Form::Consecutive, Form::Own),
         Collective::ReduceScatterBlock | Collective::Scatter => (Form::Equal, Form::Own),
         Collective::Scatterv => (Form::Placed, Form::Own),
@@ -212,6 +215,19 @@ impl Case<'_> {
         if self.collective().cut() == Cut::Vector { 1 } else { self.problem.size }
     }
 
+    /// Where a block of a rank's receive buffer comes from in a neighbourhood collective, if from anywhere.
+    fn origin(&self, rank: usize, block: usize) -> Option<Edge> {
+        self.problem.graph.origins(rank).get(block).copied().flatten()
+    }
+
+    /// The block of a send buffer that a block of a rank's buffer is or is to become; one that has no origin is like the
+    /// rank's own.
+    fn sent(&self, rank: usize, buffer: Buffer, block: usize) -> Edge {
+        let own = Edge { peer: rank, block };
+        let origin = || self.origin(rank, block).unwrap_or(own);
+        if buffer == Buffer::Send { own } else { origin() }
+    }
+
     fn has(&self, rank: usize, buffer: Buffer) -> Range<usize> {
         match buffer {
             Buffer::Send => self.collective().send_blocks(self.problem, rank, self.blocks()),
@@ -227,6 +243,11 @@ impl Case<'_> {
         match self.collective() {
             Collective::Alltoallv | Collective::Alltoallw if self.problem.in_place => varied(from + to),
             Collective::Alltoallv | Collective::Alltoallw => varied(from + 2 * to),
+            Collective::NeighborAllgatherv => varied(self.sent(rank, buffer, block).peer),
+            Collective::NeighborAlltoallv | Collective::NeighborAlltoallw => {
+                let Edge { peer, block } = self.sent(rank, buffer, block);
+                varied(peer + 2 * block)
+            }
             Collective::Allgatherv
             | Collective::Gatherv
             | Collective::ReduceScatter
@@ -258,6 +279,12 @@ impl Case<'_> {
             Collective::Alltoall | Collective::Alltoallv | Collective::Alltoallw => {
                 Some(self.input(block, rank))
             }
+            Collective::NeighborAllgather | Collective::NeighborAllgatherv => {
+                self.origin(rank, block).map(|edge| self.input(edge.peer, 0))
+            }
+            Collective::NeighborAlltoall | Collective::NeighborAlltoallv | Collective::NeighborAlltoallw => {
+                self.origin(rank, block).map(|edge| self.input(edge.peer, edge.block))
+            }
             Collective::Bcast | Collective::Scatter | Collective::Scatterv => {
                 Some(self.input(self.problem.root, block))
             }
@@ -286,7 +313,8 @@ impl Case<'_> {
     /// A buffer as it is before the input is written to it.
     fn memory(&self, rank: usize, buffer: Buffer) -> Memory {
         let has = self.has(rank, buffer);
-        if has.is_empty() {
+        // Who has no neighbours has a buffer without blocks.
+        if has.is_empty() && self.collective().cut() != Cut::Edges {
             return Memory::none();
         }
         if self.collective() == Collective::Barrier {
@@ -368,8 +396,13 @@ impl Case<'_> {
         let mut expected = before;
         for block in self.has(rank, Buffer::Recv) {
             let data = found.read(block);
-            if let Some(result) = self.result(rank, block) {
-                assert!(data == result, "rank {rank}: block {block} is {data:x?} instead of {result:x?}");
+            match self.result(rank, block) {
+                Some(result) => {
+                    assert!(data == result, "rank {rank}: block {block} is {data:x?} instead of {result:x?}");
+                }
+                // Beyond a border nothing is received.
+                None if self.collective().cut() == Cut::Edges => continue,
+                None => {}
             }
             expected.write(block, &data);
         }
@@ -424,6 +457,11 @@ fn every_algorithm_of_vectors_over_random_networks() {
 #[test]
 fn every_algorithm_with_a_block_for_each_rank_over_random_networks() {
     check_all(Cut::Ranks);
+}
+
+#[test]
+fn every_algorithm_with_a_block_for_each_neighbour_over_random_networks() {
+    check_all(Cut::Edges);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! Run with UPDATE_SNAPSHOTS=1 to rewrite the files after an intended change.
 
-use rustcoll::algorithms::{Algorithm, Parameter, Problem, REGISTRY};
+use rustcoll::algorithms::{Algorithm, Cut, Graph, Parameter, Problem, REGISTRY};
+use rustcoll::verify::{grids, multigraphs};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -39,6 +40,13 @@ fn snapshots() -> BTreeMap<String, String> {
             // Three is the default radix at both sizes; it is fixed here lest the files follow a change of the default.
             let problem = Problem { root, radix: 3, ..Problem::new(size) };
             let name = format!("{}-{}-p{size}", algorithm.collective.name(), algorithm.name);
+            if algorithm.collective.cut() == Cut::Edges {
+                for (kind, graph) in topologies(size) {
+                    let problem = Problem { graph, ..problem.clone() };
+                    snapshots.insert(format!("{name}-{kind}.txt"), schedules(algorithm, &problem));
+                }
+                continue;
+            }
             snapshots.insert(format!("{name}.txt"), schedules(algorithm, &problem));
             if algorithm.takes_nodes() {
                 // Neighbours share a node.
@@ -53,6 +61,11 @@ fn snapshots() -> BTreeMap<String, String> {
         }
     }
     snapshots
+}
+
+/// A grid that is periodic in both dimensions, and a graph with repeated edges and ranks that are their own neighbours.
+fn topologies(size: usize) -> [(&'static str, Graph); 2] {
+    [("torus", Graph::grid(&grids(size)[4])), ("multigraph", multigraphs(size)[2].clone())]
 }
 
 /// The schedules of all ranks, a blank line between them.

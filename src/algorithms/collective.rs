@@ -29,6 +29,16 @@ pub enum Collective {
     Gather,
     /// `MPI_Gatherv`
     Gatherv,
+    /// `MPI_Neighbor_allgather`
+    NeighborAllgather,
+    /// `MPI_Neighbor_allgatherv`
+    NeighborAllgatherv,
+    /// `MPI_Neighbor_alltoall`
+    NeighborAlltoall,
+    /// `MPI_Neighbor_alltoallv`
+    NeighborAlltoallv,
+    /// `MPI_Neighbor_alltoallw`
+    NeighborAlltoallw,
     /// `MPI_Reduce`
     Reduce,
     /// `MPI_Reduce_scatter`
@@ -55,11 +65,13 @@ pub enum Cut {
     /// A block for each pair of ranks: block `j` of rank `i`'s send buffer is as long as block `i` of rank `j`'s receive
     /// buffer.
     Pairs,
+    /// A block for each neighbour, or one for all of them; only the two ranks of an edge know its length.
+    Edges,
 }
 
 impl Collective {
     /// All collectives, by name.
-    pub const ALL: [Collective; 17] = [
+    pub const ALL: [Collective; 22] = [
         Allgather,
         Allgatherv,
         Allreduce,
@@ -71,6 +83,11 @@ impl Collective {
         Exscan,
         Gather,
         Gatherv,
+        NeighborAllgather,
+        NeighborAllgatherv,
+        NeighborAlltoall,
+        NeighborAlltoallv,
+        NeighborAlltoallw,
         Reduce,
         ReduceScatter,
         ReduceScatterBlock,
@@ -93,6 +110,11 @@ impl Collective {
             Exscan => "exscan",
             Gather => "gather",
             Gatherv => "gatherv",
+            NeighborAllgather => "neighbor_allgather",
+            NeighborAllgatherv => "neighbor_allgatherv",
+            NeighborAlltoall => "neighbor_alltoall",
+            NeighborAlltoallv => "neighbor_alltoallv",
+            NeighborAlltoallw => "neighbor_alltoallw",
             Reduce => "reduce",
             ReduceScatter => "reduce_scatter",
             ReduceScatterBlock => "reduce_scatter_block",
@@ -109,6 +131,8 @@ impl Collective {
             Alltoall | Alltoallv | Alltoallw => Cut::Pairs,
             Allgather | Allgatherv | Gather | Gatherv | ReduceScatter | ReduceScatterBlock | Scatter
             | Scatterv => Cut::Ranks,
+            NeighborAllgather | NeighborAllgatherv | NeighborAlltoall | NeighborAlltoallv
+            | NeighborAlltoallw => Cut::Edges,
         }
     }
 
@@ -121,7 +145,7 @@ impl Collective {
     /// root only. The reduce-scatters are no such: their result stands elsewhere than its block, so that whoever
     /// executes them in place copies the input first.
     pub fn has_in_place(self) -> bool {
-        !matches!(self, Barrier | Bcast | ReduceScatter | ReduceScatterBlock)
+        !matches!(self, Barrier | Bcast | ReduceScatter | ReduceScatterBlock) && self.cut() != Cut::Edges
     }
 
     /// Whether an operator is applied.
@@ -136,6 +160,10 @@ impl Collective {
         match self {
             Bcast => 0..0,
             Scatter | Scatterv => 0..if is_root { blocks } else { 0 },
+            NeighborAllgather | NeighborAllgatherv => 0..1,
+            NeighborAlltoall | NeighborAlltoallv | NeighborAlltoallw => {
+                0..problem.graph.neighbours(rank).outdegree
+            }
             _ if in_place => 0..0,
             Allgather | Allgatherv | Gather | Gatherv => rank..rank + 1,
             _ => 0..blocks,
@@ -150,6 +178,7 @@ impl Collective {
             Gather | Gatherv | Reduce => 0..if is_root { blocks } else { 0 },
             Scatter | Scatterv if is_root && problem.in_place => 0..0,
             ReduceScatter | ReduceScatterBlock | Scatter | Scatterv => rank..rank + 1,
+            _ if self.cut() == Cut::Edges => 0..problem.graph.neighbours(rank).indegree,
             _ => 0..blocks,
         }
     }
@@ -163,6 +192,7 @@ impl Collective {
         match self {
             Bcast => (rank == problem.root).then_some((Buffer::Recv, 0..blocks)),
             Scatter | Scatterv => None,
+            _ if self.cut() == Cut::Edges => None,
             Allgather | Allgatherv | Gather | Gatherv => Some((Buffer::Recv, rank..rank + 1)),
             _ => Some((Buffer::Recv, 0..blocks)),
         }

@@ -11,6 +11,8 @@ mod bcast;
 mod collective;
 pub mod digits;
 mod gather;
+mod graph;
+mod neighbor;
 mod phases;
 mod problem;
 mod reduce;
@@ -22,6 +24,7 @@ mod scatter;
 pub use allreduce::binary_blocks::delta_expo_max;
 pub use allreduce::recursive_doubling::ALGORITHM as RECURSIVE_DOUBLING_ALLREDUCE;
 pub use collective::{Collective, Cut};
+pub use graph::{Dimension, Edge, Graph, Neighbours};
 pub use problem::{Parameter, Problem, Reason, Requirement, default_radix, legal_radix};
 
 use crate::cost::Cost;
@@ -106,6 +109,11 @@ pub static REGISTRY: &[&Algorithm] = &[
     &gather::binomial::GATHER,
     &gather::linear::GATHERV,
     &gather::binomial::GATHERV,
+    &neighbor::linear::ALLGATHER,
+    &neighbor::linear::ALLGATHERV,
+    &neighbor::linear::ALLTOALL,
+    &neighbor::linear::ALLTOALLV,
+    &neighbor::linear::ALLTOALLW,
     &reduce::linear::ALGORITHM,
     &reduce::binomial::ALGORITHM,
     &reduce::binomial_in_order::ALGORITHM,

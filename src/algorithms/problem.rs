@@ -1,9 +1,10 @@
 //! What an algorithm is given, and what it may ask for.
 
+use super::Graph;
 use std::fmt;
 use std::sync::Arc;
 
-/// What all ranks know and agree on before a schedule is made.
+/// What all ranks know and agree on before a schedule is made, and of the topology each its own neighbours.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     /// Number of ranks, at least 1.
@@ -20,10 +21,12 @@ pub struct Problem {
     pub window: usize,
     /// The number of each rank's node; empty where nothing is known, or does not matter: then all are on one.
     pub nodes: Arc<[u32]>,
+    /// Who the neighbours are, in a neighbourhood collective.
+    pub graph: Graph,
 }
 
 impl Problem {
-    /// Root 0, not in place, the default radix and window, one segment.
+    /// Root 0, not in place, the default radix and window, one segment, no neighbours.
     pub fn new(size: usize) -> Self {
         Problem {
             size,
@@ -33,7 +36,13 @@ impl Problem {
             segments: 1,
             window: DEFAULT_WINDOW,
             nodes: Arc::default(),
+            graph: Graph::default(),
         }
+    }
+
+    /// As much of this as a rank knows.
+    pub fn known_to(&self, rank: usize) -> Self {
+        Problem { graph: self.graph.known_to(rank), ..self.clone() }
     }
 
     /// A rank's number when counted from the root: the root is 0.

@@ -2,7 +2,7 @@
 
 use super::bindings::*;
 use super::pml::{Block, Span, bytes};
-use crate::algorithms::Collective;
+use crate::algorithms::{Collective, Cut};
 use crate::engine::call::Counts;
 use std::ptr;
 use std::sync::Arc;
@@ -75,9 +75,9 @@ impl Side {
     }
 
     /// # Safety
-    /// The side comes from the shim: its pointers are NULL or point to what they say, for `size` ranks.
+    /// The side comes from the shim: its pointers are NULL or point to what they say, for so many blocks.
     #[inline]
-    unsafe fn read(side: &rustcoll_side, size: usize) -> Side {
+    unsafe fn read(side: &rustcoll_side, blocks: usize) -> Side {
         let base = side.buffer.cast_mut().cast::<u8>();
         // SAFETY: by this function's contract.
         unsafe {
@@ -86,16 +86,16 @@ impl Side {
                 return Side::elements(base, side.count, *side.datatype);
             }
             if !side.datatypes.is_null() {
-                return Side::of_blocks(base, side, size);
+                return Side::of_blocks(base, side, blocks);
             }
             if side.datatype.is_null() {
                 return Side::none();
             }
             let datatype = *side.datatype;
-            let counts = numbers(side.counts, size);
+            let counts = numbers(side.counts, blocks);
             match side.displacements.values.is_null() {
                 true => Side::consecutive(base, &counts, datatype),
-                false => Side::placed(base, &counts, &numbers(side.displacements, size), datatype),
+                false => Side::placed(base, &counts, &numbers(side.displacements, blocks), datatype),
             }
         }
     }
@@ -120,30 +120,37 @@ impl Side {
 
     /// # Safety
     /// As for [`Side::read`]; the side has counts, displacements in bytes, and datatypes.
-    unsafe fn of_blocks(base: *mut u8, side: &rustcoll_side, size: usize) -> Side {
+    unsafe fn of_blocks(base: *mut u8, side: &rustcoll_side, number: usize) -> Side {
         // SAFETY: by this function's contract.
         let (counts, displacements) =
-            unsafe { (numbers(side.counts, size), numbers(side.displacements, size)) };
-        let block = |rank: usize| {
+            unsafe { (numbers(side.counts, number), numbers(side.displacements, number)) };
+        let block = |index: usize| {
             let mut datatype = bytes();
-            // SAFETY: by this function's contract there is a handle for each rank.
-            unsafe { rustcoll_shim_describe(*side.datatypes.add(rank), &mut datatype) };
-            Block { base: base.wrapping_offset(displacements[rank]), count: counts[rank] as usize, datatype }
+            // SAFETY: by this function's contract there is a handle for each block.
+            unsafe { rustcoll_shim_describe(*side.datatypes.add(index), &mut datatype) };
+            Block {
+                base: base.wrapping_offset(displacements[index]),
+                count: counts[index] as usize,
+                datatype,
+            }
         };
-        let blocks: Box<[Block]> = (0..size).map(block).collect();
+        let blocks: Box<[Block]> = (0..number).map(block).collect();
         let counts = Counts::Typed { bytes: blocks.iter().map(Block::bytes).collect() };
         Side { base, datatype: bytes(), blocks: Some(blocks), counts }
     }
 }
 
 /// # Safety
-/// The array is the shim's and holds `size` numbers.
-unsafe fn numbers(numbers: rustcoll_numbers, size: usize) -> Vec<isize> {
+/// The array is the shim's and holds so many numbers; one of none may be NULL.
+unsafe fn numbers(numbers: rustcoll_numbers, length: usize) -> Vec<isize> {
+    if length == 0 {
+        return Vec::new();
+    }
     // SAFETY: by this function's contract.
     unsafe {
         match numbers.are_wide != 0 {
-            true => std::slice::from_raw_parts(numbers.values.cast::<isize>(), size).to_vec(),
-            false => std::slice::from_raw_parts(numbers.values.cast::<i32>(), size)
+            true => std::slice::from_raw_parts(numbers.values.cast::<isize>(), length).to_vec(),
+            false => std::slice::from_raw_parts(numbers.values.cast::<i32>(), length)
                 .iter()
                 .map(|&number| number as isize)
                 .collect(),
@@ -188,16 +195,16 @@ impl Arguments {
     /// Reads what the shim hands over.
     ///
     /// # Safety
-    /// The call comes from the shim, on a communicator of `size` ranks.
-    pub unsafe fn read(call: &rustcoll_call, size: usize) -> Arguments {
+    /// The call comes from the shim, and its send and its receive buffer have so many blocks, where each has a count.
+    pub unsafe fn read(call: &rustcoll_call, (sent, received): (usize, usize)) -> Arguments {
         // SAFETY: by this function's contract.
         let mut arguments = unsafe {
             Arguments {
                 collective: Collective::ALL[call.collective as usize],
                 in_place: call.in_place != 0,
                 root: call.root as usize,
-                send: Side::read(&call.send, size),
-                recv: Side::read(&call.recv, size),
+                send: Side::read(&call.send, sent),
+                recv: Side::read(&call.recv, received),
                 operator: if call.operator_.is_null() { NO_OPERATOR } else { *call.operator_ },
             }
         };
@@ -280,7 +287,7 @@ impl Arguments {
                 | Collective::Alltoallw
                 | Collective::Gatherv
                 | Collective::Scatterv
-        )
+        ) && self.collective.cut() != Cut::Edges
     }
 }
 
@@ -292,6 +299,8 @@ const _: () = {
     assert!(Collective::Alltoallw as u32 == rustcoll_collective_RUSTCOLL_ALLTOALLW);
     assert!(Collective::Bcast as u32 == rustcoll_collective_RUSTCOLL_BCAST);
     assert!(Collective::Gatherv as u32 == rustcoll_collective_RUSTCOLL_GATHERV);
+    assert!(Collective::NeighborAllgather as u32 == rustcoll_collective_RUSTCOLL_NEIGHBOR_ALLGATHER);
+    assert!(Collective::NeighborAlltoallw as u32 == rustcoll_collective_RUSTCOLL_NEIGHBOR_ALLTOALLW);
     assert!(Collective::ReduceScatterBlock as u32 == rustcoll_collective_RUSTCOLL_REDUCE_SCATTER_BLOCK);
     assert!(Collective::Scatterv as u32 == rustcoll_collective_RUSTCOLL_SCATTERV);
 };

@@ -9,14 +9,15 @@ use super::nodes;
 use super::operation::Operation;
 use super::parameters::{self, Settings, Values, word};
 use super::schedules::{Chosen, Schedules, may_take_nodes};
+use super::topology;
 use super::work::{Channel, Group, Work, Wrapping};
-use crate::algorithms::{Collective, Problem};
+use crate::algorithms::{Collective, Cut, Graph, Problem};
 use crate::engine::call::{Counts, bind};
 use crate::engine::{LengthExchange, Plan};
 use crate::selection::Call;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A communicator's state.
 ///
@@ -27,6 +28,8 @@ pub struct Communicator {
     group: Group,
     identifier: u32,
     below: rustcoll_below,
+    /// This rank's neighbours. Open MPI adds a topology to a communicator that is complete in all else.
+    graph: OnceLock<Graph>,
     planning: Mutex<Planning>,
     blocking: UnsafeCell<Blocking>,
 }
@@ -119,6 +122,7 @@ impl Communicator {
             group,
             identifier,
             below,
+            graph: OnceLock::new(),
             planning: Mutex::new(Planning {
                 schedules: Schedules::new(group, identifier),
                 last: [const { None }; Collective::ALL.len()],
@@ -135,9 +139,27 @@ impl Communicator {
         self.handle
     }
 
-    /// Number of ranks.
-    pub fn size(&self) -> usize {
-        self.group.size
+    /// The arguments of a call.
+    ///
+    /// # Safety
+    /// The call comes from the shim, on this communicator.
+    pub unsafe fn arguments(&self, call: &rustcoll_call) -> Arguments {
+        let blocks = match Collective::ALL[call.collective as usize].cut() {
+            Cut::Edges => {
+                let neighbours = self.graph().neighbours(self.group.rank);
+                (neighbours.outdegree, neighbours.indegree)
+            }
+            Cut::Pairs | Cut::Ranks | Cut::Vector => (self.group.size, self.group.size),
+        };
+        // SAFETY: by this function's contract.
+        unsafe { Arguments::read(call, blocks) }
+    }
+
+    /// The topology, as far as this rank knows it. MPI refuses neighbourhood collectives where there is none.
+    fn graph(&self) -> &Graph {
+        let Group { rank, .. } = self.group;
+        // SAFETY: the handle is this communicator's.
+        self.graph.get_or_init(|| Graph::of_rank(rank, unsafe { topology::neighbours(self.handle, rank) }))
     }
 
     /// Whether the last job of a collective serves a call as well; does not panic.
@@ -168,7 +190,7 @@ impl Communicator {
         // SAFETY: by this function's contract.
         unsafe {
             let Blocking { work, jobs } = &mut *self.blocking.get();
-            let mut arguments = Arguments::read(call, self.group.size);
+            let mut arguments = self.arguments(call);
             if arguments.is_empty() {
                 return Admission::Nothing;
             }
@@ -332,12 +354,15 @@ impl Communicator {
             Some(prepared) if prepared.shape.is_of(arguments, values, has_below) => prepared,
             _ => {
                 let shape = Shape::new(arguments, values, has_below, self.group.size);
+                let has_graph = collective.cut() == Cut::Edges;
+                let graph = if has_graph { self.graph().clone() } else { Graph::default() };
                 let chosen = schedules.choose(
                     &shape.call,
                     shape.in_place && collective.has_in_place(),
                     shape.root,
                     shape.values,
                     has_below,
+                    graph,
                 );
                 last.insert(prepared(shape, chosen, self.group.rank))
             }
@@ -408,15 +433,15 @@ fn prepared(shape: Shape, chosen: Chosen, rank: usize) -> Prepared {
     Prepared { number, planned: Some(planned), shape }
 }
 
-/// The tag that Open MPI reserves for a collective that blocks.
+/// The tag that Open MPI reserves for a collective that blocks; those among neighbours share that of their like.
 fn tag(collective: Collective) -> c_int {
     match collective {
-        Collective::Allgather => MCA_COLL_BASE_TAG_ALLGATHER,
-        Collective::Allgatherv => MCA_COLL_BASE_TAG_ALLGATHERV,
+        Collective::Allgather | Collective::NeighborAllgather => MCA_COLL_BASE_TAG_ALLGATHER,
+        Collective::Allgatherv | Collective::NeighborAllgatherv => MCA_COLL_BASE_TAG_ALLGATHERV,
         Collective::Allreduce => MCA_COLL_BASE_TAG_ALLREDUCE,
-        Collective::Alltoall => MCA_COLL_BASE_TAG_ALLTOALL,
-        Collective::Alltoallv => MCA_COLL_BASE_TAG_ALLTOALLV,
-        Collective::Alltoallw => MCA_COLL_BASE_TAG_ALLTOALLW,
+        Collective::Alltoall | Collective::NeighborAlltoall => MCA_COLL_BASE_TAG_ALLTOALL,
+        Collective::Alltoallv | Collective::NeighborAlltoallv => MCA_COLL_BASE_TAG_ALLTOALLV,
+        Collective::Alltoallw | Collective::NeighborAlltoallw => MCA_COLL_BASE_TAG_ALLTOALLW,
         Collective::Barrier => MCA_COLL_BASE_TAG_BARRIER,
         Collective::Bcast => MCA_COLL_BASE_TAG_BCAST,
         Collective::Exscan => MCA_COLL_BASE_TAG_EXSCAN,

@@ -13,6 +13,7 @@
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/rte/rte.h"
+#include "ompi/mca/topo/topo.h"
 #include "ompi/op/op.h"
 #include "ompi/request/request.h"
 #include "opal/mca/base/base.h"
@@ -116,6 +117,13 @@ static int is_built_for_this_release(int is_quiet)
         size_t running, built;
     } structures[] = {
         {"mca_coll_base_module_t", OBJ_CLASS(mca_coll_base_module_t)->cls_sizeof, sizeof(mca_coll_base_module_t)},
+        {"mca_topo_base_comm_cart_t", OBJ_CLASS(mca_topo_base_comm_cart_2_2_0_t)->cls_sizeof,
+         sizeof(mca_topo_base_comm_cart_t)},
+        {"mca_topo_base_comm_dist_graph_t", OBJ_CLASS(mca_topo_base_comm_dist_graph_2_2_0_t)->cls_sizeof,
+         sizeof(mca_topo_base_comm_dist_graph_t)},
+        {"mca_topo_base_comm_graph_t", OBJ_CLASS(mca_topo_base_comm_graph_2_2_0_t)->cls_sizeof,
+         sizeof(mca_topo_base_comm_graph_t)},
+        {"mca_topo_base_module_t", OBJ_CLASS(mca_topo_base_module_t)->cls_sizeof, sizeof(mca_topo_base_module_t)},
         {"ompi_coll_base_nbc_request_t", OBJ_CLASS(ompi_coll_base_nbc_request_t)->cls_sizeof,
          sizeof(ompi_coll_base_nbc_request_t)},
         {"ompi_communicator_t", OBJ_CLASS(ompi_communicator_t)->cls_sizeof, sizeof(ompi_communicator_t)},

@@ -25,6 +25,11 @@
     apply(EXSCAN, exscan)                                                                                    \
     apply(GATHER, gather)                                                                                    \
     apply(GATHERV, gatherv)                                                                                  \
+    apply(NEIGHBOR_ALLGATHER, neighbor_allgather)                                                            \
+    apply(NEIGHBOR_ALLGATHERV, neighbor_allgatherv)                                                          \
+    apply(NEIGHBOR_ALLTOALL, neighbor_alltoall)                                                              \
+    apply(NEIGHBOR_ALLTOALLV, neighbor_alltoallv)                                                            \
+    apply(NEIGHBOR_ALLTOALLW, neighbor_alltoallw)                                                            \
     apply(REDUCE, reduce)                                                                                    \
     apply(REDUCE_SCATTER, reduce_scatter)                                                                    \
     apply(REDUCE_SCATTER_BLOCK, reduce_scatter_block)                                                        \

@@ -1,7 +1,6 @@
 //! The functions that the C shim calls. No panic leaves them: before anything was posted it becomes an MPI error,
 //! after that it ends the job, for other ranks would wait for ever.
 
-use super::arguments::Arguments;
 use super::bindings::*;
 use super::communicator::{Admission, Communicator};
 use super::operation::Operation;
@@ -151,7 +150,7 @@ extern "C" fn rustcoll_prepare(
     // SAFETY: the shim passes the communicator's state, a valid call on it and a valid place for the answer.
     guarded(MPI_ERR_INTERN, || unsafe {
         let communicator = &*state.cast::<Communicator>();
-        let arguments = Arguments::read(&*call, communicator.size());
+        let arguments = communicator.arguments(&*call);
         match communicator.prepare(arguments, is_persistent != 0, tag, request) {
             None => RUSTCOLL_BELOW,
             Some(Err(error)) => error,

@@ -16,4 +16,5 @@ mod parameters;
 mod pml;
 mod priority;
 mod schedules;
+mod topology;
 mod work;

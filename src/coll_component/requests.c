@@ -88,12 +88,12 @@ static void retain(rustcoll_request *request, const void *handle)
     request->retained[request->retained_count++] = object;
 }
 
-static void retain_side(rustcoll_request *request, const rustcoll_side *side, size_t size)
+static void retain_side(rustcoll_request *request, const rustcoll_side *side, size_t blocks)
 {
     if (NULL != side->datatype) {
         retain(request, side->datatype->handle);
     }
-    for (size_t i = 0; NULL != side->datatypes && i < size; i++) {
+    for (size_t i = 0; NULL != side->datatypes && i < blocks; i++) {
         retain(request, side->datatypes[i]);
     }
 }
@@ -102,8 +102,14 @@ static void retain_side(rustcoll_request *request, const rustcoll_side *side, si
  * retains datatypes and operators only in requests that are under way, which a new persistent one is not. */
 static int retain_all(rustcoll_request *request, const rustcoll_call *call, struct ompi_communicator_t *communicator)
 {
-    size_t size = (size_t) ompi_comm_size(communicator);
-    size_t datatypes = NULL == call->recv.datatypes ? 2 : 2 * size;
+    rustcoll_topology topology;
+    size_t size = (size_t) ompi_comm_size(communicator), sent = size, received = size;
+    if (RUSTCOLL_NEIGHBOR_ALLTOALLW == call->collective) {
+        rustcoll_shim_topology(communicator, &topology);
+        sent = topology.outdegree;
+        received = topology.indegree;
+    }
+    size_t datatypes = NULL == call->recv.datatypes && NULL == call->send.datatypes ? 2 : sent + received;
     request->retained = calloc(2 + datatypes, sizeof *request->retained);
     if (NULL == request->retained) {
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -113,8 +119,8 @@ static int retain_all(rustcoll_request *request, const rustcoll_call *call, stru
         if (NULL != call->operator_) {
             retain(request, call->operator_->handle);
         }
-        retain_side(request, &call->send, size);
-        retain_side(request, &call->recv, size);
+        retain_side(request, &call->send, sent);
+        retain_side(request, &call->recv, received);
     }
     return MPI_SUCCESS;
 }

@@ -2,7 +2,9 @@
 
 use super::parameters::{Values, number};
 use super::work::Group;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, REGISTRY, default_radix, legal_radix};
+use crate::algorithms::{
+    Algorithm, Collective, Graph, Parameter, Problem, REGISTRY, default_radix, legal_radix,
+};
 use crate::schedule::Schedule;
 use crate::selection::{Call, Choice, Rules};
 use std::collections::HashSet;
@@ -59,7 +61,7 @@ impl Schedules {
     }
 
     /// Who serves a call with these parameter values. All ranks come to the same answer, for all that it depends on is
-    /// equal on all ranks; `in_place` only shapes this rank's schedule.
+    /// equal on all ranks; `in_place` and `graph` only shape this rank's schedule.
     pub fn choose(
         &mut self,
         call: &Call,
@@ -67,12 +69,13 @@ impl Schedules {
         root: usize,
         values: Values,
         has_below: bool,
+        graph: Graph,
     ) -> Chosen<'_> {
         match self.choice(call, values, has_below) {
             Choice::Below => Chosen::Below,
             Choice::Use { algorithm, radix, segment } => {
                 let mut problem = self.problem(call, algorithm, values, radix, segment);
-                (problem.in_place, problem.root) = (in_place, root);
+                (problem.in_place, problem.root, problem.graph) = (in_place, root, graph);
                 let number = number(algorithm);
                 Chosen::Here { algorithm, number, schedule: self.schedule(algorithm, problem) }
             }

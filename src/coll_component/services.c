@@ -6,6 +6,7 @@
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/pml/pml.h"
+#include "ompi/mca/topo/topo.h"
 #include "ompi/op/op.h"
 #include "ompi/request/request.h"
 #include "opal/datatype/opal_convertor.h"
@@ -66,6 +67,29 @@ void rustcoll_shim_complete(void *handle, int error)
     ompi_request_t *request = handle;
     request->req_status.MPI_ERROR = error;
     ompi_request_complete(request, true);
+}
+
+void rustcoll_shim_topology(const void *handle, rustcoll_topology *topology)
+{
+    ompi_communicator_t *communicator = (ompi_communicator_t *) handle;
+    const mca_topo_base_comm_cgd_union_t *kinds = &communicator->c_topo->mtc;
+    *topology = (rustcoll_topology) {0};
+    if (OMPI_COMM_IS_CART(communicator)) {
+        topology->is_grid = 1;
+        topology->dimensions = (size_t) kinds->cart->ndims;
+        topology->lengths = kinds->cart->dims;
+        topology->periods = kinds->cart->periods;
+        topology->indegree = topology->outdegree = 2 * topology->dimensions;
+    } else if (OMPI_COMM_IS_GRAPH(communicator)) {
+        int rank = ompi_comm_rank(communicator), first = 0 == rank ? 0 : kinds->graph->index[rank - 1];
+        topology->indegree = topology->outdegree = (size_t) (kinds->graph->index[rank] - first);
+        topology->sources = topology->destinations = kinds->graph->edges + first;
+    } else if (OMPI_COMM_IS_DIST_GRAPH(communicator)) {
+        topology->indegree = (size_t) kinds->dist_graph->indegree;
+        topology->outdegree = (size_t) kinds->dist_graph->outdegree;
+        topology->sources = kinds->dist_graph->in;
+        topology->destinations = kinds->dist_graph->out;
+    }
 }
 
 void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description)

@@ -49,6 +49,11 @@ enum rustcoll_collective {
     RUSTCOLL_EXSCAN,
     RUSTCOLL_GATHER,
     RUSTCOLL_GATHERV,
+    RUSTCOLL_NEIGHBOR_ALLGATHER,
+    RUSTCOLL_NEIGHBOR_ALLGATHERV,
+    RUSTCOLL_NEIGHBOR_ALLTOALL,
+    RUSTCOLL_NEIGHBOR_ALLTOALLV,
+    RUSTCOLL_NEIGHBOR_ALLTOALLW,
     RUSTCOLL_REDUCE,
     RUSTCOLL_REDUCE_SCATTER,
     RUSTCOLL_REDUCE_SCATTER_BLOCK,
@@ -58,6 +63,16 @@ enum rustcoll_collective {
     RUSTCOLL_COLLECTIVES
 };
 
+/* The process topology of a communicator as far as this rank knows it: of a grid the dimensions, of any other the ranks
+ * from which it receives and those to which it sends. */
+typedef struct rustcoll_topology {
+    int is_grid;
+    size_t dimensions;
+    const int *lengths, *periods; /* of each dimension, and whether it is periodic */
+    size_t indegree, outdegree;   /* of a grid as well */
+    const int *sources, *destinations;
+} rustcoll_topology;
+
 /* Which forms of a collective the component below a module serves. */
 typedef struct rustcoll_below {
     int blocking[RUSTCOLL_COLLECTIVES];
@@ -65,14 +80,14 @@ typedef struct rustcoll_below {
     int persistent[RUSTCOLL_COLLECTIVES];
 } rustcoll_below;
 
-/* An array of numbers, one for each rank, as the caller gave it; NULL values: there is none. */
+/* An array of numbers, one for each rank or neighbour, as the caller gave it; NULL values: there is none. */
 typedef struct rustcoll_numbers {
     const void *values;
     int are_wide; /* ptrdiff_t, else int */
 } rustcoll_numbers;
 
-/* One buffer of a call: `count` elements (of the vector, or of each block), or counts and displacements for each
- * rank. What MPI calls not significant at this rank is left zero. */
+/* One buffer of a call: `count` elements (of the vector, or of each block), or counts and displacements for each rank
+ * or neighbour. What MPI calls not significant at this rank is left zero. */
 typedef struct rustcoll_side {
     const void *buffer;
     size_t count;
@@ -149,6 +164,8 @@ const void *rustcoll_shim_maximum(void);
 
 /* Whether a request is complete; if so, it is freed as by rustcoll_shim_wait, and *error says how it ended. */
 int rustcoll_shim_test(void **request, int *error);
+/* Describes the process topology of a communicator that has one. */
+void rustcoll_shim_topology(const void *communicator, rustcoll_topology *topology);
 /* Describes a datatype. */
 void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description);
 /* Completes the request of a collective that does not block. */

@@ -106,6 +106,8 @@ static void describe_blocks(description *described, BLOCKS_PARAMETERS)
 
 SLOTS(ALLGATHER, allgather, BLOCKS, describe_blocks)
 SLOTS(ALLTOALL, alltoall, BLOCKS, describe_blocks)
+SLOTS(NEIGHBOR_ALLGATHER, neighbor_allgather, BLOCKS, describe_blocks)
+SLOTS(NEIGHBOR_ALLTOALL, neighbor_alltoall, BLOCKS, describe_blocks)
 
 #define ALLGATHERV_PARAMETERS                                                                                \
     const void *send, int send_count, struct ompi_datatype_t *send_datatype, void *recv,                     \
@@ -126,6 +128,7 @@ static void describe_allgatherv(description *described, ALLGATHERV_PARAMETERS)
 }
 
 SLOTS(ALLGATHERV, allgatherv, ALLGATHERV, describe_allgatherv)
+SLOTS(NEIGHBOR_ALLGATHERV, neighbor_allgatherv, ALLGATHERV, describe_allgatherv)
 
 #define ALLTOALLV_PARAMETERS                                                                                 \
     const void *send, const int *send_counts, const int *send_displacements,                                 \
@@ -149,6 +152,7 @@ static void describe_alltoallv(description *described, ALLTOALLV_PARAMETERS)
 }
 
 SLOTS(ALLTOALLV, alltoallv, ALLTOALLV, describe_alltoallv)
+SLOTS(NEIGHBOR_ALLTOALLV, neighbor_alltoallv, ALLTOALLV, describe_alltoallv)
 
 #define ALLTOALLW_PARAMETERS                                                                                 \
     const void *send, const int *send_counts, const int *send_displacements,                                 \
@@ -172,6 +176,30 @@ static void describe_alltoallw(description *described, ALLTOALLW_PARAMETERS)
 }
 
 SLOTS(ALLTOALLW, alltoallw, ALLTOALLW, describe_alltoallw)
+
+#define NEIGHBOR_ALLTOALLW_PARAMETERS                                                                        \
+    const void *send, const int *send_counts, const MPI_Aint *send_displacements,                            \
+        struct ompi_datatype_t *const *send_datatypes, void *recv, const int *recv_counts,                   \
+        const MPI_Aint *recv_displacements, struct ompi_datatype_t *const *recv_datatypes,                   \
+        struct ompi_communicator_t *communicator
+#define NEIGHBOR_ALLTOALLW_ARGUMENTS ALLTOALLW_ARGUMENTS
+
+static void set_separate(rustcoll_side *side, const void *buffer, const int *counts, const MPI_Aint *displacements,
+                         struct ompi_datatype_t *const *datatypes)
+{
+    side->buffer = buffer;
+    side->counts.values = counts;
+    side->displacements = (rustcoll_numbers) {.values = displacements, .are_wide = 1};
+    side->datatypes = (const void *const *) datatypes;
+}
+
+static void describe_neighbor_alltoallw(description *described, NEIGHBOR_ALLTOALLW_PARAMETERS)
+{
+    set_separate(&described->call.send, send, send_counts, send_displacements, send_datatypes);
+    set_separate(&described->call.recv, recv, recv_counts, recv_displacements, recv_datatypes);
+}
+
+SLOTS(NEIGHBOR_ALLTOALLW, neighbor_alltoallw, NEIGHBOR_ALLTOALLW, describe_neighbor_alltoallw)
 
 #define BARRIER_PARAMETERS struct ompi_communicator_t *communicator
 #define BARRIER_ARGUMENTS communicator

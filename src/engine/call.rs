@@ -15,14 +15,14 @@ pub enum Counts {
         /// Bytes of data in an element.
         bytes: usize,
     },
-    /// A count for each rank's block, and where it starts.
+    /// A count for each rank's or neighbour's block, and where it starts.
     Each {
         /// Offset and number of elements of each block.
         places: Arc<[(usize, usize)]>,
         /// Bytes of data in an element.
         bytes: usize,
     },
-    /// Each rank's block has a datatype of its own.
+    /// Each rank's or neighbour's block has a datatype of its own.
     Typed {
         /// Bytes of data in each block.
         bytes: Arc<[usize]>,
@@ -107,7 +107,14 @@ pub fn bind(collective: Collective, rank: usize, blocks: usize, send: &Counts, r
         Collective::Scatter | Collective::Scatterv => {
             Binding { send: send.view(block), recv: recv.view(own), scratch: known(send, recv).packed() }
         }
-        Collective::Alltoall | Collective::Alltoallv | Collective::Alltoallw => {
+        Collective::Alltoall
+        | Collective::Alltoallv
+        | Collective::Alltoallw
+        | Collective::NeighborAllgather
+        | Collective::NeighborAllgatherv
+        | Collective::NeighborAlltoall
+        | Collective::NeighborAlltoallv
+        | Collective::NeighborAlltoallw => {
             Binding { send: send.view(block), recv: recv.view(block), scratch: recv.packed() }
         }
         Collective::ReduceScatter | Collective::ReduceScatterBlock => {

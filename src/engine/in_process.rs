@@ -1,6 +1,7 @@
 //! All ranks in one process: a transport for tests that delivers messages in a seeded random order.
 
 use super::{Execution, Memory, Plan, Region, Transport};
+use crate::random::Random;
 use crate::schedule::Post;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -167,18 +168,6 @@ pub fn run(
     }
     let network = network.borrow();
     network.leftover().map_or(Ok(()), |(from, to)| Err(Failure::Unreceived(from, to)))
-}
-
-/// SplitMix64: small, seeded, the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
-    }
 }
 
 /// Messages between each ordered pair of ranks, in the order in which they were sent.

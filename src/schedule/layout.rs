@@ -49,6 +49,9 @@ impl Layout {
     /// The elements of consecutive blocks, as far as they lie together: one range where blocks follow each other
     /// without a gap, else several; none is empty.
     pub fn ranges(&self, blocks: Range<usize>) -> Vec<Range<usize>> {
+        if blocks.is_empty() {
+            return Vec::new();
+        }
         if let Layout::Separate = self {
             return blocks.map(|block| block..block + 1).collect();
         }
@@ -138,6 +141,11 @@ mod tests {
     fn a_single_block_starts_its_buffer() {
         let layout = Layout::Single { block: 3, elements: 7 };
         assert_eq!(layout.ranges(3..4), std::iter::once(0..7).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_layout_without_blocks_has_no_elements() {
+        assert_eq!(Layout::packed([]).elements(0..0), 0);
     }
 
     #[test]

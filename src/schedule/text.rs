@@ -248,7 +248,7 @@ impl<'text> Line<'text> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::{Problem, REGISTRY};
+    use crate::algorithms::{Dimension, Graph, Problem, REGISTRY};
 
     const EXAMPLE: &str = "\
 rank 1 of 5, 5 blocks
@@ -267,7 +267,8 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
                 [(2, 1, 0, false), (3, 2, size - 1, true), (size, 5, size / 2, false)]
             {
                 let radix = radix.clamp(2, size.max(2));
-                let problem = Problem { root, in_place, radix, segments, ..Problem::new(size) };
+                let graph = Graph::grid(&[Dimension { length: size, periodic: true }]);
+                let problem = Problem { root, in_place, radix, segments, graph, ..Problem::new(size) };
                 let ranks =
                     REGISTRY.iter().flat_map(|algorithm| (0..size).map(move |rank| (algorithm, rank)));
                 schedules.extend(ranks.map(|(algorithm, rank)| (algorithm.schedule)(&problem, rank)));

@@ -3,18 +3,27 @@
 use super::execution::Outcome;
 use super::values::Value;
 use super::violation::{Fault, Violation};
-use crate::algorithms::{Collective, Problem};
+use crate::algorithms::{Collective, Edge, Problem};
 use crate::schedule::{Buffer, Run};
 
 /// What a block of a rank's receive buffer must hold.
 enum Promise {
     /// A block of a rank's input.
     Input { rank: usize, block: usize },
+    /// What it held before: it belongs to a neighbour that does not exist.
+    Nothing,
     /// The reduction of a block over the ranks below the given one.
     Reduction { ranks: usize },
 }
 
-fn promise(collective: Collective, problem: &Problem, rank: usize, block: usize) -> Option<Promise> {
+/// `origin`: where the block comes from in a neighbourhood collective, if from anywhere.
+fn promise(
+    collective: Collective,
+    problem: &Problem,
+    rank: usize,
+    block: usize,
+    origin: Option<Edge>,
+) -> Option<Promise> {
     match collective {
         Collective::Allgather | Collective::Allgatherv | Collective::Gather | Collective::Gatherv => {
             Some(Promise::Input { rank: block, block })
@@ -30,6 +39,12 @@ fn promise(collective: Collective, problem: &Problem, rank: usize, block: usize)
         | Collective::ReduceScatter
         | Collective::ReduceScatterBlock => Some(Promise::Reduction { ranks: problem.size }),
         Collective::Scan => Some(Promise::Reduction { ranks: rank + 1 }),
+        Collective::NeighborAllgather | Collective::NeighborAllgatherv => {
+            Some(origin.map_or(Promise::Nothing, |edge| Promise::Input { rank: edge.peer, block: 0 }))
+        }
+        Collective::NeighborAlltoall | Collective::NeighborAlltoallv | Collective::NeighborAlltoallw => Some(
+            origin.map_or(Promise::Nothing, |edge| Promise::Input { rank: edge.peer, block: edge.block }),
+        ),
         // MPI leaves the first rank's result undefined.
         Collective::Exscan => (rank > 0).then_some(Promise::Reduction { ranks: rank }),
         Collective::Barrier => None,
@@ -49,8 +64,10 @@ pub fn check(
             let unheard = outcome.unheard(rank);
             unheard.map_or(Ok(()), |other| Err(Violation::of(rank)(Fault::Unheard(other))))?;
         }
+        let origins = problem.graph.origins(rank);
         for block in collective.recv_blocks(problem, rank, outcome.blocks) {
-            let checked = match promise(collective, problem, rank, block) {
+            let origin = origins.get(block).copied().flatten();
+            let checked = match promise(collective, problem, rank, block, origin) {
                 Some(Promise::Input { rank: from, block: number }) => {
                     check_equal(outcome, rank, block, outcome.values.input(from, number))
                 }
@@ -59,6 +76,7 @@ pub fn check(
                         Collective::Allreduce => check_alike(outcome, rank, block),
                         _ => Ok(()),
                     }),
+                Some(Promise::Nothing) => check_untouched(outcome, rank, block),
                 None => Ok(()),
             };
             checked.map_err(Violation::of(rank))?;
@@ -76,7 +94,7 @@ pub fn reductions(
     let blocks = |rank| collective.recv_blocks(problem, rank, outcome.blocks);
     let places = (0..problem.size).flat_map(|rank| blocks(rank).map(move |block| (rank, block)));
     let reduced = places.filter(|&(rank, block)| {
-        matches!(promise(collective, problem, rank, block), Some(Promise::Reduction { .. }))
+        matches!(promise(collective, problem, rank, block, None), Some(Promise::Reduction { .. }))
     });
     let value = |(rank, block)| match result(outcome, rank, block) {
         Ok((_, value)) => Ok((rank, value)),
@@ -91,6 +109,13 @@ fn check_equal(outcome: &Outcome, rank: usize, block: usize, expected: Value) ->
     match found == expected {
         true => Ok(()),
         false => Err(Fault::Result(run, describe(found), describe(expected))),
+    }
+}
+
+fn check_untouched(outcome: &Outcome, rank: usize, block: usize) -> Result<(), Fault> {
+    match result(outcome, rank, block) {
+        Err(_) => Ok(()),
+        Ok((run, found)) => Err(Fault::Result(run, outcome.values.describe(found), "nothing".into())),
     }
 }
 

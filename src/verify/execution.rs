@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 /// What the ranks' memories hold after all programs have ended.
 pub struct Outcome {
-    /// How many blocks a buffer is cut into.
+    /// How many blocks a buffer is cut into, at most.
     pub blocks: usize,
     /// The memory of each rank.
     pub memories: Vec<Memory>,
@@ -40,7 +40,8 @@ pub fn run(
     schedules: &[Schedule],
     matching: &Matching,
 ) -> Result<Outcome, Violation> {
-    let blocks = schedules[0].blocks;
+    // Where ranks have different numbers of neighbours, they have different numbers of blocks.
+    let blocks = schedules.iter().map(|schedule| schedule.blocks).max().unwrap_or(0);
     let values = Values::new(problem.size, blocks);
     let is_barrier = collective == Collective::Barrier;
     let start = |schedule: &Schedule| {

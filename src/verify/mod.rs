@@ -13,6 +13,7 @@
 mod contract;
 mod execution;
 mod expressions;
+mod graphs;
 mod lengths;
 mod matching;
 mod memory;
@@ -22,6 +23,7 @@ mod values;
 mod violation;
 
 pub use expressions::{Expression, Expressions};
+pub use graphs::{grids, multigraphs};
 pub use problems::problems;
 pub use violation::{Fault, Misfit, Violation};
 
@@ -32,7 +34,7 @@ use execution::Outcome;
 /// Verifies the schedules that an algorithm makes for a problem.
 pub fn verify(algorithm: &Algorithm, problem: &Problem) -> Result<(), Violation> {
     let schedules: Vec<Schedule> =
-        (0..problem.size).map(|rank| (algorithm.schedule)(problem, rank)).collect();
+        (0..problem.size).map(|rank| (algorithm.schedule)(&problem.known_to(rank), rank)).collect();
     let ordered = algorithm.keeps_order();
     verify_schedules(algorithm.collective, problem, ordered, &schedules)?;
     verify_lengths(algorithm.requires, &schedules)

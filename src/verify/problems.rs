@@ -1,6 +1,7 @@
 //! What there is to verify for an algorithm.
 
-use crate::algorithms::{Algorithm, Parameter, Problem};
+use super::graphs::graphs;
+use crate::algorithms::{Algorithm, Cut, Parameter, Problem};
 use std::sync::Arc;
 
 /// Numbers of segments that are tried: none, even, odd, and more than a pipeline holds at a time.
@@ -10,7 +11,7 @@ const SEGMENTS: [usize; 4] = [1, 2, 3, 5];
 const WINDOWS: [usize; 4] = [32, 1, 2, 5];
 
 /// Every problem of a size that leads to a schedule of its own: each root, in place and not, each radix, several
-/// numbers of segments, as far as the algorithm makes a difference between them.
+/// numbers of segments and topologies, as far as the algorithm makes a difference between them.
 pub fn problems(algorithm: &Algorithm, size: usize) -> Vec<Problem> {
     if algorithm.serves(size, true).is_err() {
         return Vec::new();
@@ -21,6 +22,9 @@ pub fn problems(algorithm: &Algorithm, size: usize) -> Vec<Problem> {
     // Where each rank's part of a vector is cut, segments only matter beyond the number of ranks.
     let segment_counts: Vec<usize> = SEGMENTS.into_iter().chain((size <= 16).then_some(size + 1)).collect();
 
+    if algorithm.collective.cut() == Cut::Edges {
+        return graphs(size).into_iter().map(|graph| Problem { graph, ..base.clone() }).collect();
+    }
     let mut problems = Vec::new();
     for root in if algorithm.collective.is_rooted() { 0..size } else { 0..1 } {
         for in_place in [false, true].into_iter().take(1 + usize::from(algorithm.collective.has_in_place())) {
@@ -30,7 +34,8 @@ pub fn problems(algorithm: &Algorithm, size: usize) -> Vec<Problem> {
                 {
                     for &window in if takes(Parameter::Window) { &WINDOWS[..] } else { &WINDOWS[..1] } {
                         for nodes in node_maps(algorithm, size) {
-                            problems.push(Problem { size, root, in_place, radix, segments, window, nodes });
+                            let base = base.clone();
+                            problems.push(Problem { root, in_place, radix, segments, window, nodes, ..base });
                         }
                     }
                 }

@@ -9,12 +9,13 @@ pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) 
     if schedules.len() != problem.size {
         return Err(Violation::of(0)(Fault::ScheduleCount(schedules.len())));
     }
-    let blocks = match collective.cut() {
-        Cut::Ranks | Cut::Pairs => problem.size,
-        Cut::Vector => schedules[0].blocks.max(1),
-    };
-    let rules = Rules { collective, problem, blocks };
     for (rank, schedule) in schedules.iter().enumerate() {
+        let blocks = match collective.cut() {
+            Cut::Ranks | Cut::Pairs => problem.size,
+            Cut::Edges => problem.graph.neighbours(rank).blocks(),
+            Cut::Vector => schedules[0].blocks.max(1),
+        };
+        let rules = Rules { collective, problem, blocks };
         rules.check_header(rank, schedule).map_err(Violation::of(rank))?;
         rules.check_steps(schedule)?;
         check_posts(schedule)?;
@@ -23,15 +24,15 @@ pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) 
 }
 
 /// Whether blocks can be moved one by one. Blocks that differ in size only fit blocks of the same number, or scratch
-/// blocks that hold a copy of them. Those of an alltoall are all alike; where pairs of ranks differ, the result shows
-/// whether a block came to its own place.
+/// blocks that hold a copy of them. Those of an alltoall are all alike; where pairs of ranks or edges differ, the result
+/// shows whether a block came to its own place.
 pub fn check_fit(
     collective: Collective,
     blocks: usize,
     source: &[Run],
     target: &[Run],
 ) -> Result<(), Misfit> {
-    let shapes = if collective.cut() == Cut::Pairs { 1 } else { blocks };
+    let shapes = if matches!(collective.cut(), Cut::Pairs | Cut::Edges) { 1 } else { blocks };
     match shape(source, shapes).eq(shape(target, shapes)) {
         true => Ok(()),
         false => Err(Misfit { source: message(source), target: message(target) }),

@@ -49,8 +49,8 @@ impl Arguments {
             _ => !self.is_in_place(is_root),
         };
         let placement = match self.collective {
-            Alltoallw => Placement::ByByte,
-            Alltoallv | Scatterv => Placement::ByElement,
+            Alltoallw | NeighborAlltoallw => Placement::ByByte,
+            Alltoallv | NeighborAlltoallv | Scatterv => Placement::ByElement,
             _ => Placement::Adjacent,
         };
         exists.then(|| Image::new(&self.send, placement, SENT))
@@ -64,8 +64,8 @@ impl Arguments {
             _ => true,
         };
         let placement = match self.collective {
-            Alltoallw => Placement::ByByte,
-            Allgatherv | Alltoallv | Gatherv => Placement::ByElement,
+            Alltoallw | NeighborAlltoallw => Placement::ByByte,
+            Allgatherv | Alltoallv | Gatherv | NeighborAllgatherv | NeighborAlltoallv => Placement::ByElement,
             _ => Placement::Adjacent,
         };
         let blocks = match self.collective {
@@ -95,6 +95,7 @@ impl Arguments {
             root: self.root,
             in_place: self.is_in_place(is_root),
             part,
+            origins: communicator.topology().graph.origins(rank),
         }
     }
 }

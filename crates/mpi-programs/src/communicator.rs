@@ -1,12 +1,14 @@
-//! Communicators: made for one component or for fewer ranks, and the operations on them.
+//! Communicators: made for one component, for fewer ranks or with a topology, and the operations on them.
 
 use std::ffi::{CString, c_int};
 use std::time::Duration;
 
 use mpi_sys::MPI_Comm;
+use rustcoll::algorithms::{Dimension, Edge, Graph};
 
 use crate::environment::{Error, check};
 use crate::handles;
+use crate::topology::{Kind, Topology};
 
 /// The info key by which Open MPI orders the collective components of a new communicator.
 const PREFERENCE: &str = "ompi_comm_coll_preference";
@@ -19,6 +21,7 @@ pub struct Communicator {
     predefined: bool,
     rank: usize,
     size: usize,
+    topology: Topology,
 }
 
 impl Communicator {
@@ -42,7 +45,19 @@ impl Communicator {
             check(mpi_sys::MPI_Comm_rank(handle, &mut rank))?;
             check(mpi_sys::MPI_Comm_size(handle, &mut size))?;
         }
-        Ok(Communicator { handle, predefined, rank: rank as usize, size: size as usize })
+        Ok(Communicator {
+            handle,
+            predefined,
+            rank: rank as usize,
+            size: size as usize,
+            topology: Topology::default(),
+        })
+    }
+
+    /// Notes what topology this has.
+    fn of(mut self, topology: &Topology) -> Self {
+        self.topology = topology.clone();
+        self
     }
 
     pub(crate) fn handle(&self) -> MPI_Comm {
@@ -59,6 +74,66 @@ impl Communicator {
         self.size
     }
 
+    /// Who the neighbours are.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// The same ranks with a topology.
+    pub fn with_topology(&self, topology: &Topology) -> Result<Self, Error> {
+        let made = Self::made(|new| match &topology.kind {
+            // SAFETY: the handle is valid.
+            Kind::None => unsafe { mpi_sys::MPI_Comm_dup(self.handle, new) },
+            Kind::Grid(dimensions) => self.make_grid(dimensions, new),
+            Kind::Graph => self.make_graph(&topology.graph, new),
+            Kind::Distributed => self.make_distributed_graph(&topology.graph, new),
+        });
+        Ok(made?.expect("every rank has its place").of(topology))
+    }
+
+    fn make_grid(&self, dimensions: &[Dimension], new: *mut MPI_Comm) -> c_int {
+        let lengths: Vec<c_int> = dimensions.iter().map(|dimension| dimension.length as c_int).collect();
+        let periods: Vec<c_int> = dimensions.iter().map(|dimension| dimension.periodic.into()).collect();
+        let number = dimensions.len() as c_int;
+        // SAFETY: the handle is valid and there are as many lengths and periods as dimensions.
+        unsafe { mpi_sys::MPI_Cart_create(self.handle, number, lengths.as_ptr(), periods.as_ptr(), 0, new) }
+    }
+
+    fn make_graph(&self, graph: &Graph, new: *mut MPI_Comm) -> c_int {
+        let edges: Vec<Vec<c_int>> = graph.all().map(|own| peers(&own.destinations)).collect();
+        let ends = edges.iter().scan(0, |end, edges| {
+            *end += edges.len() as c_int;
+            Some(*end)
+        });
+        let (ends, all) = (ends.collect::<Vec<_>>(), edges.concat());
+        let number = self.size as c_int;
+        // SAFETY: the handle is valid, each rank has an end, and the last of them is the number of edges.
+        unsafe { mpi_sys::MPI_Graph_create(self.handle, number, ends.as_ptr(), all.as_ptr(), 0, new) }
+    }
+
+    fn make_distributed_graph(&self, graph: &Graph, new: *mut MPI_Comm) -> c_int {
+        let neighbours = graph.neighbours(self.rank);
+        let [sources, destinations] =
+            [&neighbours.sources, &neighbours.destinations].map(|edges| peers(edges));
+        let (indegree, outdegree) = (sources.len() as c_int, destinations.len() as c_int);
+        let unweighted = handles::unweighted();
+        // SAFETY: the handle is valid, there are as many ranks as the degrees say, and none has a weight.
+        unsafe {
+            mpi_sys::MPI_Dist_graph_create_adjacent(
+                self.handle,
+                indegree,
+                sources.as_ptr(),
+                unweighted,
+                outdegree,
+                destinations.as_ptr(),
+                unweighted,
+                mpi_sys::RSMPI_INFO_NULL,
+                0,
+                new,
+            )
+        }
+    }
+
     /// A duplicate whose collectives are served by the named component as far as it has them.
     pub fn dup_for(&self, component: &str) -> Result<Self, Error> {
         let [key, value] = [PREFERENCE, component].map(|text| CString::new(text).expect("no zero in a name"));
@@ -73,7 +148,7 @@ impl Communicator {
         let made = Self::made(|new| unsafe { mpi_sys::MPI_Comm_dup_with_info(self.handle, info, new) });
         // SAFETY: the info is not used any more.
         check(unsafe { mpi_sys::MPI_Info_free(&mut info) })?;
-        Ok(made?.expect("a duplicate is never null"))
+        Ok(made?.expect("a duplicate is never null").of(&self.topology))
     }
 
     /// The first `size` ranks in reverse order, so that ranks differ from those here; `None` on the others.
@@ -161,6 +236,10 @@ impl Communicator {
         })?;
         Ok(bytes)
     }
+}
+
+fn peers(edges: &[Edge]) -> Vec<c_int> {
+    edges.iter().map(|edge| edge.peer as c_int).collect()
 }
 
 impl Drop for Communicator {

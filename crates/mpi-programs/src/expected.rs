@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rustcoll::algorithms::Collective;
+use rustcoll::algorithms::{Collective, Cut, Edge};
 
 use crate::image::Image;
 use crate::operator::Arithmetic;
@@ -33,6 +33,8 @@ pub struct Contents {
     pub in_place: bool,
     /// The values of the vector that a reduce-scatter leaves on this rank.
     pub part: Range<usize>,
+    /// For each block that a neighbour sends this rank, whose send buffer it comes from, and which block of that it is.
+    pub origins: Vec<Option<Edge>>,
 }
 
 impl Contents {
@@ -49,7 +51,9 @@ impl Contents {
         for block in (0..image.blocks()).filter(|&block| self.contributes(block)) {
             let (from, to) = match self.collective {
                 Allgather | Allgatherv | Gather | Gatherv => (self.rank, 0),
+                NeighborAllgather | NeighborAllgatherv => (self.rank, 0),
                 Alltoall | Alltoallv | Alltoallw => (self.rank, block),
+                NeighborAlltoall | NeighborAlltoallv | NeighborAlltoallw => (self.rank, block),
                 _ => (self.root, block),
             };
             write_message(image, block, seed, from, to);
@@ -74,10 +78,23 @@ impl Contents {
             let (from, to) = match self.collective {
                 Allgather | Allgatherv | Gather | Gatherv => (block, 0),
                 Alltoall | Alltoallv | Alltoallw => (block, self.rank),
+                _ if self.collective.cut() == Cut::Edges => match self.origin(block) {
+                    Some(origin) => origin,
+                    None => continue,
+                },
                 Scatter | Scatterv => (self.root, self.rank),
                 _ => (self.root, 0),
             };
             write_message(image, block, seed, from, to);
+        }
+    }
+
+    /// Whose block arrives from a neighbour, and its number there; `None` beyond a border.
+    fn origin(&self, block: usize) -> Option<(usize, usize)> {
+        let edge = (*self.origins.get(block)?)?;
+        match self.collective {
+            NeighborAllgather | NeighborAllgatherv => Some((edge.peer, 0)),
+            _ => Some((edge.peer, edge.block)),
         }
     }
 

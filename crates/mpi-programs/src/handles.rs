@@ -1,7 +1,7 @@
 //! Open MPI's handles and constants that its header defines as casts, which bindgen cannot translate, and the functions
 //! of its extension for persistent collectives.
 
-use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
+use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
 use std::ffi::{c_int, c_void};
 
 pub fn int() -> MPI_Datatype {
@@ -39,6 +39,11 @@ pub fn maxloc() -> MPI_Op {
 /// `MPI_IN_PLACE`
 pub fn in_place() -> *const c_void {
     std::ptr::without_provenance(1)
+}
+
+/// `MPI_UNWEIGHTED`
+pub fn unweighted() -> *const c_int {
+    std::ptr::without_provenance(2)
 }
 
 // Open MPI's extension `pcollreq`, which stands in mpi-ext.h.
@@ -154,6 +159,66 @@ unsafe extern "C" {
         receive_displacements: *const c_int,
         receive_type: MPI_Datatype,
         root: c_int,
+        communicator: MPI_Comm,
+        info: MPI_Info,
+        request: *mut MPI_Request,
+    ) -> c_int;
+    pub fn MPIX_Neighbor_allgather_init(
+        send: *const c_void,
+        send_count: c_int,
+        send_type: MPI_Datatype,
+        receive: *mut c_void,
+        receive_count: c_int,
+        receive_type: MPI_Datatype,
+        communicator: MPI_Comm,
+        info: MPI_Info,
+        request: *mut MPI_Request,
+    ) -> c_int;
+    pub fn MPIX_Neighbor_allgatherv_init(
+        send: *const c_void,
+        send_count: c_int,
+        send_type: MPI_Datatype,
+        receive: *mut c_void,
+        receive_counts: *const c_int,
+        receive_displacements: *const c_int,
+        receive_type: MPI_Datatype,
+        communicator: MPI_Comm,
+        info: MPI_Info,
+        request: *mut MPI_Request,
+    ) -> c_int;
+    pub fn MPIX_Neighbor_alltoall_init(
+        send: *const c_void,
+        send_count: c_int,
+        send_type: MPI_Datatype,
+        receive: *mut c_void,
+        receive_count: c_int,
+        receive_type: MPI_Datatype,
+        communicator: MPI_Comm,
+        info: MPI_Info,
+        request: *mut MPI_Request,
+    ) -> c_int;
+    pub fn MPIX_Neighbor_alltoallv_init(
+        send: *const c_void,
+        send_counts: *const c_int,
+        send_displacements: *const c_int,
+        send_type: MPI_Datatype,
+        receive: *mut c_void,
+        receive_counts: *const c_int,
+        receive_displacements: *const c_int,
+        receive_type: MPI_Datatype,
+        communicator: MPI_Comm,
+        info: MPI_Info,
+        request: *mut MPI_Request,
+    ) -> c_int;
+    pub fn MPIX_Neighbor_alltoallw_init(
+        send: *const c_void,
+        send_counts: *const c_int,
+        send_displacements: *const MPI_Aint,
+        send_types: *const MPI_Datatype,
+        receive: *mut c_void,
+        receive_counts: *const c_int,
+        receive_displacements: *const MPI_Aint,
+        receive_types: *const MPI_Datatype,
         communicator: MPI_Comm,
         info: MPI_Info,
         request: *mut MPI_Request,

@@ -161,6 +161,11 @@ impl Image {
         &self.displacements
     }
 
+    /// Distances of the blocks from the buffer's address in bytes.
+    pub fn offsets(&self) -> &[isize] {
+        &self.offsets
+    }
+
     /// The handle of the first block's datatype, which is every block's where MPI takes but one.
     pub fn datatype(&self) -> MPI_Datatype {
         self.datatypes[0]

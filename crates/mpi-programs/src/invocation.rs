@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use mpi_sys::{MPI_Datatype, MPI_Op, MPI_Request};
+use mpi_sys::{MPI_Aint, MPI_Datatype, MPI_Op, MPI_Request};
 use rustcoll::algorithms::Collective;
 
 use crate::communicator::Communicator;
@@ -50,6 +50,7 @@ struct Side<Address> {
     datatype: MPI_Datatype,
     counts: *const c_int,
     displacements: *const c_int,
+    offsets: *const MPI_Aint,
     datatypes: *const MPI_Datatype,
 }
 
@@ -61,13 +62,22 @@ impl<Address> Side<Address> {
             datatype: image.datatype(),
             counts: image.counts().as_ptr(),
             displacements: image.displacements().as_ptr(),
+            offsets: image.offsets().as_ptr().cast(),
             datatypes: image.datatypes().as_ptr(),
         }
     }
 
     fn none(address: Address) -> Self {
-        let (counts, datatypes) = (ptr::null(), ptr::null());
-        Side { address, count: 0, datatype: handles::byte(), counts, displacements: counts, datatypes }
+        let (counts, offsets, datatypes) = (ptr::null(), ptr::null(), ptr::null());
+        Side {
+            address,
+            count: 0,
+            datatype: handles::byte(),
+            counts,
+            displacements: counts,
+            offsets,
+            datatypes,
+        }
     }
 }
 
@@ -186,6 +196,28 @@ unsafe fn call(
             Collective::Gatherv => in_form! {
                 form, request, MPI_Gatherv, MPI_Igatherv, MPIX_Gatherv_init:
                 s.address, s.count, s.datatype, r.address, r.counts, r.displacements, r.datatype, root, handle
+            },
+            Collective::NeighborAllgather => in_form! {
+                form, request, MPI_Neighbor_allgather, MPI_Ineighbor_allgather, MPIX_Neighbor_allgather_init:
+                s.address, s.count, s.datatype, r.address, r.count, r.datatype, handle
+            },
+            Collective::NeighborAllgatherv => in_form! {
+                form, request, MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, MPIX_Neighbor_allgatherv_init:
+                s.address, s.count, s.datatype, r.address, r.counts, r.displacements, r.datatype, handle
+            },
+            Collective::NeighborAlltoall => in_form! {
+                form, request, MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, MPIX_Neighbor_alltoall_init:
+                s.address, s.count, s.datatype, r.address, r.count, r.datatype, handle
+            },
+            Collective::NeighborAlltoallv => in_form! {
+                form, request, MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, MPIX_Neighbor_alltoallv_init:
+                s.address, s.counts, s.displacements, s.datatype,
+                r.address, r.counts, r.displacements, r.datatype, handle
+            },
+            Collective::NeighborAlltoallw => in_form! {
+                form, request, MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, MPIX_Neighbor_alltoallw_init:
+                s.address, s.counts, s.offsets, s.datatypes,
+                r.address, r.counts, r.offsets, r.datatypes, handle
             },
             Collective::Reduce => in_form! {
                 form, request, MPI_Reduce, MPI_Ireduce, MPIX_Reduce_init:

@@ -15,3 +15,4 @@ pub mod invocation;
 pub mod operator;
 pub mod random;
 pub mod tools;
+pub mod topology;

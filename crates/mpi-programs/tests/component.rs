@@ -68,6 +68,7 @@ fn rules_decide_where_nothing_is_forced() {
     assert_right(&job);
     job.assert_contains("allreduce by recursive_doubling");
     job.assert_contains("allreduce by ring");
+    job.assert_contains("neighbor_alltoallw by linear");
 }
 
 #[test]

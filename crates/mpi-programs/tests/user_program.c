@@ -2,6 +2,7 @@
  * broadcast is the first argument. */
 #include <math.h>
 #include <mpi.h>
+#include <mpi-ext.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,123 @@ static void test_order(MPI_Comm communicator)
     MPI_Op_free(&left);
 }
 
+/* One of the five collectives in one of its three forms, with three neighbours. Where a block comes from: its rank, and
+ * its number there. */
+static void test_neighbours(MPI_Comm communicator, int call, const int ranks[3], const int blocks[3])
+{
+    int sent[15], received[15], counts[] = {5, 5, 5}, places[] = {0, 5, 10};
+    MPI_Aint offsets[] = {0, 5 * sizeof(int), 10 * sizeof(int)};
+    MPI_Datatype types[] = {MPI_INT, MPI_INT, MPI_INT};
+    MPI_Request request = MPI_REQUEST_NULL;
+    for (int i = 0; i < 15; i++) {
+        sent[i] = rank * 100 + i;
+        received[i] = -1;
+    }
+    switch (call) {
+    case 0: MPI_Neighbor_allgather(sent, 5, MPI_INT, received, 5, MPI_INT, communicator); break;
+    case 1: MPI_Ineighbor_allgather(sent, 5, MPI_INT, received, 5, MPI_INT, communicator, &request); break;
+    case 2:
+        MPIX_Neighbor_allgather_init(sent, 5, MPI_INT,
+                                     received, 5, MPI_INT, communicator, MPI_INFO_NULL, &request);
+        break;
+    case 3: MPI_Neighbor_allgatherv(sent, 5, MPI_INT, received, counts, places, MPI_INT, communicator); break;
+    case 4:
+        MPI_Ineighbor_allgatherv(sent, 5, MPI_INT, received, counts, places, MPI_INT, communicator, &request);
+        break;
+    case 5:
+        MPIX_Neighbor_allgatherv_init(sent, 5, MPI_INT,
+                                      received, counts, places, MPI_INT, communicator, MPI_INFO_NULL, &request);
+        break;
+    case 6: MPI_Neighbor_alltoall(sent, 5, MPI_INT, received, 5, MPI_INT, communicator); break;
+    case 7: MPI_Ineighbor_alltoall(sent, 5, MPI_INT, received, 5, MPI_INT, communicator, &request); break;
+    case 8:
+        MPIX_Neighbor_alltoall_init(sent, 5, MPI_INT, received, 5, MPI_INT, communicator, MPI_INFO_NULL, &request);
+        break;
+    case 9:
+        MPI_Neighbor_alltoallv(sent, counts, places, MPI_INT, received, counts, places, MPI_INT, communicator);
+        break;
+    case 10:
+        MPI_Ineighbor_alltoallv(sent, counts, places, MPI_INT,
+                                received, counts, places, MPI_INT, communicator, &request);
+        break;
+    case 11:
+        MPIX_Neighbor_alltoallv_init(sent, counts, places, MPI_INT,
+                                     received, counts, places, MPI_INT, communicator, MPI_INFO_NULL, &request);
+        break;
+    case 12:
+        MPI_Neighbor_alltoallw(sent, counts, offsets, types, received, counts, offsets, types, communicator);
+        break;
+    case 13:
+        MPI_Ineighbor_alltoallw(sent, counts, offsets, types,
+                                received, counts, offsets, types, communicator, &request);
+        break;
+    case 14:
+        MPIX_Neighbor_alltoallw_init(sent, counts, offsets, types,
+                                     received, counts, offsets, types, communicator, MPI_INFO_NULL, &request);
+        break;
+    }
+    int is_persistent = 2 == call % 3, is_allgather = call < 6;
+    if (is_persistent) {
+        MPI_Start(&request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (is_persistent) {
+        MPI_Request_free(&request);
+    }
+    for (int i = 0; i < 15; i++) {
+        int block = is_allgather ? 0 : blocks[i / 5];
+        expect(received[i], ranks[i / 5] * 100 + block * 5 + i % 5);
+    }
+}
+
+/* Each rank sends to itself and twice to the next; the receiver lists the two between which it stands itself. */
+static void test_graph(void)
+{
+    int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+    int sources[] = {previous, rank, previous}, destinations[] = {rank, next, next};
+    int blocks[] = {1, 0, 2}, alone[] = {0, 1, 2}, weights[] = {1, 1, 1};
+    MPI_Comm graph, duplicate;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 3, sources, weights, 3, destinations, weights, MPI_INFO_NULL, 0,
+                                   &graph);
+    MPI_Comm_dup(graph, &duplicate);
+    for (int call = 0; call < 15; call++) {
+        test_neighbours(graph, call, sources, 1 == size ? alone : blocks);
+        test_neighbours(duplicate, call, sources, 1 == size ? alone : blocks);
+    }
+    MPI_Comm_free(&graph);
+    MPI_Comm_free(&duplicate);
+}
+
+/* What is sent upwards arrives from below; beyond the ends of a line nothing does. */
+static void test_line(int is_ring)
+{
+    int sent[] = {2 * rank, 2 * rank + 1}, received[] = {-1, -1};
+    MPI_Comm line;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &is_ring, 0, &line);
+    for (int i = 0; i < 3; i++) {
+        MPI_Neighbor_alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, line);
+        expect(received[0], 0 == rank && !is_ring ? -1 : 2 * ((rank + size - 1) % size) + 1);
+        expect(received[1], size - 1 == rank && !is_ring ? -1 : 2 * ((rank + 1) % size));
+    }
+    MPI_Comm_free(&line);
+}
+
+/* Neighbours that do not exist in a graph: Open MPI allows them, its own collectives do where they do not block. */
+static void test_missing_neighbours(void)
+{
+    int sent[] = {2 * rank, 2 * rank + 1}, received[] = {-1, -1}, weights[] = {1, 1};
+    int sources[] = {MPI_PROC_NULL, (rank + size - 1) % size}, destinations[] = {(rank + 1) % size, MPI_PROC_NULL};
+    MPI_Comm graph;
+    MPI_Request request;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, sources, weights, 2, destinations, weights, MPI_INFO_NULL, 0,
+                                   &graph);
+    MPI_Ineighbor_alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, graph, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect(received[0], -1);
+    expect(received[1], 2 * sources[1]);
+    MPI_Comm_free(&graph);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -128,6 +246,10 @@ int main(int argc, char **argv)
     test_order(MPI_COMM_WORLD);
     test_order(duplicate);
     MPI_Comm_free(&duplicate);
+    test_graph();
+    test_line(0);
+    test_line(1);
+    test_missing_neighbours();
     int all = 0;
     MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (0 == rank) {

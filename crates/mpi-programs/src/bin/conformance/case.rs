@@ -9,7 +9,8 @@ use mpi_programs::environment::Error;
 use mpi_programs::invocation::Form;
 use mpi_programs::operator::{Arithmetic, Operator};
 use mpi_programs::random::combine;
-use rustcoll::algorithms::{Algorithm, Collective, Parameter};
+use mpi_programs::topology::Topology;
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter};
 
 use crate::shape::{Shape, Sides};
 
@@ -24,6 +25,8 @@ pub struct Case {
     pub parameters: Vec<(Parameter, i32)>,
     pub form: Form,
     pub size: usize,
+    /// Only a neighbourhood collective looks at it.
+    pub topology: Topology,
     pub root: usize,
     pub count: usize,
     pub in_place: bool,
@@ -41,6 +44,7 @@ impl Case {
             parameters: Vec::new(),
             form: Form::Blocking,
             size,
+            topology: Topology::default(),
             root: size - 1,
             count: 2 * size + 1,
             in_place: false,
@@ -63,11 +67,13 @@ impl Case {
         self.algorithm.filter(|algorithm| algorithm.serves(self.size, commutes).is_ok())
     }
 
-    /// How much goes from one rank to another, or is scattered to or gathered from a rank, in elements.
+    /// How much goes from one rank to another, or is scattered to or gathered from a rank, in elements; from a rank to
+    /// its neighbour of that number, in a neighbourhood collective.
     fn share(&self, from: usize, to: usize) -> usize {
         let rank = match self.collective {
             Alltoallv | Alltoallw => from.min(to) * self.size + from.max(to),
-            Allgatherv | Gatherv => from,
+            NeighborAlltoallv | NeighborAlltoallw => combine(&[from as u64, to as u64]) as usize,
+            Allgatherv | Gatherv | NeighborAllgatherv => from,
             ReduceScatter | Scatterv => to,
             _ => return self.count,
         };
@@ -96,25 +102,48 @@ impl Case {
     }
 
     fn send_blocks(&self, rank: usize) -> Result<Vec<Elements>, Error> {
-        let (shape, _) = self.shapes(rank);
-        match self.collective {
-            Alltoallw => self.each(|peer| self.blocks(self.shapes(rank + peer).0, [self.share(rank, peer)])),
-            Alltoall | Alltoallv | ReduceScatter | ReduceScatterBlock | Scatter | Scatterv => {
-                self.blocks(shape, (0..self.size).map(|peer| self.share(rank, peer)))
+        let blocks = match self.collective {
+            Alltoall | Alltoallv | Alltoallw | ReduceScatter | ReduceScatterBlock | Scatter | Scatterv => {
+                self.size
             }
-            _ => self.blocks(shape, [self.share(rank, 0)]),
-        }
+            // MPI must be told of a count and a datatype, even if there is no neighbour.
+            NeighborAlltoall | NeighborAlltoallv | NeighborAlltoallw => {
+                self.topology.graph.neighbours(rank).outdegree.max(1)
+            }
+            _ => 1,
+        };
+        self.elements(rank, |shapes| shapes.0, (0..blocks).map(|to| self.share(rank, to)))
     }
 
     fn receive_blocks(&self, rank: usize) -> Result<Vec<Elements>, Error> {
-        let (_, shape) = self.shapes(rank);
         match self.collective {
-            Alltoallw => self.each(|peer| self.blocks(self.shapes(rank + peer).1, [self.share(peer, rank)])),
-            Allgather | Allgatherv | Alltoall | Alltoallv | Gather | Gatherv => {
-                self.blocks(shape, (0..self.size).map(|peer| self.share(peer, rank)))
+            Allgather | Allgatherv | Alltoall | Alltoallv | Alltoallw | Gather | Gatherv => {
+                self.elements(rank, |shapes| shapes.1, (0..self.size).map(|from| self.share(from, rank)))
             }
-            _ => self.blocks(shape, [self.share(0, rank)]),
+            _ if self.collective.cut() == Cut::Edges => {
+                let origins = self.topology.graph.origins(rank);
+                let share = |block: usize| {
+                    let origin = origins.get(block).copied().flatten();
+                    origin.map_or(self.share(rank, block), |edge| self.share(edge.peer, edge.block))
+                };
+                self.elements(rank, |shapes| shapes.1, (0..origins.len().max(1)).map(share))
+            }
+            _ => self.elements(rank, |shapes| shapes.1, [self.share(0, rank)]),
         }
+    }
+
+    /// Blocks of one side. They have one datatype, or each its own.
+    fn elements(
+        &self,
+        rank: usize,
+        side: impl Fn((Shape, Shape)) -> Shape,
+        counts: impl IntoIterator<Item = usize>,
+    ) -> Result<Vec<Elements>, Error> {
+        if !matches!(self.collective, Alltoallw | NeighborAlltoallw) {
+            return self.blocks(side(self.shapes(rank)), counts);
+        }
+        let block = |(index, count)| self.blocks(side(self.shapes(rank + index)), [count]);
+        Ok(counts.into_iter().enumerate().map(block).collect::<Result<Vec<_>, _>>()?.concat())
     }
 
     /// The shapes of what is sent and what is received. Ranks, too, may differ from each other.
@@ -129,11 +158,6 @@ impl Case {
         let datatype = Rc::new(shape.datatype(values[0])?);
         Ok(values.into_iter().map(|values| shape.elements(&datatype, values)).collect())
     }
-
-    /// For each rank the blocks that have a datatype of their own.
-    fn each(&self, blocks: impl Fn(usize) -> Result<Vec<Elements>, Error>) -> Result<Vec<Elements>, Error> {
-        Ok((0..self.size).map(blocks).collect::<Result<Vec<_>, _>>()?.concat())
-    }
 }
 
 impl fmt::Display for Case {
@@ -146,6 +170,9 @@ impl fmt::Display for Case {
             }
         }
         write!(formatter, ", {} ranks", self.size)?;
+        if self.collective.cut() == Cut::Edges {
+            write!(formatter, ", {}", self.topology)?;
+        }
         if self.collective.is_rooted() {
             write!(formatter, ", root {}", self.root)?;
         }

@@ -12,6 +12,7 @@ mod run;
 mod scenarios;
 mod shape;
 mod soak;
+mod topologies;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -22,7 +23,8 @@ use mpi_programs::communicator::Communicator;
 use mpi_programs::component::{self, CollectiveVariables, Component};
 use mpi_programs::environment::{self, Environment};
 use mpi_programs::random::combine;
-use rustcoll::algorithms::{Algorithm, Collective};
+use mpi_programs::topology::Topology;
+use rustcoll::algorithms::{Algorithm, Collective, Cut};
 
 use options::Options;
 use progress::Progress;
@@ -58,7 +60,7 @@ fn conform(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
         },
     };
     let session = Session {
-        groups: groups(&world, &options)?,
+        groups: groups(&world, &options, &subjects)?,
         world: &world,
         idle: world.dup_for("libnbc")?,
         itself: environment.itself()?,
@@ -100,22 +102,47 @@ fn name(algorithm: Option<&Algorithm>) -> &'static str {
 struct Group {
     size: usize,
     tested: Option<Communicator>,
+    /// The same ranks on every topology, if neighbourhood collectives are tested.
+    topological: Vec<Communicator>,
     /// Agrees on the time without the component that is tested.
     control: Option<Communicator>,
 }
 
-fn groups(world: &Communicator, options: &Options) -> Result<Vec<Group>, environment::Error> {
-    let sizes = options.sizes.up_to(world.size());
-    sizes.into_iter().map(|size| group(world, options, size)).collect()
+impl Group {
+    /// The communicator for a case.
+    fn with(&self, topology: &Topology) -> Option<&Communicator> {
+        self.tested.iter().chain(&self.topological).find(|communicator| communicator.topology() == topology)
+    }
 }
 
-fn group(world: &Communicator, options: &Options, size: usize) -> Result<Group, environment::Error> {
+fn groups(
+    world: &Communicator,
+    options: &Options,
+    subjects: &[Subject],
+) -> Result<Vec<Group>, environment::Error> {
+    let sizes = options.sizes.up_to(world.size());
+    let have_neighbours = subjects.iter().any(|(collective, _)| collective.cut() == Cut::Edges);
+    sizes.into_iter().map(|size| group(world, options, size, have_neighbours)).collect()
+}
+
+fn group(
+    world: &Communicator,
+    options: &Options,
+    size: usize,
+    have_neighbours: bool,
+) -> Result<Group, environment::Error> {
     let Some(ranks) = world.first_reversed(size)? else {
-        return Ok(Group { size, tested: None, control: None });
+        return Ok(Group { size, tested: None, topological: Vec::new(), control: None });
     };
     let control = Some(ranks.dup_for("tuned")?);
-    let tested = Some(if options.reference { ranks } else { ranks.dup_for(component::NAME)? });
-    Ok(Group { size, tested, control })
+    let of_component = |ranks: Communicator| match options.reference {
+        true => Ok(ranks),
+        false => ranks.dup_for(component::NAME),
+    };
+    let topologies = if have_neighbours { topologies::topologies(size) } else { Vec::new() };
+    let topological = topologies.iter().map(|topology| of_component(ranks.with_topology(topology)?));
+    let topological = topological.collect::<Result<_, _>>()?;
+    Ok(Group { size, tested: Some(of_component(ranks)?), topological, control })
 }
 
 /// Everything that the test needs.
@@ -156,8 +183,8 @@ impl Session<'_> {
         report: &mut Report,
     ) -> Result<(), Box<dyn Error>> {
         for group in &self.groups {
-            if let (Some(tested), Some(control)) = (&group.tested, &group.control) {
-                self.test_on(subject, tested, control, progress)?;
+            if let Some(control) = &group.control {
+                self.test_on(subject, group, control, progress)?;
             }
             if let Some(variables) = self.variables(subject.0) {
                 variables.reset()?;
@@ -174,12 +201,12 @@ impl Session<'_> {
     fn test_on(
         &self,
         subject: Subject,
-        tested: &Communicator,
+        group: &Group,
         control: &Communicator,
         progress: &mut Progress,
     ) -> Result<(), Box<dyn Error>> {
         let (collective, algorithm) = subject;
-        let plan = plan::draw(collective, algorithm, tested.size(), &self.options);
+        let plan = plan::draw(collective, algorithm, group.size, &self.options);
         let variables = self.variables(collective);
         let start = Instant::now();
         for (index, case) in plan.cases.iter().enumerate() {
@@ -187,6 +214,7 @@ impl Session<'_> {
             if looks && !control.told_by(0, start.elapsed() < self.share())? {
                 break;
             }
+            let tested = group.with(&case.topology).ok_or("there is no communicator for a case")?;
             run::run(case, tested, variables, combine(&[self.options.seed, index as u64]), progress)?;
         }
         Ok(())

@@ -3,11 +3,13 @@
 use mpi_programs::invocation::Form;
 use mpi_programs::operator::Arithmetic;
 use mpi_programs::random::{Generator, combine};
-use rustcoll::algorithms::{Algorithm, Collective, Parameter};
+use mpi_programs::topology::Topology;
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter};
 
 use crate::case::Case;
 use crate::options::Options;
 use crate::shape::Sides;
+use crate::topologies::topologies;
 
 const LONG: usize = 100_003;
 
@@ -42,6 +44,7 @@ pub fn draw(
 /// The values that are combined to cases.
 struct Properties {
     settings: Vec<Vec<(Parameter, i32)>>,
+    topologies: Vec<Topology>,
     forms: Vec<Form>,
     roots: Vec<usize>,
     counts: Vec<usize>,
@@ -55,6 +58,10 @@ impl Properties {
         let is_barrier = collective == Collective::Barrier;
         Properties {
             settings: settings(algorithm, size),
+            topologies: match collective.cut() {
+                Cut::Edges => topologies(size),
+                Cut::Pairs | Cut::Ranks | Cut::Vector => vec![Topology::default()],
+            },
             forms: Form::ALL.to_vec(),
             roots: roots(collective, size, random),
             counts: if is_barrier { vec![0] } else { counts(size, long) },
@@ -63,9 +70,17 @@ impl Properties {
         }
     }
 
-    fn lengths(&self) -> [usize; 6] {
-        let Properties { settings, forms, roots, counts, in_place, sides } = self;
-        [settings.len(), forms.len(), roots.len(), counts.len(), in_place.len(), sides.len()]
+    fn lengths(&self) -> [usize; 7] {
+        let Properties { settings, topologies, forms, roots, counts, in_place, sides } = self;
+        [
+            settings.len(),
+            topologies.len(),
+            forms.len(),
+            roots.len(),
+            counts.len(),
+            in_place.len(),
+            sides.len(),
+        ]
     }
 
     fn longest(&self) -> usize {
@@ -78,6 +93,7 @@ impl Properties {
 
     fn shuffle(&mut self, random: &mut Generator) {
         random.shuffle(&mut self.settings);
+        random.shuffle(&mut self.topologies);
         random.shuffle(&mut self.forms);
         random.shuffle(&mut self.roots);
         random.shuffle(&mut self.counts);
@@ -90,6 +106,7 @@ impl Properties {
         let (sides, arithmetic) = cyclic(&self.sides, index);
         Case {
             parameters: cyclic(&self.settings, index),
+            topology: cyclic(&self.topologies, index),
             form: cyclic(&self.forms, index),
             root: cyclic(&self.roots, index),
             count: cyclic(&self.counts, index),
@@ -144,6 +161,7 @@ fn counts(size: usize, long: bool) -> Vec<usize> {
 fn in_place(collective: Collective) -> Vec<bool> {
     match collective {
         Collective::Barrier | Collective::Bcast => vec![false],
+        _ if collective.cut() == Cut::Edges => vec![false],
         _ => vec![false, true],
     }
 }
@@ -155,7 +173,12 @@ fn sides(collective: Collective) -> Vec<(Sides, Arithmetic)> {
     }
     let has_one_length = !matches!(
         collective,
-        Collective::Allgatherv | Collective::Alltoallv | Collective::Gatherv | Collective::Scatterv
+        Collective::Allgatherv
+            | Collective::Alltoallv
+            | Collective::Gatherv
+            | Collective::NeighborAllgatherv
+            | Collective::NeighborAlltoallv
+            | Collective::Scatterv
     );
     let mixed = Sides::MIXED.into_iter().filter(|sides| has_one_length || !sides.fix_length());
     Sides::same().chain(mixed).map(|sides| (sides, Arithmetic::Sum)).collect()

@@ -16,7 +16,8 @@ use mpi_programs::invocation::{Form, Invocation};
 use mpi_programs::operator::{Arithmetic, Operator};
 use mpi_programs::random::combine;
 use mpi_programs::tools::ControlVariable;
-use rustcoll::algorithms::{Collective, Requirement};
+use mpi_programs::topology::Topology;
+use rustcoll::algorithms::{Collective, Cut, Requirement};
 
 use crate::case::Case;
 use crate::progress::Progress;
@@ -77,13 +78,15 @@ fn seed(session: &Session, number: usize) -> u64 {
     combine(&[session.options.seed, number as u64, 1])
 }
 
-/// A new communicator of all ranks for what is tested.
+/// A new communicator of all ranks for what is tested; a ring, so that neighbourhood collectives are tested as well.
 pub fn tested(session: &Session) -> Result<Communicator, environment::Error> {
-    session.world.dup_for(if session.component.is_some() { component::NAME } else { "tuned" })
+    let name = if session.component.is_some() { component::NAME } else { "tuned" };
+    session.world.with_topology(&Topology::ring(session.world.size()))?.dup_for(name)
 }
 
 fn simple(subject: Subject, communicator: &Communicator) -> Case {
-    Case::simple(subject.0, subject.1, communicator.size())
+    let topology = communicator.topology().clone();
+    Case { topology, ..Case::simple(subject.0, subject.1, communicator.size()) }
 }
 
 /// A simple call on one communicator.
@@ -101,12 +104,14 @@ fn call(
 }
 
 fn alone(session: &Session, progress: &mut Progress) -> Outcome {
-    let duplicate = session.itself.dup_for(component::NAME)?;
+    let duplicate = session.itself.with_topology(&Topology::ring(1))?.dup_for(component::NAME)?;
     for &subject in &session.subjects {
         call(session, subject, &duplicate, 0, progress)?;
-        // Which component serves the predefined communicator is a matter of priorities.
-        let case = simple(subject, &session.itself);
-        run::run(&case, &session.itself, None, seed(session, 1), progress)?;
+        // Which component serves the predefined communicator is a matter of priorities. It has no topology.
+        if subject.0.cut() != Cut::Edges {
+            let case = simple(subject, &session.itself);
+            run::run(&case, &session.itself, None, seed(session, 1), progress)?;
+        }
     }
     Ok(())
 }

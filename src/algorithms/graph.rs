@@ -1,0 +1,219 @@
+//! Process topologies: from whom each rank receives and to whom it sends in a neighbourhood collective.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A block and the neighbour that it goes to or comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Edge {
+    /// The neighbour; a rank may be its own.
+    pub peer: usize,
+    /// Number of the block in the send or the receive buffer.
+    pub block: usize,
+}
+
+/// The neighbours of one rank.
+///
+/// Neighbours may repeat. Of the edges from one rank to another, the k-th among the sender's destinations is the k-th
+/// among the receiver's sources; that is the order in which messages are posted, and need not be that of the blocks. A
+/// block that no edge names belongs to a neighbour that does not exist (`MPI_PROC_NULL`, beyond a border).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Neighbours {
+    /// From whom the blocks of the receive buffer come.
+    pub sources: Vec<Edge>,
+    /// To whom the blocks of the send buffer go.
+    pub destinations: Vec<Edge>,
+    /// How many blocks the receive buffer has.
+    pub indegree: usize,
+    /// How many blocks the send buffer has, if each destination gets one of its own.
+    pub outdegree: usize,
+}
+
+impl Neighbours {
+    /// Neighbours as graphs list them: a block each, in this order; `None` stands for one that does not exist.
+    pub fn listed(
+        sources: impl IntoIterator<Item = Option<usize>>,
+        destinations: impl IntoIterator<Item = Option<usize>>,
+    ) -> Neighbours {
+        let ((sources, indegree), (destinations, outdegree)) = (edges(sources), edges(destinations));
+        Neighbours { sources, destinations, indegree, outdegree }
+    }
+
+    /// The neighbours of a rank on a grid, whose ranks are numbered along the last dimension first. Each dimension has
+    /// two blocks: the first for the neighbour below, the second for the one above.
+    pub fn on_grid(grid: &[Dimension], rank: usize) -> Neighbours {
+        let degree = 2 * grid.len();
+        let mut neighbours = Neighbours { indegree: degree, outdegree: degree, ..Neighbours::default() };
+        let mut stride: usize = grid.iter().map(|dimension| dimension.length).product();
+        for (number, dimension) in grid.iter().enumerate() {
+            stride /= dimension.length;
+            let place = rank / stride % dimension.length;
+            let edge = |other: Option<usize>, block| {
+                other.map(|other| Edge { peer: rank + other * stride - place * stride, block })
+            };
+            let below = edge(dimension.below(place), 2 * number);
+            let above = edge(dimension.above(place), 2 * number + 1);
+            neighbours.sources.extend([below, above].into_iter().flatten());
+            // What is sent upwards arrives from below, also where one rank is both neighbours.
+            neighbours.destinations.extend([above, below].into_iter().flatten());
+        }
+        neighbours
+    }
+
+    /// How many blocks a schedule between these neighbours has: as many as the larger buffer.
+    pub fn blocks(&self) -> usize {
+        self.indegree.max(self.outdegree).max(1)
+    }
+}
+
+/// The edges to existing neighbours, and how many neighbours there are altogether.
+fn edges(peers: impl IntoIterator<Item = Option<usize>>) -> (Vec<Edge>, usize) {
+    let peers: Vec<Option<usize>> = peers.into_iter().collect();
+    let edge = |(block, peer): (usize, &Option<usize>)| peer.map(|peer| Edge { peer, block });
+    (peers.iter().enumerate().filter_map(edge).collect(), peers.len())
+}
+
+/// A dimension of a Cartesian topology.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dimension {
+    /// How many ranks there are along it, at least 1.
+    pub length: usize,
+    /// Whether the last is a neighbour of the first.
+    pub periodic: bool,
+}
+
+impl Dimension {
+    fn below(self, place: usize) -> Option<usize> {
+        place.checked_sub(1).or(self.periodic.then_some(self.length - 1))
+    }
+
+    fn above(self, place: usize) -> Option<usize> {
+        Some(place + 1).filter(|&next| next < self.length).or(self.periodic.then_some(0))
+    }
+}
+
+/// The neighbours of all ranks, or of one rank as far as it knows: schedules look at their own rank's only.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Graph {
+    /// The first rank whose neighbours are known.
+    first: usize,
+    /// The neighbours of that rank and of those that follow it; of no rank, where there is no topology.
+    neighbours: Arc<[Neighbours]>,
+}
+
+impl Graph {
+    /// The neighbours of all ranks, rank 0 first.
+    pub fn new(neighbours: impl IntoIterator<Item = Neighbours>) -> Graph {
+        Graph { first: 0, neighbours: neighbours.into_iter().collect() }
+    }
+
+    /// A Cartesian topology.
+    pub fn grid(grid: &[Dimension]) -> Graph {
+        let size = grid.iter().map(|dimension| dimension.length).product();
+        Graph::new((0..size).map(|rank| Neighbours::on_grid(grid, rank)))
+    }
+
+    /// What a rank knows that knows its own neighbours only.
+    pub fn of_rank(rank: usize, neighbours: Neighbours) -> Graph {
+        Graph { first: rank, neighbours: [neighbours].into() }
+    }
+
+    /// As much of this as a rank may look at.
+    pub fn known_to(&self, rank: usize) -> Graph {
+        match self.neighbours.is_empty() {
+            true => Graph::default(),
+            false => Graph::of_rank(rank, self.neighbours(rank).clone()),
+        }
+    }
+
+    /// The neighbours of a rank, which must be known; nobody has any where there is no topology.
+    pub fn neighbours(&self, rank: usize) -> &Neighbours {
+        static NONE: Neighbours =
+            Neighbours { sources: Vec::new(), destinations: Vec::new(), indegree: 0, outdegree: 0 };
+        if self.neighbours.is_empty() { &NONE } else { &self.neighbours[rank - self.first] }
+    }
+
+    /// The neighbours of all ranks, or of those that are known.
+    pub fn all(&self) -> impl Iterator<Item = &Neighbours> {
+        self.neighbours.iter()
+    }
+
+    /// For each block of a rank's receive buffer, which block of whose send buffer arrives there.
+    pub fn origins(&self, rank: usize) -> Vec<Option<Edge>> {
+        let neighbours = self.neighbours(rank);
+        let mut origins = vec![None; neighbours.indegree];
+        let mut arrived: HashMap<usize, usize> = HashMap::new();
+        for source in &neighbours.sources {
+            let earlier = arrived.entry(source.peer).or_default();
+            let mut sent = self.neighbours(source.peer).destinations.iter().filter(|edge| edge.peer == rank);
+            let block = sent.nth(*earlier).map(|edge| edge.block);
+            origins[source.block] = block.map(|block| Edge { peer: source.peer, block });
+            *earlier += 1;
+        }
+        origins
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(dimensions: &[(usize, bool)]) -> Vec<Dimension> {
+        dimensions.iter().map(|&(length, periodic)| Dimension { length, periodic }).collect()
+    }
+
+    #[test]
+    fn ranks_of_a_grid_are_numbered_along_the_last_dimension() {
+        let neighbours = Neighbours::on_grid(&grid(&[(2, false), (3, true)]), 5);
+        let peers = |edges: &[Edge]| edges.iter().map(|edge| (edge.peer, edge.block)).collect::<Vec<_>>();
+        assert_eq!(peers(&neighbours.sources), [(2, 0), (4, 2), (3, 3)]);
+        assert_eq!(peers(&neighbours.destinations), [(2, 0), (3, 3), (4, 2)]);
+        assert_eq!((neighbours.indegree, neighbours.outdegree), (4, 4));
+    }
+
+    #[test]
+    fn what_is_sent_in_one_direction_arrives_from_the_other() {
+        for lengths in [[1, 1], [1, 2], [2, 2], [2, 3], [3, 1], [4, 5]] {
+            for periods in [[false, false], [false, true], [true, true]] {
+                let dimensions = grid(&[(lengths[0], periods[0]), (lengths[1], periods[1])]);
+                let graph = Graph::grid(&dimensions);
+                for rank in 0..lengths[0] * lengths[1] {
+                    for (block, origin) in graph.origins(rank).into_iter().enumerate() {
+                        assert_eq!(origin.map_or(block ^ 1, |edge| edge.block), block ^ 1);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn periodic_dimensions_have_no_borders() {
+        for (rank, expected) in [(0, [Some(2), Some(1)]), (2, [Some(1), Some(0)])] {
+            let ring = Graph::grid(&grid(&[(3, true)]));
+            assert_eq!(
+                ring.origins(rank).iter().map(|edge| edge.map(|edge| edge.peer)).collect::<Vec<_>>(),
+                expected
+            );
+        }
+        assert_eq!(Graph::grid(&grid(&[(3, false)])).origins(2)[1], None);
+        assert_eq!(Graph::grid(&grid(&[(1, true)])).origins(0)[1], Some(Edge { peer: 0, block: 0 }));
+    }
+
+    #[test]
+    fn repeated_edges_meet_in_their_order() {
+        let graph = Graph::new([
+            Neighbours::listed([Some(0)], [Some(1), None, Some(0), Some(1)]),
+            Neighbours::listed([Some(0), None, Some(0)], []),
+        ]);
+        let from = |block| Some(Edge { peer: 0, block });
+        assert_eq!(graph.origins(0), [from(2)]);
+        assert_eq!(graph.origins(1), [from(0), None, from(3)]);
+        assert_eq!((graph.neighbours(0).blocks(), graph.neighbours(1).blocks()), (4, 3));
+    }
+
+    #[test]
+    #[should_panic]
+    fn a_rank_knows_its_own_neighbours_only() {
+        let _ = Graph::grid(&grid(&[(3, true)])).known_to(1).neighbours(2);
+    }
+}

@@ -1,0 +1,4 @@
+//! The neighbourhood collectives: each rank exchanges blocks with its neighbours in a process topology. Only the two
+//! ranks of an edge know the length of its block, so it must go from one to the other directly.
+
+pub mod linear;

@@ -1,0 +1,114 @@
+//! The process topologies for which neighbourhood collectives are verified.
+
+use crate::algorithms::{Dimension, Graph, Neighbours};
+use crate::random::Random;
+
+/// Beyond so many ranks all edges of a complete graph are more than a test can bear.
+const MOST_COMPLETE: usize = 64;
+
+/// The most destinations of a rank in a random graph.
+const MOST_DESTINATIONS: usize = 5;
+
+/// Every topology of a size that is tried.
+pub fn graphs(size: usize) -> Vec<Graph> {
+    grids(size).iter().map(|grid| Graph::grid(grid)).chain(multigraphs(size)).collect()
+}
+
+/// Grids of a size: one and two dimensions, those of length 1 among them, periodic and not.
+pub fn grids(size: usize) -> Vec<Vec<Dimension>> {
+    let width = (1..=size.isqrt()).rev().find(|width| size.is_multiple_of(*width)).unwrap_or(1);
+    let shapes: [(&[usize], &[bool]); 6] = [
+        (&[size], &[false]),
+        (&[size], &[true]),
+        (&[size / width, width], &[false, false]),
+        (&[size / width, width], &[true, false]),
+        (&[width, size / width], &[true, true]),
+        (&[1, size, 1], &[true, true, false]),
+    ];
+    let dimension = |(&length, &periodic)| Dimension { length, periodic };
+    shapes.map(|(lengths, periods)| lengths.iter().zip(periods).map(dimension).collect()).into()
+}
+
+/// Graphs of a size in which a rank may be its own neighbour, and a neighbour repeatedly.
+pub fn multigraphs(size: usize) -> Vec<Graph> {
+    let nobody = Graph::new((0..size).map(|_| Neighbours::default()));
+    let complete = Graph::new((0..size).map(|_| listed(0..size, 0..size)));
+    let complete = (size <= MOST_COMPLETE).then_some(complete);
+    let random = [directed(size, 1), directed(size, 2), undirected(size, 3)];
+    [nobody].into_iter().chain(complete).chain(random).collect()
+}
+
+/// Each rank sends to some ranks, which list their sources in an order of their own.
+fn directed(size: usize, seed: u64) -> Graph {
+    let mut random = Random(seed);
+    let destinations: Vec<Vec<usize>> = (0..size)
+        .map(|_| (0..random.below(MOST_DESTINATIONS + 1)).map(|_| random.below(size)).collect())
+        .collect();
+    let mut sources = vec![Vec::new(); size];
+    for (rank, peers) in destinations.iter().enumerate() {
+        for &peer in peers {
+            let place = random.below(sources[peer].len() + 1);
+            sources[peer].insert(place, rank);
+        }
+    }
+    Graph::new(sources.into_iter().zip(destinations).map(|(from, to)| listed(from, to)))
+}
+
+/// Sources and destinations are the same everywhere, as `MPI_Graph_create` wants them.
+fn undirected(size: usize, seed: u64) -> Graph {
+    let mut random = Random(seed);
+    let mut peers = vec![Vec::new(); size];
+    for _ in 0..2 * size {
+        let (first, second) = (random.below(size), random.below(size));
+        peers[first].push(second);
+        if first != second {
+            peers[second].push(first);
+        }
+    }
+    Graph::new(peers.into_iter().map(|peers| listed(peers.clone(), peers)))
+}
+
+fn listed(
+    sources: impl IntoIterator<Item = usize>,
+    destinations: impl IntoIterator<Item = usize>,
+) -> Neighbours {
+    Neighbours::listed(sources.into_iter().map(Some), destinations.into_iter().map(Some))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a graph has, on some rank, what `has` looks for.
+    fn has(graph: &Graph, has: impl Fn(usize, &Neighbours) -> bool) -> bool {
+        graph.all().enumerate().any(|(rank, own)| has(rank, own))
+    }
+
+    fn repeats(neighbours: &Neighbours) -> bool {
+        let peers = &neighbours.destinations;
+        (1..peers.len()).any(|index| peers[..index].iter().any(|edge| edge.peer == peers[index].peer))
+    }
+
+    #[test]
+    fn the_random_graphs_have_every_kind_of_edge() {
+        for size in [5, 8, 13] {
+            let graphs = multigraphs(size);
+            for random in &graphs[2..] {
+                assert!(has(random, |rank, own| own.sources.iter().any(|edge| edge.peer == rank)));
+                assert!(has(random, |_, own| repeats(own)));
+            }
+            assert!(graphs.iter().any(|graph| has(graph, |_, own| own.indegree != own.outdegree)));
+        }
+    }
+
+    #[test]
+    fn all_edges_have_two_ends() {
+        for size in 1..20 {
+            for graph in graphs(size) {
+                let arriving = (0..size).flat_map(|rank| graph.origins(rank)).flatten().count();
+                assert_eq!(arriving, graph.all().map(|own| own.destinations.len()).sum::<usize>());
+                assert_eq!(arriving, graph.all().map(|own| own.sources.len()).sum::<usize>());
+            }
+        }
+    }
+}
