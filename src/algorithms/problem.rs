@@ -1,12 +1,17 @@
 //! What an algorithm is given, and what it may ask for.
 
+use super::Cut;
+use crate::schedule::Schedule;
 use std::fmt;
+use std::ops::Range;
 
 /// What all ranks know and agree on before a schedule is made.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     /// Number of ranks, at least 1.
     pub size: usize,
+    /// The last so many ranks are a second group, the other side of an inter-communicator; 0 if there is but one group.
+    pub remote: usize,
     /// The root, where the collective has one.
     pub root: usize,
     /// The input stands in the receive buffer and there is no send buffer.
@@ -24,12 +29,44 @@ impl Problem {
     pub fn new(size: usize) -> Self {
         Problem {
             size,
+            remote: 0,
             root: 0,
             in_place: false,
             radix: default_radix(size),
             segments: 1,
             window: DEFAULT_WINDOW,
         }
+    }
+
+    /// The same with two groups of so many ranks each, the first of which has the lower numbers.
+    pub fn between(first: usize, second: usize) -> Self {
+        Problem { remote: second, ..Problem::new(first + second) }
+    }
+
+    /// Number of ranks in the first group.
+    pub fn local(&self) -> usize {
+        self.size - self.remote
+    }
+
+    /// The ranks of a rank's own group.
+    pub fn group(&self, rank: usize) -> Range<usize> {
+        if rank < self.local() { 0..self.local() } else { self.local()..self.size }
+    }
+
+    /// The ranks from which a rank gets data and to which it gives some: those of the other group, or all if there is
+    /// but one.
+    pub fn partners(&self, rank: usize) -> Range<usize> {
+        match self.remote {
+            0 => 0..self.size,
+            _ if rank < self.local() => self.local()..self.size,
+            _ => 0..self.local(),
+        }
+    }
+
+    /// The same problem as the ranks of the second group number it: their own group first.
+    pub fn exchanged(&self) -> Self {
+        let root = (self.root + self.remote) % self.size;
+        Problem { remote: self.local(), root, ..self.clone() }
     }
 
     /// A rank's number when counted from the root: the root is 0.
@@ -115,6 +152,10 @@ pub enum Requirement {
     Commutative,
     /// The number of ranks must be even: they work in pairs.
     EvenSize,
+    /// There must be two groups. Who does not ask for this asks for one group.
+    TwoGroups,
+    /// There must be one group; never listed.
+    OneGroup,
 }
 
 /// Why an algorithm cannot serve a call.
@@ -126,19 +167,41 @@ impl fmt::Display for Reason {
         formatter.write_str(match self.0 {
             Requirement::Commutative => "the operator does not commute",
             Requirement::EvenSize => "the number of ranks is odd",
+            Requirement::TwoGroups => "the communicator has but one group",
+            Requirement::OneGroup => "the communicator has two groups",
         })
     }
 }
 
 impl super::Algorithm {
-    /// Whether the algorithm can serve calls on so many ranks whose operator commutes or does not.
-    pub fn serves(&self, size: usize, commutative: bool) -> Result<(), Reason> {
+    /// Whether the algorithm can serve calls on so many ranks, the last `remote` of which are a second group, whose
+    /// operator commutes or does not.
+    pub fn serves(&self, size: usize, remote: usize, commutative: bool) -> Result<(), Reason> {
         let is_met = |requirement: &Requirement| match requirement {
             Requirement::Commutative => commutative,
             Requirement::EvenSize => size.is_multiple_of(2),
+            Requirement::TwoGroups => remote > 0,
+            Requirement::OneGroup => remote == 0,
         };
-        let unmet = self.requires.iter().find(|requirement| !is_met(requirement));
-        unmet.map_or(Ok(()), |&requirement| Err(Reason(requirement)))
+        let groups = if self.is_for_two_groups() { Requirement::TwoGroups } else { Requirement::OneGroup };
+        let mut requirements = [groups].into_iter().chain(self.requires.iter().copied());
+        requirements.find(|requirement| !is_met(requirement)).map_or(Ok(()), |unmet| Err(Reason(unmet)))
+    }
+
+    /// Whether it is made for inter-communicators.
+    pub fn is_for_two_groups(&self) -> bool {
+        self.requires.contains(&Requirement::TwoGroups)
+    }
+
+    /// The program of any rank. Schedules are written by ranks that number their own group first; the programs of the
+    /// second group are translated.
+    pub fn program(&self, problem: &Problem, rank: usize) -> Schedule {
+        let first = problem.local();
+        if rank < first {
+            return (self.schedule)(problem, rank);
+        }
+        let program = (self.schedule)(&problem.exchanged(), rank - first).relabel(first);
+        if self.collective.cut() == Cut::Vector { program } else { program.relabel_blocks(first) }
     }
 
     /// Whether it keeps the order of operands.

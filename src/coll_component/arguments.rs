@@ -2,6 +2,7 @@
 
 use super::bindings::*;
 use super::pml::{Block, Span, bytes};
+use super::work::Group;
 use crate::algorithms::Collective;
 use crate::engine::call::Counts;
 use std::ptr;
@@ -162,6 +163,8 @@ pub struct Arguments {
     pub in_place: bool,
     /// The root, 0 where there is none.
     pub root: usize,
+    /// Whether it is a call on an inter-communicator.
+    has_two_groups: bool,
     /// The send buffer.
     pub send: Side,
     /// The receive buffer.
@@ -174,15 +177,19 @@ impl Arguments {
     /// Reads what the shim hands over.
     ///
     /// # Safety
-    /// The call comes from the shim, on a communicator of `size` ranks.
-    pub unsafe fn read(call: &rustcoll_call, size: usize) -> Arguments {
+    /// The call comes from the shim, on a communicator of such a group.
+    pub unsafe fn read(call: &rustcoll_call, group: Group) -> Arguments {
         const NO_OPERATOR: rustcoll_operator = rustcoll_operator { handle: ptr::null(), commutative: 1 };
+        let collective = Collective::ALL[call.collective as usize];
+        // How the result for its own group is cut is all that a rank knows of a reduce-scatter between groups.
+        let size = if collective == Collective::ReduceScatter { group.size } else { group.partners() };
         // SAFETY: by this function's contract.
         let mut arguments = unsafe {
             Arguments {
-                collective: Collective::ALL[call.collective as usize],
+                collective,
                 in_place: call.in_place != 0,
                 root: call.root as usize,
+                has_two_groups: group.remote > 0,
                 send: Side::read(&call.send, size),
                 recv: Side::read(&call.recv, size),
                 operator: if call.operator_.is_null() { NO_OPERATOR } else { *call.operator_ },
@@ -246,8 +253,12 @@ impl Arguments {
         self.is_measured() && self.measured_bytes() == 0
     }
 
-    /// Whether all ranks know the same measure. Where each knows its own counts only, there is none.
+    /// Whether all ranks know the same measure. Where each knows its own counts only, there is none; nor where the two
+    /// directions of a collective between groups may differ, or the root's group is not told any counts.
     fn is_measured(&self) -> bool {
+        if self.has_two_groups {
+            return self.collective == Collective::Allreduce;
+        }
         !matches!(
             self.collective,
             Collective::Barrier

@@ -2,14 +2,15 @@
 
 use super::arguments::Arguments;
 use super::bindings::*;
+use super::channel::{Channel, Line};
 use super::job::Job;
 use super::operation::Operation;
 use super::parameters::{Settings, Values, word};
 use super::schedules::{Chosen, Schedules};
-use super::work::{Channel, Group, Work};
+use super::work::{Group, Work};
 use crate::algorithms::Collective;
 use crate::engine::Plan;
-use crate::engine::call::{Counts, bind};
+use crate::engine::call::{Counts, bind, bind_two_groups};
 use crate::selection::Call;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
@@ -21,6 +22,8 @@ use std::sync::{Arc, Mutex};
 /// within the progress that the blocking one makes or by another thread: duplicating a communicator does so.
 pub struct Communicator {
     handle: *const c_void,
+    /// The handle of the communicator that reaches the own group of an inter-communicator; else the same.
+    local: *const c_void,
     group: Group,
     identifier: u32,
     below: rustcoll_below,
@@ -89,9 +92,15 @@ pub struct Planned {
 
 impl Communicator {
     /// State of a new communicator.
-    pub fn new(handle: *const c_void, group: Group, identifier: u32, below: rustcoll_below) -> Self {
+    pub fn new(
+        [handle, local]: [*const c_void; 2],
+        group: Group,
+        identifier: u32,
+        below: rustcoll_below,
+    ) -> Self {
         Communicator {
             handle,
+            local,
             group,
             identifier,
             below,
@@ -111,9 +120,18 @@ impl Communicator {
         self.handle
     }
 
-    /// Number of ranks.
-    pub fn size(&self) -> usize {
-        self.group.size
+    /// This rank among the others.
+    pub fn group(&self) -> Group {
+        self.group
+    }
+
+    /// Where a collective runs under a tag, and under another one within the own group of an inter-communicator.
+    fn channel(&self, tag: c_int, local_tag: c_int) -> Channel {
+        Channel {
+            own: Line { communicator: self.local, tag: local_tag },
+            other: Line { communicator: self.handle, tag },
+            own_size: self.group.size,
+        }
     }
 
     /// Whether the last job of a collective serves a call as well; does not panic.
@@ -144,7 +162,7 @@ impl Communicator {
         // SAFETY: by this function's contract.
         unsafe {
             let Blocking { work, jobs } = &mut *self.blocking.get();
-            let mut arguments = Arguments::read(call, self.group.size);
+            let mut arguments = Arguments::read(call, self.group);
             if arguments.is_empty() {
                 return Admission::Nothing;
             }
@@ -168,7 +186,7 @@ impl Communicator {
         let Some(Job { arguments, planned, wrapping, .. }) = &jobs[collective as usize] else {
             return MPI_ERR_INTERN;
         };
-        let channel = Channel { communicator: self.handle, tag: tag(collective) };
+        let channel = self.channel(tag(collective), tag(collective));
         let begun = work.begin(&planned.plan, wrapping);
         super::pml::status(begun.and_then(|()| work.finish(&planned.plan, channel, arguments, wrapping)))
     }
@@ -178,7 +196,7 @@ impl Communicator {
         &self,
         arguments: Arguments,
         is_persistent: bool,
-        tag: c_int,
+        (tag, local_tag): (c_int, c_int),
         request: *mut c_void,
     ) -> Option<Result<Operation, c_int>> {
         let below = if is_persistent { &self.below.persistent } else { &self.below.nonblocking };
@@ -190,7 +208,7 @@ impl Communicator {
                 self.planned(&arguments, values, has_below)?
             }
         };
-        let channel = Channel { communicator: self.handle, tag };
+        let channel = self.channel(tag, local_tag);
         Some(Operation::new(plan, arguments, self.group, is_packed, channel, request))
     }
 
@@ -203,7 +221,7 @@ impl Communicator {
         let prepared = match last {
             Some(prepared) if prepared.shape.is_of(arguments, values, has_below) => prepared,
             _ => {
-                let shape = Shape::new(arguments, values, has_below, self.group.size);
+                let shape = Shape::new(arguments, values, has_below, self.group);
                 let chosen = schedules.choose(
                     &shape.call,
                     shape.in_place && collective.has_in_place(),
@@ -211,7 +229,7 @@ impl Communicator {
                     shape.values,
                     has_below,
                 );
-                last.insert(prepared(shape, chosen, self.group.rank))
+                last.insert(prepared(shape, chosen, self.group))
             }
         };
         Settings::of(collective).note_ran(prepared.number);
@@ -229,11 +247,12 @@ impl Communicator {
 }
 
 impl Shape {
-    fn new(arguments: &Arguments, values: Values, has_below: bool, size: usize) -> Shape {
+    fn new(arguments: &Arguments, values: Values, has_below: bool, group: Group) -> Shape {
         let &Arguments { collective, in_place, root, .. } = arguments;
         let call = Call {
             collective,
-            size,
+            size: group.all(),
+            remote: group.remote,
             bytes: arguments.measured_bytes(),
             commutative: arguments.operator.commutative != 0,
             // Only the root knows whether it is, and a choice must not depend on what one rank knows.
@@ -256,7 +275,7 @@ impl Shape {
     }
 }
 
-fn prepared(shape: Shape, chosen: Chosen, rank: usize) -> Prepared {
+fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
     let Chosen::Here { number, schedule } = chosen else {
         return Prepared { shape, number: 0, planned: None };
     };
@@ -264,7 +283,11 @@ fn prepared(shape: Shape, chosen: Chosen, rank: usize) -> Prepared {
     let is_packed = collective == Collective::Bcast && shape.has_gaps && schedule.blocks > 1;
     let packed = Counts::One { count: shape.call.bytes, bytes: 1 };
     let recv = if is_packed { &packed } else { &shape.recv };
-    let binding = bind(collective, rank, schedule.blocks, &shape.send, recv);
+    let Group { rank, size, remote } = group;
+    let binding = match remote {
+        0 => bind(collective, rank, schedule.blocks, &shape.send, recv),
+        _ => bind_two_groups(collective, rank, (size, remote), schedule.blocks, &shape.send, recv),
+    };
     let planned = Planned { plan: Arc::new(Plan::new(schedule, &binding)), is_packed, number };
     Prepared { number, planned: Some(planned), shape }
 }

@@ -2,8 +2,9 @@
 
 use super::arguments::Arguments;
 use super::bindings::*;
+use super::channel::Channel;
 use super::pml::Error;
-use super::work::{Channel, Group, Work, Wrapping};
+use super::work::{Group, Work, Wrapping};
 use crate::engine::Plan;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

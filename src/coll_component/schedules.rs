@@ -2,7 +2,9 @@
 
 use super::parameters::{Values, number};
 use super::work::Group;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, default_radix, legal_radix};
+use crate::algorithms::{
+    Algorithm, Collective, Parameter, Problem, Reason, Requirement, default_radix, legal_radix,
+};
 use crate::schedule::Schedule;
 use crate::selection::{Call, Choice, Rules};
 use std::collections::HashSet;
@@ -76,8 +78,13 @@ impl Schedules {
     /// The forced algorithm, if it can serve the call; else what the rules say.
     fn choice(&mut self, call: &Call, values: Values, has_below: bool) -> Choice {
         let choice = match values.forced(call.collective) {
-            Some(algorithm) => match algorithm.serves(call.size, call.commutative) {
+            Some(algorithm) => match algorithm.serves(call.size, call.remote, call.commutative) {
                 Ok(()) => Choice::Use { algorithm, radix: None, segment: None },
+                // Whoever forces an algorithm for one group leaves it open what happens between two.
+                Err(reason @ Reason(Requirement::OneGroup)) => {
+                    self.report_refusal(algorithm, &reason.to_string(), false);
+                    Rules::built_in().choose(call)
+                }
                 Err(reason) => {
                     self.report_refusal(algorithm, &reason.to_string(), has_below);
                     Choice::Below
@@ -91,7 +98,7 @@ impl Schedules {
         }
     }
 
-    /// Says once for each communicator and algorithm why a forced algorithm was not used.
+    /// Says once for each communicator (in each of its groups) and algorithm why a forced algorithm was not used.
     fn report_refusal(&mut self, algorithm: &'static Algorithm, reason: &str, has_below: bool) {
         let collective = algorithm.collective;
         if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
@@ -114,7 +121,7 @@ impl Schedules {
         radix: Option<usize>,
         segment: Option<usize>,
     ) -> Problem {
-        let mut problem = Problem::new(self.group.size);
+        let mut problem = Problem { remote: self.group.remote, ..Problem::new(self.group.all()) };
         for parameter in algorithm.parameters {
             match parameter {
                 Parameter::Radix => {
@@ -174,8 +181,10 @@ impl Schedules {
 
 /// Where nothing is below: the first registered algorithm that can serve the call.
 fn first_that_serves(call: &Call) -> Choice {
-    let serving =
-        call.collective.algorithms().find(|algorithm| algorithm.serves(call.size, call.commutative).is_ok());
+    let serving = call
+        .collective
+        .algorithms()
+        .find(|algorithm| algorithm.serves(call.size, call.remote, call.commutative).is_ok());
     serving.map_or(Choice::Below, |algorithm| Choice::Use { algorithm, radix: None, segment: None })
 }
 

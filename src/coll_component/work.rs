@@ -2,12 +2,13 @@
 
 use super::arguments::{Arguments, Side};
 use super::bindings::*;
+use super::channel::Channel;
 use super::memory::{Memory, OutOfMemory};
 use super::pml::{self, Error, Pml, Span};
 use crate::algorithms::Collective;
 use crate::engine::call::Counts;
 use crate::engine::{Execution, Plan};
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::ptr;
 
 /// Temporary memory and requests, kept from call to call.
@@ -35,15 +36,20 @@ pub struct Group {
     pub rank: usize,
     /// Number of ranks.
     pub size: usize,
+    /// Number of ranks in the other group of an inter-communicator, else 0. Their numbers follow those of the own group.
+    pub remote: usize,
 }
 
-/// Where a collective runs.
-#[derive(Clone, Copy)]
-pub struct Channel {
-    /// The communicator's handle.
-    pub communicator: *const c_void,
-    /// The tag of all its messages.
-    pub tag: c_int,
+impl Group {
+    /// Number of ranks in both groups.
+    pub fn all(self) -> usize {
+        self.size + self.remote
+    }
+
+    /// Number of ranks with which a rank exchanges data: those of the other group, if there is one.
+    pub fn partners(self) -> usize {
+        if self.remote == 0 { self.size } else { self.remote }
+    }
 }
 
 impl Wrapping {
@@ -150,8 +156,7 @@ impl Work {
         let scratch = self.scratch.place(plan.scratch_elements, scratch_type).map_err(|_| MPI_ERR_NO_MEM)?;
         let staging = self.staging.place(plan.staging_bytes, &self.bytes).map_err(|_| MPI_ERR_NO_MEM)?;
         let mut transport = Pml {
-            communicator: channel.communicator,
-            tag: channel.tag,
+            channel,
             send: &arguments.send,
             recv: &arguments.recv,
             scratch,

@@ -27,8 +27,7 @@ use crate::schedule::Schedule;
 
 /// Verifies the schedules that an algorithm makes for a problem.
 pub fn verify(algorithm: &Algorithm, problem: &Problem) -> Result<(), Violation> {
-    let schedules: Vec<Schedule> =
-        (0..problem.size).map(|rank| (algorithm.schedule)(problem, rank)).collect();
+    let schedules: Vec<Schedule> = (0..problem.size).map(|rank| algorithm.program(problem, rank)).collect();
     let ordered = algorithm.keeps_order();
     verify_schedules(algorithm.collective, problem, ordered, &schedules)
 }

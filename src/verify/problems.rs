@@ -8,10 +8,28 @@ const SEGMENTS: [usize; 4] = [1, 2, 3, 5];
 /// Windows that are tried.
 const WINDOWS: [usize; 4] = [32, 1, 2, 5];
 
+/// Up to so many ranks are parted into two groups in every way.
+const EVERY_SPLIT: usize = 20;
+
 /// Every problem of a size that leads to a schedule of its own: each root, in place and not, each radix, several
-/// numbers of segments, as far as the algorithm makes a difference between them.
+/// numbers of segments, as far as the algorithm makes a difference between them. For two groups, each way to part the
+/// ranks, or a selection of them.
 pub fn problems(algorithm: &Algorithm, size: usize) -> Vec<Problem> {
-    if algorithm.serves(size, true).is_err() {
+    match algorithm.is_for_two_groups() {
+        true => splits(size).flat_map(|remote| problems_between(algorithm, size, remote)).collect(),
+        false => problems_between(algorithm, size, 0),
+    }
+}
+
+/// Numbers of ranks in the second group. It is never the larger one: what its ranks do with the first is what those
+/// would do with it ([`Algorithm::program`]).
+fn splits(size: usize) -> impl Iterator<Item = usize> {
+    let is_selected = move |remote: &usize| size <= EVERY_SPLIT || [1, size / 3, size / 2].contains(remote);
+    (1..=size / 2).filter(is_selected)
+}
+
+fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Problem> {
+    if algorithm.serves(size, remote, true).is_err() {
         return Vec::new();
     }
     let takes = |parameter| algorithm.parameters.contains(&parameter);
@@ -22,13 +40,23 @@ pub fn problems(algorithm: &Algorithm, size: usize) -> Vec<Problem> {
 
     let mut problems = Vec::new();
     for root in if algorithm.collective.is_rooted() { 0..size } else { 0..1 } {
-        for in_place in [false, true].into_iter().take(1 + usize::from(algorithm.collective.has_in_place())) {
+        // There is no call in place on an inter-communicator.
+        let may_be_in_place = algorithm.collective.has_in_place() && remote == 0;
+        for in_place in [false, true].into_iter().take(1 + usize::from(may_be_in_place)) {
             for radix in if takes(Parameter::Radix) { 2..=size.max(2) } else { base.radix..=base.radix } {
                 for &segments in
                     if takes(Parameter::Segment) { &segment_counts[..] } else { &segment_counts[..1] }
                 {
                     for &window in if takes(Parameter::Window) { &WINDOWS[..] } else { &WINDOWS[..1] } {
-                        problems.push(Problem { size, root, in_place, radix, segments, window });
+                        problems.push(Problem {
+                            remote,
+                            root,
+                            in_place,
+                            radix,
+                            segments,
+                            window,
+                            ..base.clone()
+                        });
                     }
                 }
             }
@@ -53,5 +81,8 @@ mod tests {
         assert_eq!(count(Collective::Alltoall, "bruck", 1), 2);
         assert_eq!(count(Collective::Bcast, "binomial", 10), 10 * 5);
         assert_eq!(count(Collective::Bcast, "scatter_ring_allgather", 10), 10);
+        assert_eq!(count(Collective::Bcast, "inter_leaders", 10), 5 * 10);
+        assert_eq!(count(Collective::Allgather, "inter_leaders", 1), 0);
+        assert_eq!(count(Collective::Allgather, "inter_leaders", 60), 3);
     }
 }

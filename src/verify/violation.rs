@@ -69,7 +69,8 @@ pub enum Fault {
     Result(Run, String, String),
     /// At the end a block holds contributions combined in another order than that of the ranks.
     Order(Run, String),
-    /// At the end a block holds this, but that on rank 0, so that rounding may give different results.
+    /// At the end a block holds this, but that on the first rank of the group, so that rounding may give different
+    /// results.
     Association(Run, String, String),
 }
 
@@ -149,7 +150,7 @@ impl fmt::Display for Fault {
             }
             Fault::Order(run, found) => write!(formatter, "{run} holds operands out of order: {found}"),
             Fault::Association(run, found, first) => {
-                write!(formatter, "{run} holds {found}, but on rank 0 {first}: rounding may differ")
+                write!(formatter, "{run} holds {found}, but on the first rank {first}: rounding may differ")
             }
         }
     }
