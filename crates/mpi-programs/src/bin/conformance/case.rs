@@ -1,6 +1,7 @@
 //! One combination of arguments and settings.
 
 use std::fmt;
+use std::ops::Range;
 use std::rc::Rc;
 
 use mpi_programs::call::{Arguments, Call, Elements};
@@ -23,7 +24,10 @@ pub struct Case {
     pub algorithm: Option<&'static Algorithm>,
     pub parameters: Vec<(Parameter, i32)>,
     pub form: Form,
+    /// Of both groups together, if there are two.
     pub size: usize,
+    /// Ranks in the second group of an inter-communicator, else 0.
+    pub remote: usize,
     pub root: usize,
     pub count: usize,
     pub in_place: bool,
@@ -41,6 +45,7 @@ impl Case {
             parameters: Vec::new(),
             form: Form::Blocking,
             size,
+            remote: 0,
             root: size - 1,
             count: 2 * size + 1,
             in_place: false,
@@ -53,14 +58,35 @@ impl Case {
     /// skips empty messages, a broadcast to nobody, and a barrier of one rank.
     pub fn may_be_skipped(&self) -> bool {
         let is_alone = self.size == 1 && matches!(self.collective, Bcast | Barrier);
-        let pairs = || (0..self.size).flat_map(|from| (0..self.size).map(move |to| (from, to)));
-        is_alone || self.collective != Barrier && pairs().all(|(from, to)| self.share(from, to) == 0)
+        let mut pairs = (0..self.size).flat_map(|from| self.partners(from).map(move |to| (from, to)));
+        is_alone || self.collective != Barrier && pairs.all(|(from, to)| self.share(from, to) == 0)
+    }
+
+    fn local(&self) -> usize {
+        self.size - self.remote
+    }
+
+    /// The ranks with which one exchanges data.
+    fn partners(&self, rank: usize) -> Range<usize> {
+        match self.remote {
+            0 => 0..self.size,
+            _ if rank < self.local() => self.local()..self.size,
+            _ => 0..self.local(),
+        }
+    }
+
+    /// The ranks of a rank's group.
+    fn group(&self, rank: usize) -> Range<usize> {
+        if rank < self.local() { 0..self.local() } else { self.local()..self.size }
     }
 
     /// The algorithm that has to run, or `None` if the call has to go to the component below.
     pub fn serving(&self) -> Option<&'static Algorithm> {
         let commutes = !self.collective.reduces() || self.arithmetic.commutes();
-        self.algorithm.filter(|algorithm| algorithm.serves(self.size, commutes).is_ok())
+        let serves = |algorithm: &&Algorithm| algorithm.serves(self.size, self.remote, commutes).is_ok();
+        let forced = self.algorithm.filter(serves);
+        // Whatever is forced for one group, rules decide what runs between two.
+        if self.remote > 0 { forced.or(self.collective.algorithms().find(serves)) } else { forced }
     }
 
     /// How much goes from one rank to another, or is scattered to or gathered from a rank, in elements.
@@ -68,7 +94,10 @@ impl Case {
         let rank = match self.collective {
             Alltoallv | Alltoallw => from.min(to) * self.size + from.max(to),
             Allgatherv | Gatherv => from,
+            ReduceScatter | ReduceScatterBlock if self.remote > 0 => return self.part(to),
             ReduceScatter | Scatterv => to,
+            // The two directions differ, and one may be empty.
+            Allgather | Alltoall if from >= self.local() => self.size,
             _ => return self.count,
         };
         match combine(&[self.count as u64, rank as u64]) % 4 {
@@ -80,9 +109,21 @@ impl Case {
         }
     }
 
+    /// How much of a reduction of the other group a rank gets, in elements: together as many in one group as in the other.
+    fn part(&self, rank: usize) -> usize {
+        let (group, others) = (self.group(rank), self.partners(rank));
+        // The whole vector has about as many elements as the count says.
+        let total = self.count.div_ceil(self.size * self.size) * group.len() * others.len();
+        match self.collective {
+            ReduceScatter if rank + 1 == group.end => total - total / 2 / group.len() * (group.len() - 1),
+            ReduceScatter => total / 2 / group.len(),
+            _ => total / group.len(),
+        }
+    }
+
     /// The call with buffers whose contents follow from the seed.
     pub fn prepare(&self, communicator: &Communicator, seed: u64) -> Result<Call, Error> {
-        let rank = communicator.rank();
+        let rank = communicator.number(communicator.rank());
         let operator = || Operator::new(self.arithmetic).map(Rc::new);
         let arguments = Arguments {
             collective: self.collective,
@@ -98,9 +139,14 @@ impl Case {
     fn send_blocks(&self, rank: usize) -> Result<Vec<Elements>, Error> {
         let (shape, _) = self.shapes(rank);
         match self.collective {
-            Alltoallw => self.each(|peer| self.blocks(self.shapes(rank + peer).0, [self.share(rank, peer)])),
-            Alltoall | Alltoallv | ReduceScatter | ReduceScatterBlock | Scatter | Scatterv => {
-                self.blocks(shape, (0..self.size).map(|peer| self.share(rank, peer)))
+            Alltoallw => {
+                self.each(rank, |peer| self.blocks(self.shapes(rank + peer).0, [self.share(rank, peer)]))
+            }
+            Alltoall | Alltoallv | Scatter | Scatterv => {
+                self.blocks(shape, self.partners(rank).map(|peer| self.share(rank, peer)))
+            }
+            ReduceScatter | ReduceScatterBlock => {
+                self.blocks(shape, self.group(rank).map(|peer| self.share(rank, peer)))
             }
             _ => self.blocks(shape, [self.share(rank, 0)]),
         }
@@ -109,9 +155,11 @@ impl Case {
     fn receive_blocks(&self, rank: usize) -> Result<Vec<Elements>, Error> {
         let (_, shape) = self.shapes(rank);
         match self.collective {
-            Alltoallw => self.each(|peer| self.blocks(self.shapes(rank + peer).1, [self.share(peer, rank)])),
+            Alltoallw => {
+                self.each(rank, |peer| self.blocks(self.shapes(rank + peer).1, [self.share(peer, rank)]))
+            }
             Allgather | Allgatherv | Alltoall | Alltoallv | Gather | Gatherv => {
-                self.blocks(shape, (0..self.size).map(|peer| self.share(peer, rank)))
+                self.blocks(shape, self.partners(rank).map(|peer| self.share(peer, rank)))
             }
             _ => self.blocks(shape, [self.share(0, rank)]),
         }
@@ -130,9 +178,13 @@ impl Case {
         Ok(values.into_iter().map(|values| shape.elements(&datatype, values)).collect())
     }
 
-    /// For each rank the blocks that have a datatype of their own.
-    fn each(&self, blocks: impl Fn(usize) -> Result<Vec<Elements>, Error>) -> Result<Vec<Elements>, Error> {
-        Ok((0..self.size).map(blocks).collect::<Result<Vec<_>, _>>()?.concat())
+    /// For each partner of a rank the blocks that have a datatype of their own.
+    fn each(
+        &self,
+        rank: usize,
+        blocks: impl Fn(usize) -> Result<Vec<Elements>, Error>,
+    ) -> Result<Vec<Elements>, Error> {
+        Ok(self.partners(rank).map(blocks).collect::<Result<Vec<_>, _>>()?.concat())
     }
 }
 
@@ -145,7 +197,10 @@ impl fmt::Display for Case {
                 value => write!(formatter, ", {} {value}", parameter.name())?,
             }
         }
-        write!(formatter, ", {} ranks", self.size)?;
+        match self.remote {
+            0 => write!(formatter, ", {} ranks", self.size)?,
+            remote => write!(formatter, ", {} and {remote} ranks", self.local())?,
+        }
         if self.collective.is_rooted() {
             write!(formatter, ", root {}", self.root)?;
         }
