@@ -166,6 +166,15 @@ impl Collective {
         }
     }
 
+    /// The blocks that a rank cannot tell apart, for it knows the sum of their lengths alone: those into which a
+    /// reduce-scatter cuts the result for the other group.
+    pub fn inseparable_blocks(self, problem: &Problem, rank: usize) -> Range<usize> {
+        match self {
+            ReduceScatter | ReduceScatterBlock if problem.remote > 0 => problem.partners(rank),
+            _ => 0..0,
+        }
+    }
+
     /// Where a rank's input stands, if it has any.
     pub fn input(self, problem: &Problem, rank: usize, blocks: usize) -> Option<(Buffer, Range<usize>)> {
         let sent = self.send_blocks(problem, rank, blocks);

@@ -223,6 +223,45 @@ mod tests {
     }
 
     #[test]
+    fn groups_are_partners_of_each_other() {
+        let problem = Problem { root: 4, ..Problem::between(3, 2) };
+        assert_eq!((problem.group(1), problem.partners(1)), (0..3, 3..5));
+        assert_eq!((problem.group(3), problem.partners(3)), (3..5, 0..3));
+        assert_eq!(Problem::new(5).partners(3), 0..5);
+        let exchanged = problem.exchanged();
+        assert_eq!((exchanged.local(), exchanged.remote, exchanged.root), (2, 3, 1));
+        assert_eq!(exchanged.exchanged(), problem);
+    }
+
+    #[test]
+    fn an_algorithm_serves_one_group_or_two() {
+        for algorithm in crate::algorithms::REGISTRY {
+            let serves = |remote| algorithm.serves(8, remote, true);
+            let (one, two) = (Ok(()), Err(Reason(Requirement::OneGroup)));
+            match algorithm.is_for_two_groups() {
+                true => assert_eq!((serves(0), serves(3)), (Err(Reason(Requirement::TwoGroups)), one)),
+                false => assert_eq!((serves(0), serves(3)), (one, two)),
+            }
+        }
+    }
+
+    #[test]
+    fn exchanging_the_groups_renames_the_ranks_and_nothing_else() {
+        for algorithm in crate::algorithms::REGISTRY.iter().filter(|algorithm| algorithm.is_for_two_groups())
+        {
+            let problem = Problem { root: 1, ..Problem::between(3, 2) };
+            for rank in 0..problem.size {
+                let renamed = algorithm.program(&problem, rank).relabel(problem.remote);
+                let cut = algorithm.collective.cut();
+                let renamed =
+                    if cut == Cut::Vector { renamed } else { renamed.relabel_blocks(problem.remote) };
+                let exchanged = algorithm.program(&problem.exchanged(), (rank + 2) % 5);
+                assert_eq!(renamed, exchanged, "{} {}", algorithm.collective.name(), algorithm.name);
+            }
+        }
+    }
+
+    #[test]
     fn radix_is_cut_to_the_size() {
         assert_eq!(legal_radix(64, 5), 5);
         assert_eq!(legal_radix(64, 1), 2);

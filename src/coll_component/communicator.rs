@@ -234,9 +234,8 @@ impl Communicator {
         };
         Settings::of(collective).note_ran(prepared.number);
         log::debug!(
-            "rank {} of {}, communicator {}: {} of {} bytes by {}",
-            self.group.rank,
-            self.group.size,
+            "{}, communicator {}: {} of {} bytes by {}",
+            self.group,
             self.identifier,
             collective.name(),
             prepared.shape.call.bytes,

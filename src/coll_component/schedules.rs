@@ -51,7 +51,7 @@ pub enum Chosen<'a> {
 impl Schedules {
     /// None yet.
     pub fn new(group: Group, identifier: u32) -> Self {
-        let name = format!("rank {} of {}, communicator {identifier}", group.rank, group.size);
+        let name = format!("{group}, communicator {identifier}");
         Schedules { group, name, known: Vec::new(), reported: HashSet::new() }
     }
 
@@ -125,7 +125,7 @@ impl Schedules {
         for parameter in algorithm.parameters {
             match parameter {
                 Parameter::Radix => {
-                    let wanted = values.radix().or(radix).unwrap_or(default_radix(self.group.size));
+                    let wanted = values.radix().or(radix).unwrap_or(default_radix(self.group.all()));
                     problem.radix = self.radix(wanted);
                 }
                 Parameter::Segment => {
@@ -139,12 +139,12 @@ impl Schedules {
     }
 
     fn radix(&self, wanted: usize) -> usize {
-        let radix = legal_radix(wanted, self.group.size);
+        let radix = legal_radix(wanted, self.group.all());
         if radix != wanted {
             log::info!(
                 "{}: radix {wanted} is cut to {radix}, for there are {} ranks",
                 self.name,
-                self.group.size
+                self.group.all()
             );
         }
         radix

@@ -9,6 +9,7 @@ use crate::algorithms::Collective;
 use crate::engine::call::Counts;
 use crate::engine::{Execution, Plan};
 use std::ffi::c_void;
+use std::fmt;
 use std::ptr;
 
 /// Temporary memory and requests, kept from call to call.
@@ -29,7 +30,7 @@ pub struct Wrapping {
     after: Option<(Span, Span)>,
 }
 
-/// A rank among how many.
+/// A rank among how many. Displayed, two groups are a sum.
 #[derive(Clone, Copy)]
 pub struct Group {
     /// The rank.
@@ -49,6 +50,13 @@ impl Group {
     /// Number of ranks with which a rank exchanges data: those of the other group, if there is one.
     pub fn partners(self) -> usize {
         if self.remote == 0 { self.size } else { self.remote }
+    }
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "rank {} of {}", self.rank, self.size)?;
+        if self.remote == 0 { Ok(()) } else { write!(formatter, "+{}", self.remote) }
     }
 }
 

@@ -39,6 +39,8 @@ pub enum Fault {
     SendBufferWritten(Run),
     /// These blocks do not exist.
     OutOfRange(Run),
+    /// A rank knows how long these blocks are only together with others.
+    Parted(Run),
     /// These runs must not overlap.
     Overlap(Run, Run),
     /// Source and target of a copy, or operand and target of a reduction, do not fit.
@@ -122,6 +124,9 @@ impl fmt::Display for Fault {
             Fault::NoSendBuffer(run) => write!(formatter, "{run}: there is no send buffer"),
             Fault::SendBufferWritten(run) => write!(formatter, "{run} must not be written"),
             Fault::OutOfRange(run) => write!(formatter, "{run} is out of range"),
+            Fault::Parted(run) => {
+                write!(formatter, "{run} is part of blocks whose lengths are not known one by one")
+            }
             Fault::Overlap(first, second) => write!(formatter, "{first} overlaps {second}"),
             Fault::Misfit(misfit) => misfit.fmt(formatter),
             Fault::MessageMisfit(rank, step, misfit) => {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Job, mpirun, root, run, run_user_program, user_program};
+use common::{Job, compiled, mpirun, root, run, run_user_program, user_program};
 use rustcoll::algorithms::Collective;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -104,6 +104,39 @@ fn alone_it_serves_every_collective_of_an_intra_communicator() {
         let job = run(command.env("OMPI_MCA_coll", "rustcoll").arg(user_program()), 60);
         assert_right(&job);
     }
+}
+
+#[test]
+fn alone_it_makes_and_serves_inter_communicators() {
+    let program = compiled("inter_program");
+    for ranks in [2, 3, 6] {
+        let mut command = mpirun(ranks);
+        command.env("OMPI_MCA_coll", "rustcoll").env("OMPI_MCA_coll_rustcoll_verbose", "1");
+        let job = run(command.arg(&program), 60);
+        assert_right(&job);
+        job.assert_contains(&format!("rank 0 of 1+{}, communicator", ranks - 1));
+        job.assert_contains("allgatherv by inter_leaders");
+    }
+}
+
+#[test]
+fn what_is_forced_for_one_group_is_reported_once_in_each_of_two() {
+    let program = compiled("inter_program");
+    let mut command = mpirun(2);
+    command.args([
+        "--mca",
+        "coll_rustcoll_allgatherv_algorithm",
+        "ring",
+        "--mca",
+        "coll_rustcoll_verbose",
+        "1",
+    ]);
+    let job = run(command.arg(&program), 60);
+    assert_right(&job);
+    // Only merging runs it: once between the ranks and once with spawned ones, by each group's first rank.
+    let report = "ring is forced for allgatherv, but cannot serve this call: the communicator has two groups";
+    job.assert(job.count(report) == 4, "two communicators, one report for each group");
+    job.assert_contains("allgatherv by inter_leaders");
 }
 
 /// tuned has no collectives that do not block: a refused call goes below in one form, and cannot in the other.

@@ -69,14 +69,17 @@ pub fn mpirun(ranks: usize) -> Command {
 /// The C program of a user, compiled once.
 pub fn user_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("user_program");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/user_program.c");
-        let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
-        let status = Command::new(compiler).args(["-O2", "-Wall", "-o"]).args([&target, &source]).status();
-        assert!(status.expect("mpicc is there").success());
-        target
-    })
+    PROGRAM.get_or_init(|| compiled("user_program"))
+}
+
+/// Compiles a C program of the tests.
+pub fn compiled(name: &str) -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name).with_extension("c");
+    let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
+    let status = Command::new(compiler).args(["-O2", "-Wall", "-o"]).args([&target, &source]).status();
+    assert!(status.expect("mpicc is there").success());
+    target
 }
 
 /// Runs the user's program with options for `mpirun`, a broadcast's root, and everything the component logs.
