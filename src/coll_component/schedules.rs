@@ -80,8 +80,8 @@ impl Schedules {
         let choice = match values.forced(call.collective) {
             Some(algorithm) => match algorithm.serves(call.size, call.remote, call.commutative) {
                 Ok(()) => Choice::Use { algorithm, radix: None, segment: None },
-                // Whoever forces an algorithm for one group leaves it open what happens between two.
-                Err(reason @ Reason(Requirement::OneGroup)) => {
+                // Whoever forces an algorithm for one group leaves it open what happens between two, and vice versa.
+                Err(reason @ Reason(Requirement::OneGroup | Requirement::TwoGroups)) => {
                     self.report_refusal(algorithm, &reason.to_string(), false);
                     Rules::built_in().choose(call)
                 }

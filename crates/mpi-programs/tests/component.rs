@@ -38,7 +38,7 @@ fn forced_bandwidth_saving_broadcast_on_10_ranks_from_root_3() {
 
 #[test]
 fn all_ranks_get_the_same_bits_from_every_allreduce() {
-    for algorithm in Collective::Allreduce.algorithms() {
+    for algorithm in Collective::Allreduce.algorithms().filter(|algorithm| !algorithm.is_for_two_groups()) {
         for ranks in [2, 4, 7] {
             let job =
                 run_user_program(ranks, &["--mca", "coll_rustcoll_allreduce_algorithm", algorithm.name], 0);
@@ -137,6 +137,15 @@ fn what_is_forced_for_one_group_is_reported_once_in_each_of_two() {
     let report = "ring is forced for allgatherv, but cannot serve this call: the communicator has two groups";
     job.assert(job.count(report) == 4, "two communicators, one report for each group");
     job.assert_contains("allgatherv by inter_leaders");
+}
+
+#[test]
+fn what_is_forced_for_two_groups_leaves_one_to_the_rules() {
+    let job = run_user_program(4, &["--mca", "coll_rustcoll_allreduce_algorithm", "inter_leaders"], 0);
+    assert_right(&job);
+    let report = "inter_leaders is forced for allreduce, but cannot serve this call: the communicator has but one group";
+    job.assert(job.count(report) == 2, "two communicators, one report each");
+    job.assert_contains("allreduce by recursive_doubling");
 }
 
 /// tuned has no collectives that do not block: a refused call goes below in one form, and cannot in the other.
