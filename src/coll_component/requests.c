@@ -144,8 +144,8 @@ void rustcoll_stop_progress(void)
 /* The local group's communicator counts tags of its own, from the same start downwards: Open MPI runs collectives on it
  * that do not block, when it makes a communicator from the inter-communicator. So tags taken from the count of the
  * inter-communicator are used there mirrored, from the other end of the range upwards; the two would meet after 10^9
- * collectives. Those that block cannot meet with others: one ends before the next begins, on the one communicator as on the
- * other, and all ranks of the group run them in the same order. */
+ * collectives. Those that block cannot meet with others: one ends before the next begins, on the one communicator as on
+ * the other, and all ranks of the group run them in the same order. */
 static int tag_on_local_communicator(int tag)
 {
     return MCA_COLL_BASE_TAG_NONBLOCKING_END + (MCA_COLL_BASE_TAG_NONBLOCKING_BASE - tag);

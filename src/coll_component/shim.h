@@ -65,7 +65,8 @@ typedef struct rustcoll_below {
     int persistent[RUSTCOLL_COLLECTIVES];
 } rustcoll_below;
 
-/* An array of numbers, one for each rank (on an inter-communicator mostly of the other group), as the caller gave it; NULL values: there is none. */
+/* An array of numbers, one for each rank (on an inter-communicator mostly of the other group), as the caller gave it;
+ * NULL values: there is none. */
 typedef struct rustcoll_numbers {
     const void *values;
     int are_wide; /* ptrdiff_t, else int */
@@ -115,7 +116,8 @@ void rustcoll_communicator_free(void *state);
 int rustcoll_run(void *state, const rustcoll_call *call);
 
 /* Prepares a collective that does not block, under a tag of its own, on the local communicator under another one; what
- * `call` points to need not live on. An MPI error code, or RUSTCOLL_BELOW. `request` is what rustcoll_shim_complete will be called with. */
+ * `call` points to need not live on. An MPI error code, or RUSTCOLL_BELOW. `request` is what rustcoll_shim_complete
+ * will be called with. */
 int rustcoll_prepare(void *state, const rustcoll_call *call, int is_persistent, int tag, int local_tag,
                      void *request, void **operation);
 /* Starts a prepared collective; a persistent one may be started again after its completion. */

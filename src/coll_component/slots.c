@@ -68,8 +68,8 @@ static void describe_operator(description *described, struct ompi_op_t *operator
 /* The buffers of a collective with a root: one that the root has, and one that each rank has. */
 enum { OF_ROOT = 1, OF_EACH = 2 };
 
-/* Returns which of them are significant at this rank. Between groups the root has but the one, the ranks of the other group
- * have but the other, and those of the root's group none. */
+/* Returns which of them are significant at this rank. Between groups the root has but the one, the ranks of the other
+ * group have but the other, and those of the root's group none. */
 static int describe_root(description *described, int root, struct ompi_communicator_t *communicator)
 {
     const int rank = ompi_comm_rank(communicator);

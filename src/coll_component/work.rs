@@ -37,7 +37,8 @@ pub struct Group {
     pub rank: usize,
     /// Number of ranks.
     pub size: usize,
-    /// Number of ranks in the other group of an inter-communicator, else 0. Their numbers follow those of the own group.
+    /// Number of ranks in the other group of an inter-communicator, else 0. Their numbers follow those of the own
+    /// group.
     pub remote: usize,
 }
 

@@ -143,7 +143,8 @@ fn what_is_forced_for_one_group_is_reported_once_in_each_of_two() {
 fn what_is_forced_for_two_groups_leaves_one_to_the_rules() {
     let job = run_user_program(4, &["--mca", "coll_rustcoll_allreduce_algorithm", "inter_leaders"], 0);
     assert_right(&job);
-    let report = "inter_leaders is forced for allreduce, but cannot serve this call: the communicator has but one group";
+    let report =
+        "inter_leaders is forced for allreduce, but cannot serve this call: the communicator has but one";
     job.assert(job.count(report) == 2, "two communicators, one report each");
     job.assert_contains("allreduce by recursive_doubling");
 }

@@ -78,6 +78,16 @@ static void use(MPI_Comm inter, int is_first)
     free(theirs);
 }
 
+static void duplicate_later(MPI_Comm inter, int is_first)
+{
+    MPI_Comm duplicate;
+    MPI_Request request;
+    MPI_Comm_idup(inter, &duplicate, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    use(duplicate, is_first);
+    MPI_Comm_free(&duplicate);
+}
+
 /* A request outlives its communicator. */
 static void free_early(MPI_Comm inter, int is_first)
 {
@@ -132,6 +142,7 @@ static void test_groups(int first_size)
     MPI_Comm_split(MPI_COMM_WORLD, is_first, 0, &group);
     MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, is_first ? first_size : 0, 1, &inter);
     use(inter, is_first);
+    duplicate_later(inter, is_first);
     free_early(inter, is_first);
     merge(inter, is_first);
     split(inter, is_first);

@@ -2,7 +2,8 @@
 //! theirs, and tokens come back along the trees.
 //!
 //! Source: Yew, Tzeng, Lawrie 1987 (combining tree); here the parent of each root is the other root.
-//! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; 2(a + b − 1) messages for groups of a and b ranks.
+//! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; 2(a + b − 1) messages for groups of a and b
+//! ranks.
 //! Loses when: one group is much larger than the other and could leave earlier.
 
 use crate::algorithms::barrier::tree::collect_and_release;

@@ -2,10 +2,10 @@
 //! group's over its own.
 //!
 //! Source: Open MPI (`coll/basic`), where the leader receives from each rank of the other group in turn.
-//! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; the leaders send and receive one whole vector and
-//! reduce ceil(log2 p). Keeps the order of operands.
-//! A rank knows how the result for its own group is cut into blocks, but not how that for the other is: the blocks of the
-//! latter are moved only all together.
+//! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; the leaders send and receive one whole vector
+//! and reduce ceil(log2 p). Keeps the order of operands.
+//! A rank knows how the result for its own group is cut into blocks, but not how that for the other is: the blocks of
+//! the latter are moved only all together.
 //! Loses when: vectors are long; but nobody can cut them by blocks that he does not know.
 
 use super::{blocks_of_own, reduce_to_leader, scatter_from_leader};

@@ -5,9 +5,9 @@
 
 use super::{Binding, Collective, Counts, Layout, View};
 
-/// Binds the blocks of a collective's schedule, of which there are `blocks`, on one of the `local` ranks of a group that
-/// faces one of `remote`. The counts at a reduce-scatter's send buffer are those by which the result for the rank's own
-/// group is cut.
+/// Binds the blocks of a collective's schedule, of which there are `blocks`, on one of the `local` ranks of a group
+/// that faces one of `remote`. The counts at a reduce-scatter's send buffer are those by which the result for the
+/// rank's own group is cut.
 pub fn bind(
     collective: Collective,
     rank: usize,

@@ -109,7 +109,8 @@ impl Case {
         }
     }
 
-    /// How much of a reduction of the other group a rank gets, in elements: together as many in one group as in the other.
+    /// How much of a reduction of the other group a rank gets, in elements: together as many in one group as in the
+    /// other.
     fn part(&self, rank: usize) -> usize {
         let (group, others) = (self.group(rank), self.partners(rank));
         // The whole vector has about as many elements as the count says.
