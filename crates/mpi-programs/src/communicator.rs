@@ -93,8 +93,8 @@ impl Communicator {
         }
     }
 
-    /// Parts the ranks before the one given: an inter-communicator between those before and those from there on, both
-    /// of which there are. Its collectives are served by the named component.
+    /// An inter-communicator between the ranks before `at` and those from there on; there are some of both. Its
+    /// collectives are served by the named component as far as it has them.
     pub fn parted(&self, at: usize, component: &str) -> Result<Self, Error> {
         let is_first = self.rank < at;
         let group = Self::made(|new| {

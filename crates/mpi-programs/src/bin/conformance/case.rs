@@ -1,7 +1,6 @@
 //! One combination of arguments and settings.
 
 use std::fmt;
-use std::ops::Range;
 use std::rc::Rc;
 
 use mpi_programs::call::{Arguments, Call, Elements};
@@ -10,7 +9,7 @@ use mpi_programs::environment::Error;
 use mpi_programs::invocation::Form;
 use mpi_programs::operator::{Arithmetic, Operator};
 use mpi_programs::random::combine;
-use rustcoll::algorithms::{Algorithm, Collective, Parameter};
+use rustcoll::algorithms::{Algorithm, Collective, Parameter, Problem};
 
 use crate::shape::{Shape, Sides};
 
@@ -58,26 +57,13 @@ impl Case {
     /// skips empty messages, a broadcast to nobody, and a barrier of one rank.
     pub fn may_be_skipped(&self) -> bool {
         let is_alone = self.size == 1 && matches!(self.collective, Bcast | Barrier);
-        let mut pairs = (0..self.size).flat_map(|from| self.partners(from).map(move |to| (from, to)));
+        let mut pairs = (0..self.size).flat_map(|from| self.ranks().partners(from).map(move |to| (from, to)));
         is_alone || self.collective != Barrier && pairs.all(|(from, to)| self.share(from, to) == 0)
     }
 
-    fn local(&self) -> usize {
-        self.size - self.remote
-    }
-
-    /// The ranks with which one exchanges data.
-    fn partners(&self, rank: usize) -> Range<usize> {
-        match self.remote {
-            0 => 0..self.size,
-            _ if rank < self.local() => self.local()..self.size,
-            _ => 0..self.local(),
-        }
-    }
-
-    /// The ranks of a rank's group.
-    fn group(&self, rank: usize) -> Range<usize> {
-        if rank < self.local() { 0..self.local() } else { self.local()..self.size }
+    /// The ranks and their groups.
+    fn ranks(&self) -> Problem {
+        Problem::between(self.size - self.remote, self.remote)
     }
 
     /// The algorithm that has to run, or `None` if the call has to go to the component below.
@@ -97,7 +83,7 @@ impl Case {
             ReduceScatter | ReduceScatterBlock if self.remote > 0 => return self.part(to),
             ReduceScatter | Scatterv => to,
             // The two directions differ, and one may be empty.
-            Allgather | Alltoall if from >= self.local() => self.size,
+            Allgather | Alltoall if from >= self.ranks().local() => self.size,
             _ => return self.count,
         };
         match combine(&[self.count as u64, rank as u64]) % 4 {
@@ -112,7 +98,7 @@ impl Case {
     /// How much of a reduction of the other group a rank gets, in elements: together as many in one group as in the
     /// other.
     fn part(&self, rank: usize) -> usize {
-        let (group, others) = (self.group(rank), self.partners(rank));
+        let (group, others) = (self.ranks().group(rank), self.ranks().partners(rank));
         // The whole vector has about as many elements as the count says.
         let total = self.count.div_ceil(self.size * self.size) * group.len() * others.len();
         match self.collective {
@@ -144,10 +130,10 @@ impl Case {
                 self.each(rank, |peer| self.blocks(self.shapes(rank + peer).0, [self.share(rank, peer)]))
             }
             Alltoall | Alltoallv | Scatter | Scatterv => {
-                self.blocks(shape, self.partners(rank).map(|peer| self.share(rank, peer)))
+                self.blocks(shape, self.ranks().partners(rank).map(|peer| self.share(rank, peer)))
             }
             ReduceScatter | ReduceScatterBlock => {
-                self.blocks(shape, self.group(rank).map(|peer| self.share(rank, peer)))
+                self.blocks(shape, self.ranks().group(rank).map(|peer| self.share(rank, peer)))
             }
             _ => self.blocks(shape, [self.share(rank, 0)]),
         }
@@ -160,7 +146,7 @@ impl Case {
                 self.each(rank, |peer| self.blocks(self.shapes(rank + peer).1, [self.share(peer, rank)]))
             }
             Allgather | Allgatherv | Alltoall | Alltoallv | Gather | Gatherv => {
-                self.blocks(shape, self.partners(rank).map(|peer| self.share(peer, rank)))
+                self.blocks(shape, self.ranks().partners(rank).map(|peer| self.share(peer, rank)))
             }
             _ => self.blocks(shape, [self.share(0, rank)]),
         }
@@ -185,7 +171,7 @@ impl Case {
         rank: usize,
         blocks: impl Fn(usize) -> Result<Vec<Elements>, Error>,
     ) -> Result<Vec<Elements>, Error> {
-        Ok(self.partners(rank).map(blocks).collect::<Result<Vec<_>, _>>()?.concat())
+        Ok(self.ranks().partners(rank).map(blocks).collect::<Result<Vec<_>, _>>()?.concat())
     }
 }
 
@@ -200,7 +186,7 @@ impl fmt::Display for Case {
         }
         match self.remote {
             0 => write!(formatter, ", {} ranks", self.size)?,
-            remote => write!(formatter, ", {} and {remote} ranks", self.local())?,
+            remote => write!(formatter, ", {} and {remote} ranks", self.ranks().local())?,
         }
         if self.collective.is_rooted() {
             write!(formatter, ", root {}", self.root)?;
