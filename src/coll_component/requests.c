@@ -100,7 +100,8 @@ static void retain_side(rustcoll_request *request, const rustcoll_side *side, si
 }
 
 /* A communicator that the user frees must live on with its module until its requests are freed. Open MPI's own layer
- * retains datatypes and operators only in requests that are under way, which a new persistent one is not. */
+ * retains datatypes and operators only in requests that are under way, which a new persistent one is not; and of an
+ * alltoallw on a communicator with a topology, 4.1 retains no more datatypes than the rank has neighbours. */
 static int retain_all(rustcoll_request *request, const rustcoll_call *call, struct ompi_communicator_t *communicator)
 {
     rustcoll_topology topology;
@@ -112,7 +113,8 @@ static int retain_all(rustcoll_request *request, const rustcoll_call *call, stru
         sent = topology.outdegree;
         received = topology.indegree;
     }
-    size_t datatypes = NULL == call->recv.datatypes && NULL == call->send.datatypes ? 2 : sent + received;
+    const int is_typed = NULL != call->recv.datatypes || NULL != call->send.datatypes;
+    size_t datatypes = is_typed ? sent + received : 2;
     request->retained = calloc(3 + datatypes, sizeof *request->retained);
     if (NULL == request->retained) {
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -122,10 +124,10 @@ static int retain_all(rustcoll_request *request, const rustcoll_call *call, stru
         /* Freeing the inter-communicator frees this at once. */
         retain(request, communicator->c_local_comm);
     }
-    if (request->super.super.req_persistent) {
-        if (NULL != call->operator_) {
-            retain(request, call->operator_->handle);
-        }
+    if (request->super.super.req_persistent && NULL != call->operator_) {
+        retain(request, call->operator_->handle);
+    }
+    if (request->super.super.req_persistent || is_typed) {
         retain_side(request, &call->send, sent);
         retain_side(request, &call->recv, received);
     }
