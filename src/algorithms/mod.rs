@@ -47,7 +47,7 @@ pub struct Algorithm {
     pub requires: &'static [Requirement],
     /// The program of one rank.
     pub schedule: fn(&Problem, usize) -> Schedule,
-    /// What it costs, in closed form.
+    /// What a run of all ranks' schedules costs, in closed form; takes a problem that is known wholly.
     pub cost: fn(&Problem) -> Cost,
 }
 
