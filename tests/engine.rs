@@ -3,9 +3,9 @@
 //! Results are compared with locally computed ones.
 
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Edge, Problem, REGISTRY};
-use rustcoll::engine::call::{Counts, bind};
+use rustcoll::engine::call::{Counts, bind, bind_two_groups};
 use rustcoll::engine::in_process::{Area, Areas, ElementType, Semantics, run};
-use rustcoll::engine::{Binding, DataPlan, LengthExchange, Plan};
+use rustcoll::engine::{Binding, DataPlan, LengthExchange, Operation, Plan};
 use rustcoll::schedule::{Buffer, Schedule};
 use rustcoll::verify::problems;
 use std::ops::Range;
@@ -248,11 +248,35 @@ impl Case<'_> {
                 let Edge { peer, block } = self.sent(rank, buffer, block);
                 varied(peer + 2 * block)
             }
+            Collective::ReduceScatter | Collective::ReduceScatterBlock if self.problem.remote > 0 => {
+                self.units_between_groups(block)
+            }
+            // The two directions differ, and one may be empty.
+            Collective::Allgather | Collective::Alltoall if from >= self.problem.local() => {
+                self.count * (self.seed % 3) / 2
+            }
             Collective::Allgatherv
             | Collective::Gatherv
             | Collective::ReduceScatter
             | Collective::Scatterv => varied(block),
             _ => self.count,
+        }
+    }
+
+    /// Units of a rank's part of a reduction of the other group: together as many in one group as in the other.
+    fn units_between_groups(&self, rank: usize) -> usize {
+        let (group, others) = (self.problem.group(rank), self.problem.partners(rank));
+        let scale = self.count % 3;
+        if self.collective() == Collective::ReduceScatterBlock {
+            return scale * others.len();
+        }
+        let varied = |rank: usize| scale * ((rank + self.seed) % 4) / 2;
+        match rank + 1 == group.end {
+            true => {
+                let total = 3 * scale.min(1) * group.len().max(others.len());
+                total - (group.start..rank).map(varied).sum::<usize>()
+            }
+            false => varied(rank),
         }
     }
 
@@ -291,7 +315,7 @@ impl Case<'_> {
             Collective::Allreduce
             | Collective::Reduce
             | Collective::ReduceScatter
-            | Collective::ReduceScatterBlock => self.reduced(0..self.problem.size, block),
+            | Collective::ReduceScatterBlock => self.reduced(self.problem.partners(rank), block),
             Collective::Scan => self.reduced(0..rank + 1, block),
             Collective::Exscan => self.reduced(0..rank, block),
             Collective::Barrier => None,
@@ -325,7 +349,8 @@ impl Case<'_> {
         let count = |block| units(block) * UNIT / element.bytes();
         let counts = || has.clone().map(count).collect::<Vec<usize>>();
         let (send, recv) = forms(self.collective());
-        match if buffer == Buffer::Send { send } else { recv } {
+        let first = has.start;
+        let memory = match if buffer == Buffer::Send { send } else { recv } {
             Form::Vector | Form::Own | Form::Equal => Memory::equal(&element, has.clone(), count(has.start)),
             Form::Consecutive => Memory::placed(&element, consecutive(&counts())),
             Form::Placed => Memory::placed(&element, in_disorder(&counts())),
@@ -334,7 +359,8 @@ impl Case<'_> {
                 let typed = |block| element(block).repeated(units(block) * UNIT / element(block).bytes());
                 Memory::typed(&has.map(typed).collect::<Vec<ElementType>>())
             }
-        }
+        };
+        Memory { first, ..memory }
     }
 
     /// The send and the receive buffer, the input in one of them.
@@ -355,6 +381,12 @@ impl Case<'_> {
 
     /// The plans of all ranks; where lengths have to be exchanged first, this is done.
     fn plans(&self, memories: &[[Memory; 2]]) -> Vec<Plan> {
+        if self.problem.remote > 0 {
+            let plan = |(rank, [send, recv]): (usize, &[Memory; 2])| {
+                self.plan_of_two_groups(rank, &self.counts_of_input(rank, send), &recv.counts)
+            };
+            return memories.iter().enumerate().map(plan).collect();
+        }
         let bound: Vec<(Arc<Schedule>, Binding)> =
             memories.iter().enumerate().map(|(rank, memories)| self.bound(rank, memories)).collect();
         let exchange = |(schedule, binding): &_| LengthExchange::new(self.algorithm, schedule, binding);
@@ -364,6 +396,36 @@ impl Case<'_> {
                 let stages = exchange_lengths(&exchanges, self.semantics, self.seed as u64);
                 stages.iter().map(|stage| stage.plan.clone()).collect()
             }
+        }
+    }
+
+    /// A rank of the second group plans as if that were the first; only its messages know better.
+    fn plan_of_two_groups(&self, rank: usize, send: &Counts, recv: &Counts) -> Plan {
+        let first = self.problem.group(rank).start;
+        let seen = if first == 0 { self.problem.clone() } else { self.problem.exchanged() };
+        let schedule = (self.algorithm.schedule)(&seen, rank - first);
+        let groups = (seen.local(), seen.remote);
+        let binding = bind_two_groups(self.collective(), rank - first, groups, schedule.blocks, send, recv);
+        let mut plan = Plan::new(&schedule, &binding);
+        for operation in &mut plan.operations {
+            if let Operation::Send { peer, .. } | Operation::Receive { peer, .. } = operation {
+                *peer = (*peer + first as u32) % seen.size as u32;
+            }
+        }
+        plan
+    }
+
+    /// A caller counts the vector of a reduce-scatter by the parts of his own group.
+    fn counts_of_input(&self, rank: usize, send: &Memory) -> Counts {
+        let bytes = self.element(rank, Buffer::Send, 0).bytes();
+        let count = |rank: usize| self.units_between_groups(rank) * UNIT / bytes;
+        let mut group = self.problem.group(rank).map(count);
+        match self.collective() {
+            Collective::ReduceScatter => {
+                Counts::Each { places: consecutive(&group.collect::<Vec<_>>()).into(), bytes }
+            }
+            Collective::ReduceScatterBlock => Counts::One { count: group.next().unwrap(), bytes },
+            _ => send.counts.clone(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Reproducible algorithms reduce by one expression, whatever else a call says; no other algorithm does.
 
-use rustcoll::algorithms::{Algorithm, Collective, REGISTRY};
+use rustcoll::algorithms::{Algorithm, Collective, Problem, REGISTRY};
 use rustcoll::verify::{Expression, Expressions, expressions, problems};
 use std::collections::HashMap;
 
@@ -9,14 +9,17 @@ use std::collections::HashMap;
 enum Result {
     /// Of all ranks' contributions, in whichever collective.
     Total,
+    /// Of the contributions of one of two groups: how many ranks the second has, and the contributors' first rank.
+    Group(usize, usize),
     /// Of a scan, at a rank.
     Prefix(Collective, usize),
 }
 
 impl Result {
-    fn of(collective: Collective, rank: usize) -> Result {
+    fn of(collective: Collective, problem: &Problem, rank: usize) -> Result {
         match collective {
             Collective::Exscan | Collective::Scan => Result::Prefix(collective, rank),
+            _ if problem.remote > 0 => Result::Group(problem.remote, problem.partners(rank).start),
             _ => Result::Total,
         }
     }
@@ -35,7 +38,7 @@ impl Agreed {
         problems(algorithm, size).iter().all(|problem| {
             let results = expressions(algorithm, problem, &mut self.known).expect("verified");
             results.into_iter().all(|(rank, expression)| {
-                *self.results.entry(Result::of(algorithm.collective, rank)).or_insert(expression)
+                *self.results.entry(Result::of(algorithm.collective, problem, rank)).or_insert(expression)
                     == expression
             })
         })
@@ -81,7 +84,8 @@ fn no_other_algorithm_agrees() {
 fn every_reduction_has_a_reproducible_algorithm_for_every_operator() {
     for collective in Collective::ALL.into_iter().filter(|collective| collective.reduces()) {
         let mut algorithms = collective.algorithms().filter(|algorithm| algorithm.is_reproducible());
-        let serves_all = |algorithm: &Algorithm| (1..=64).all(|size| algorithm.serves(size, false).is_ok());
+        let serves_all =
+            |algorithm: &Algorithm| (1..=64).all(|size| algorithm.serves(size, 0, false).is_ok());
         assert!(algorithms.any(serves_all), "{}", collective.name());
     }
 }

@@ -35,11 +35,14 @@ fn schedules_are_as_committed() {
 fn snapshots() -> BTreeMap<String, String> {
     let mut snapshots = BTreeMap::new();
     for algorithm in REGISTRY {
-        for size in SIZES.into_iter().filter(|&size| algorithm.serves(size, true).is_ok()) {
+        let remote = |size| if algorithm.is_for_two_groups() { (size - 1) / 2 } else { 0 };
+        for size in SIZES.into_iter().filter(|&size| algorithm.serves(size, remote(size), true).is_ok()) {
+            let remote = remote(size);
             let root = if algorithm.collective.is_rooted() { 3 } else { 0 };
             // Three is the default radix at both sizes; it is fixed here lest the files follow a change of the default.
-            let problem = Problem { root, radix: 3, ..Problem::new(size) };
-            let name = format!("{}-{}-p{size}", algorithm.collective.name(), algorithm.name);
+            let problem = Problem { remote, root, radix: 3, ..Problem::new(size) };
+            let ranks = if remote == 0 { size.to_string() } else { format!("{}+{remote}", size - remote) };
+            let name = format!("{}-{}-p{ranks}", algorithm.collective.name(), algorithm.name);
             if algorithm.collective.cut() == Cut::Edges {
                 for (kind, graph) in topologies(size) {
                     let problem = Problem { graph, ..problem.clone() };
@@ -71,7 +74,7 @@ fn topologies(size: usize) -> [(&'static str, Graph); 2] {
 /// The schedules of all ranks, a blank line between them.
 fn schedules(algorithm: &Algorithm, problem: &Problem) -> String {
     let texts: Vec<String> =
-        (0..problem.size).map(|rank| (algorithm.schedule)(problem, rank).to_string()).collect();
+        (0..problem.size).map(|rank| algorithm.program(problem, rank).to_string()).collect();
     texts.join("\n")
 }
 

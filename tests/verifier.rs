@@ -16,7 +16,7 @@ struct Case {
 
 impl Case {
     fn new(algorithm: &'static Algorithm, problem: Problem) -> Case {
-        let schedules = (0..problem.size).map(|rank| (algorithm.schedule)(&problem, rank)).collect();
+        let schedules = (0..problem.size).map(|rank| algorithm.program(&problem, rank)).collect();
         Case { algorithm, problem, schedules }
     }
 
@@ -730,4 +730,99 @@ fn all_ranks_round_alike() {
     });
     let violation = verify_schedules(Collective::Allreduce, &Problem::new(3), false, &exchanged).unwrap_err();
     assert!(matches!(violation.fault, Fault::Association(..)));
+}
+
+// Two groups.
+
+/// The fault of programs between a group of one rank and one of two, whose root, if any, is the first of all.
+fn fault_between(collective: Collective, schedules: &[Schedule]) -> Fault {
+    verify_schedules(collective, &Problem::between(1, 2), true, schedules).unwrap_err().fault
+}
+
+/// Contributions go to all ranks of the other group, which combine what has arrived.
+fn exchange_and_combine(combine: impl Fn(usize, &mut Builder)) -> Vec<Schedule> {
+    programs(3, 1, |rank, program| {
+        for other in Problem::between(1, 2).partners(rank) {
+            program.receive(other, Scratch.block(other));
+            program.send(other, Send.block(0));
+        }
+        program.end_round();
+        combine(rank, program);
+    })
+}
+
+#[test]
+fn a_group_gets_the_result_of_the_other() {
+    let combine = |own: bool| {
+        exchange_and_combine(move |rank, program| match rank {
+            0 => program.reduce(Scratch.block(1), Scratch.block(2), Recv.block(0)),
+            1 if own => program.copy(Send.block(0), Recv.block(0)),
+            _ => program.copy(Scratch.block(0), Recv.block(0)),
+        })
+    };
+    let problem = Problem::between(1, 2);
+    verify_schedules(Collective::Allreduce, &problem, true, &combine(false)).unwrap();
+    let expected = Fault::Result(Recv.block(0), "block 0 of 1".into(), "block 0 of ranks 0 to 0".into());
+    assert_eq!(fault_between(Collective::Allreduce, &combine(true)), expected);
+}
+
+#[test]
+fn all_ranks_of_a_group_round_alike() {
+    let problem = Problem::between(3, 2);
+    let schedules = programs(5, 1, |rank, program| {
+        for other in problem.partners(rank) {
+            program.receive(other, Scratch.block(other));
+            program.send(other, Send.block(0));
+        }
+        program.end_round();
+        match rank {
+            0..3 => program.reduce(Scratch.block(3), Scratch.block(4), Recv.block(0)),
+            3 => combine_from_left(program, [0, 1, 2]),
+            _ => combine_from_right(program, [0, 1, 2]),
+        }
+    });
+    let violation = verify_schedules(Collective::Allreduce, &problem, true, &schedules).unwrap_err();
+    assert!(violation.rank == 4 && matches!(violation.fault, Fault::Association(..)));
+}
+
+#[test]
+fn the_root_s_group_has_no_buffers_but_the_root() {
+    let schedules = |with_last: bool| {
+        programs(3, 1, |rank, program| match rank {
+            0 => drop(program.send(1, Recv.block(0))),
+            1 => {
+                program.receive(0, Recv.block(0));
+                program.end_round();
+                program.send(2, Recv.block(0));
+            }
+            _ if with_last => drop(program.receive(1, Recv.block(0))),
+            _ => drop(program.receive(1, Scratch.block(0))),
+        })
+    };
+    verify_schedules(Collective::Bcast, &Problem::between(1, 2), true, &schedules(true)).unwrap();
+    assert_eq!(fault_between(Collective::Bcast, &schedules(false)), Fault::Undefined(Recv.block(0)));
+    let root_in_larger = Problem { root: 2, ..Problem::between(1, 2) };
+    let fault =
+        verify_schedules(Collective::Bcast, &root_in_larger, true, &schedules(true)).unwrap_err().fault;
+    assert_eq!(fault, Fault::OutOfRange(Recv.block(0)));
+}
+
+#[test]
+fn a_barrier_between_groups_waits_for_the_other_group() {
+    let schedules = programs(3, 1, |rank, program| match rank {
+        0 => program.exchange((1, Send.block(0)), (1, Scratch.block(0))),
+        1 => program.exchange((0, Send.block(0)), (0, Scratch.block(0))),
+        _ => {}
+    });
+    assert_eq!(fault_between(Collective::Barrier, &schedules), Fault::Unheard(2));
+}
+
+#[test]
+fn blocks_of_unknown_lengths_stay_together() {
+    let schedules = programs(3, 3, |rank, program| {
+        if rank == 0 {
+            program.send(1, Send.block(1));
+        }
+    });
+    assert_eq!(fault_between(Collective::ReduceScatter, &schedules), Fault::Parted(Send.block(1)));
 }

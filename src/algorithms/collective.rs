@@ -153,19 +153,27 @@ impl Collective {
         matches!(self, Allreduce | Exscan | Reduce | ReduceScatter | ReduceScatterBlock | Scan)
     }
 
+    /// Whether a rank takes part otherwise than as the root. In one group all do; of two groups, only the one without
+    /// the root.
+    fn is_member(self, problem: &Problem, rank: usize) -> bool {
+        !self.is_rooted() || problem.partners(problem.root).contains(&rank)
+    }
+
     /// The blocks that a rank's send buffer has, of `blocks` in all.
     pub fn send_blocks(self, problem: &Problem, rank: usize, blocks: usize) -> Range<usize> {
         let is_root = rank == problem.root;
         let in_place = problem.in_place && (is_root || !self.is_rooted());
         match self {
             Bcast => 0..0,
-            Scatter | Scatterv => 0..if is_root { blocks } else { 0 },
+            Scatter | Scatterv if is_root => problem.partners(rank),
+            Scatter | Scatterv => 0..0,
             NeighborAllgather | NeighborAllgatherv => 0..1,
             NeighborAlltoall | NeighborAlltoallv | NeighborAlltoallw => {
                 0..problem.graph.neighbours(rank).outdegree
             }
-            _ if in_place => 0..0,
+            _ if in_place || !self.is_member(problem, rank) => 0..0,
             Allgather | Allgatherv | Gather | Gatherv => rank..rank + 1,
+            Alltoall | Alltoallv | Alltoallw | ReduceScatter | ReduceScatterBlock => problem.partners(rank),
             _ => 0..blocks,
         }
     }
@@ -175,11 +183,24 @@ impl Collective {
         let is_root = rank == problem.root;
         match self {
             Barrier => 0..0,
-            Gather | Gatherv | Reduce => 0..if is_root { blocks } else { 0 },
+            Gather | Gatherv if is_root => problem.partners(rank),
+            Bcast | Reduce if is_root => 0..blocks,
+            Gather | Gatherv | Reduce => 0..0,
             Scatter | Scatterv if is_root && problem.in_place => 0..0,
+            Bcast | Scatter | Scatterv if !self.is_member(problem, rank) => 0..0,
             ReduceScatter | ReduceScatterBlock | Scatter | Scatterv => rank..rank + 1,
             _ if self.cut() == Cut::Edges => 0..problem.graph.neighbours(rank).indegree,
+            Allgather | Allgatherv | Alltoall | Alltoallv | Alltoallw => problem.partners(rank),
             _ => 0..blocks,
+        }
+    }
+
+    /// The blocks that a rank cannot tell apart, for it knows the sum of their lengths alone: those into which a
+    /// reduce-scatter cuts the result for the other group.
+    pub fn inseparable_blocks(self, problem: &Problem, rank: usize) -> Range<usize> {
+        match self {
+            ReduceScatter | ReduceScatterBlock if problem.remote > 0 => problem.partners(rank),
+            _ => 0..0,
         }
     }
 
@@ -192,7 +213,7 @@ impl Collective {
         match self {
             Bcast => (rank == problem.root).then_some((Buffer::Recv, 0..blocks)),
             Scatter | Scatterv => None,
-            _ if self.cut() == Cut::Edges => None,
+            _ if self.cut() == Cut::Edges || !problem.in_place => None,
             Allgather | Allgatherv | Gather | Gatherv => Some((Buffer::Recv, rank..rank + 1)),
             _ => Some((Buffer::Recv, 0..blocks)),
         }

@@ -12,6 +12,7 @@ mod collective;
 pub mod digits;
 mod gather;
 mod graph;
+mod inter;
 mod neighbor;
 mod phases;
 mod problem;
@@ -45,7 +46,7 @@ pub struct Algorithm {
     pub parameters: &'static [Parameter],
     /// What a call must satisfy.
     pub requires: &'static [Requirement],
-    /// The program of one rank.
+    /// The program of one rank, who numbers its own group first if there are two; see [`Algorithm::program`].
     pub schedule: fn(&Problem, usize) -> Schedule,
     /// What a run of all ranks' schedules costs, in closed form; takes a problem that is known wholly.
     pub cost: fn(&Problem) -> Cost,
@@ -142,6 +143,21 @@ pub static REGISTRY: &[&Algorithm] = &[
     &scatter::binomial::SCATTER,
     &scatter::linear::SCATTERV,
     &scatter::binomial::SCATTERV,
+    &inter::allgather::ALGORITHM,
+    &inter::allgatherv::ALGORITHM,
+    &inter::allreduce::ALGORITHM,
+    &inter::alltoall::ALLTOALL,
+    &inter::alltoall::ALLTOALLV,
+    &inter::alltoall::ALLTOALLW,
+    &inter::barrier::ALGORITHM,
+    &inter::bcast::ALGORITHM,
+    &inter::gather::ALGORITHM,
+    &inter::gatherv::ALGORITHM,
+    &inter::reduce::ALGORITHM,
+    &inter::reduce_scatter::REDUCE_SCATTER,
+    &inter::reduce_scatter::REDUCE_SCATTER_BLOCK,
+    &inter::scatter::ALGORITHM,
+    &inter::scatterv::ALGORITHM,
 ];
 
 #[cfg(test)]
@@ -165,8 +181,12 @@ mod tests {
     fn every_schedule_says_whose_it_is() {
         for algorithm in REGISTRY {
             for size in [1, 2, 7] {
+                let remote = if algorithm.is_for_two_groups() { size / 2 } else { 0 };
+                if algorithm.is_for_two_groups() && remote == 0 {
+                    continue;
+                }
                 for rank in 0..size {
-                    let schedule = (algorithm.schedule)(&Problem::new(size), rank);
+                    let schedule = algorithm.program(&Problem { remote, ..Problem::new(size) }, rank);
                     assert_eq!((schedule.rank, schedule.size), (rank, size), "{}", algorithm.name);
                 }
             }

@@ -1,7 +1,9 @@
 //! What an algorithm is given, and what it may ask for.
 
-use super::Graph;
+use super::{Cut, Graph};
+use crate::schedule::Schedule;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What all ranks know and agree on before a schedule is made, and of the topology each its own neighbours.
@@ -9,6 +11,8 @@ use std::sync::Arc;
 pub struct Problem {
     /// Number of ranks, at least 1.
     pub size: usize,
+    /// The last so many ranks are a second group, the other side of an inter-communicator; 0 if there is but one group.
+    pub remote: usize,
     /// The root, where the collective has one.
     pub root: usize,
     /// The input stands in the receive buffer and there is no send buffer.
@@ -30,6 +34,7 @@ impl Problem {
     pub fn new(size: usize) -> Self {
         Problem {
             size,
+            remote: 0,
             root: 0,
             in_place: false,
             radix: default_radix(size),
@@ -43,6 +48,37 @@ impl Problem {
     /// As much of this as a rank knows.
     pub fn known_to(&self, rank: usize) -> Self {
         Problem { graph: self.graph.known_to(rank), ..self.clone() }
+    }
+
+    /// The same with two groups of so many ranks each, the first of which has the lower numbers.
+    pub fn between(first: usize, second: usize) -> Self {
+        Problem { remote: second, ..Problem::new(first + second) }
+    }
+
+    /// Number of ranks in the first group.
+    pub fn local(&self) -> usize {
+        self.size - self.remote
+    }
+
+    /// The ranks of a rank's own group.
+    pub fn group(&self, rank: usize) -> Range<usize> {
+        if rank < self.local() { 0..self.local() } else { self.local()..self.size }
+    }
+
+    /// The ranks from which a rank gets data and to which it gives some: those of the other group, or all if there is
+    /// but one.
+    pub fn partners(&self, rank: usize) -> Range<usize> {
+        match self.remote {
+            0 => 0..self.size,
+            _ if rank < self.local() => self.local()..self.size,
+            _ => 0..self.local(),
+        }
+    }
+
+    /// The same problem as the ranks of the second group number it: their own group first.
+    pub fn exchanged(&self) -> Self {
+        let root = (self.root + self.remote) % self.size;
+        Problem { remote: self.local(), root, ..self.clone() }
     }
 
     /// A rank's number when counted from the root: the root is 0.
@@ -136,6 +172,10 @@ pub enum Requirement {
     /// Every rank must know the length of the longest block, which its arguments do not say: all scratch blocks are as
     /// long. Messages hold nothing but scratch blocks.
     LongestBlock,
+    /// There must be two groups. Who does not ask for this asks for one group.
+    TwoGroups,
+    /// There must be one group; never listed.
+    OneGroup,
 }
 
 /// Why an algorithm cannot serve a call.
@@ -156,27 +196,51 @@ impl fmt::Display for Reason {
             Reason::Unmet(Requirement::BlockLengths | Requirement::LongestBlock) => {
                 "lengths of blocks are not known"
             }
+            Reason::Unmet(Requirement::TwoGroups) => "the communicator has but one group",
+            Reason::Unmet(Requirement::OneGroup) => "the communicator has two groups",
             Reason::Irreproducible => "its results are not reproducible",
         })
     }
 }
 
 impl super::Algorithm {
-    /// Whether the algorithm can serve calls on so many ranks whose operator commutes or does not.
-    pub fn serves(&self, size: usize, commutative: bool) -> Result<(), Reason> {
+    /// Whether the algorithm can serve calls on so many ranks, the last `remote` of which are a second group, whose
+    /// operator commutes or does not.
+    pub fn serves(&self, size: usize, remote: usize, commutative: bool) -> Result<(), Reason> {
         let is_met = |requirement: &Requirement| match requirement {
             Requirement::Commutative => commutative,
             Requirement::EvenSize => size.is_multiple_of(2),
+            Requirement::TwoGroups => remote > 0,
+            Requirement::OneGroup => remote == 0,
             // Whoever executes the schedule sees to it.
             Requirement::Nodes | Requirement::BlockLengths | Requirement::LongestBlock => true,
         };
-        let unmet = self.requires.iter().find(|requirement| !is_met(requirement));
-        unmet.map_or(Ok(()), |&requirement| Err(Reason::Unmet(requirement)))
+        let groups = if self.is_for_two_groups() { Requirement::TwoGroups } else { Requirement::OneGroup };
+        let mut requirements = [groups].into_iter().chain(self.requires.iter().copied());
+        requirements
+            .find(|requirement| !is_met(requirement))
+            .map_or(Ok(()), |unmet| Err(Reason::Unmet(unmet)))
     }
 
     /// Whether its schedule depends on the ranks' nodes.
     pub fn takes_nodes(&self) -> bool {
         self.requires.contains(&Requirement::Nodes)
+    }
+
+    /// Whether it is made for inter-communicators.
+    pub fn is_for_two_groups(&self) -> bool {
+        self.requires.contains(&Requirement::TwoGroups)
+    }
+
+    /// The program of any rank. Schedules are written by ranks that number their own group first; the programs of the
+    /// second group are translated.
+    pub fn program(&self, problem: &Problem, rank: usize) -> Schedule {
+        let first = problem.local();
+        if rank < first {
+            return (self.schedule)(&problem.known_to(rank), rank);
+        }
+        let program = (self.schedule)(&problem.exchanged(), rank - first).relabel(first);
+        if self.collective.cut() == Cut::Vector { program } else { program.relabel_blocks(first) }
     }
 
     /// Whether it keeps the order of operands.
@@ -194,6 +258,45 @@ mod tests {
         let expected = [(1, 2), (2, 2), (4, 2), (5, 3), (9, 3), (10, 4), (512, 23), (4096, 64)];
         for (size, radix) in expected {
             assert_eq!(default_radix(size), radix, "p = {size}");
+        }
+    }
+
+    #[test]
+    fn groups_are_partners_of_each_other() {
+        let problem = Problem { root: 4, ..Problem::between(3, 2) };
+        assert_eq!((problem.group(1), problem.partners(1)), (0..3, 3..5));
+        assert_eq!((problem.group(3), problem.partners(3)), (3..5, 0..3));
+        assert_eq!(Problem::new(5).partners(3), 0..5);
+        let exchanged = problem.exchanged();
+        assert_eq!((exchanged.local(), exchanged.remote, exchanged.root), (2, 3, 1));
+        assert_eq!(exchanged.exchanged(), problem);
+    }
+
+    #[test]
+    fn an_algorithm_serves_one_group_or_two() {
+        for algorithm in crate::algorithms::REGISTRY {
+            let serves = |remote| algorithm.serves(8, remote, true);
+            let (one, two) = (Ok(()), Err(Reason::Unmet(Requirement::OneGroup)));
+            match algorithm.is_for_two_groups() {
+                true => assert_eq!((serves(0), serves(3)), (Err(Reason::Unmet(Requirement::TwoGroups)), one)),
+                false => assert_eq!((serves(0), serves(3)), (one, two)),
+            }
+        }
+    }
+
+    #[test]
+    fn exchanging_the_groups_renames_the_ranks_and_nothing_else() {
+        for algorithm in crate::algorithms::REGISTRY.iter().filter(|algorithm| algorithm.is_for_two_groups())
+        {
+            let problem = Problem { root: 1, ..Problem::between(3, 2) };
+            for rank in 0..problem.size {
+                let renamed = algorithm.program(&problem, rank).relabel(problem.remote);
+                let cut = algorithm.collective.cut();
+                let renamed =
+                    if cut == Cut::Vector { renamed } else { renamed.relabel_blocks(problem.remote) };
+                let exchanged = algorithm.program(&problem.exchanged(), (rank + 2) % 5);
+                assert_eq!(renamed, exchanged, "{} {}", algorithm.collective.name(), algorithm.name);
+            }
         }
     }
 

@@ -10,6 +10,8 @@
 //! p = 8        ((01)(23))((45)(67))
 //! ```
 //!
+//! Between two groups each group's values are reduced by one expression of its own.
+//!
 //! Operands stay in the order of ranks, so operators that do not commute are served as well. In the scans each rank has
 //! an expression of its own. `tests/reproducible.rs` proves all this, and that no other algorithm belongs here:
 //! `binary_blocks`, `reduce_bcast` and `reduce_scatter_v` agree among each other, but on another expression.
@@ -20,10 +22,10 @@ impl Algorithm {
     /// Whether its results are reproducible. What only moves data always is.
     pub fn is_reproducible(&self) -> bool {
         let reproducible: &[&str] = match self.collective {
-            Collective::Allreduce => &["recursive_doubling", "rabenseifner"],
-            Collective::Reduce => &["binomial_in_order", "rabenseifner"],
+            Collective::Allreduce => &["recursive_doubling", "rabenseifner", "inter_leaders"],
+            Collective::Reduce => &["binomial_in_order", "rabenseifner", "inter_leaders"],
             Collective::ReduceScatter | Collective::ReduceScatterBlock => {
-                &["recursive_doubling", "butterfly"]
+                &["recursive_doubling", "butterfly", "inter_leaders"]
             }
             Collective::Exscan | Collective::Scan => &["recursive_doubling"],
             collective => return !collective.reduces(),

@@ -169,6 +169,8 @@ pub struct Arguments {
     pub in_place: bool,
     /// The root, 0 where there is none.
     pub root: usize,
+    /// Whether it is a call on an inter-communicator.
+    has_two_groups: bool,
     /// The send buffer.
     pub send: Side,
     /// The receive buffer.
@@ -186,6 +188,7 @@ impl Arguments {
             collective: Collective::Allgather,
             in_place: true,
             root: 0,
+            has_two_groups: false,
             send: Side::none(),
             recv: Side::elements(all, count, bytes()),
             operator: NO_OPERATOR,
@@ -196,13 +199,19 @@ impl Arguments {
     ///
     /// # Safety
     /// The call comes from the shim, and its send and its receive buffer have so many blocks, where each has a count.
-    pub unsafe fn read(call: &rustcoll_call, (sent, received): (usize, usize)) -> Arguments {
+    pub unsafe fn read(
+        call: &rustcoll_call,
+        (sent, received): (usize, usize),
+        has_two_groups: bool,
+    ) -> Arguments {
+        let collective = Collective::ALL[call.collective as usize];
         // SAFETY: by this function's contract.
         let mut arguments = unsafe {
             Arguments {
-                collective: Collective::ALL[call.collective as usize],
+                collective,
                 in_place: call.in_place != 0,
                 root: call.root as usize,
+                has_two_groups,
                 send: Side::read(&call.send, sent),
                 recv: Side::read(&call.recv, received),
                 operator: if call.operator_.is_null() { NO_OPERATOR } else { *call.operator_ },
@@ -230,6 +239,7 @@ impl Arguments {
             collective: Collective::Allreduce,
             in_place: true,
             root: 0,
+            has_two_groups: false,
             send: Side::none(),
             recv: Side::elements(numbers.cast(), count, super::pml::numbers()),
             operator: super::pml::maximum(),
@@ -278,8 +288,12 @@ impl Arguments {
         self.is_measured() && self.measured_bytes() == 0
     }
 
-    /// Whether all ranks know the same measure. Where each knows its own counts only, there is none.
+    /// Whether all ranks know the same measure. Where each knows its own counts only, there is none; nor where the two
+    /// directions of a collective between groups may differ, or the root's group is not told any counts.
     fn is_measured(&self) -> bool {
+        if self.has_two_groups {
+            return self.collective == Collective::Allreduce;
+        }
         !matches!(
             self.collective,
             Collective::Barrier

@@ -2,6 +2,7 @@
 
 use super::arguments::Arguments;
 use super::bindings::*;
+use super::channel::{Channel, Line};
 use super::exchanging::Exchanging;
 use super::job::Job;
 use super::memory::OutOfMemory;
@@ -10,9 +11,9 @@ use super::operation::Operation;
 use super::parameters::{self, Settings, Values, word};
 use super::schedules::{Chosen, Schedules, may_take_nodes};
 use super::topology;
-use super::work::{Channel, Group, Work, Wrapping};
+use super::work::{Group, Work, Wrapping};
 use crate::algorithms::{Collective, Cut, Graph, Problem};
-use crate::engine::call::{Counts, bind};
+use crate::engine::call::{Counts, bind, bind_two_groups};
 use crate::engine::{LengthExchange, Plan};
 use crate::selection::Call;
 use std::cell::UnsafeCell;
@@ -25,6 +26,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// within the progress that the blocking one makes or by another thread: duplicating a communicator does so.
 pub struct Communicator {
     handle: *const c_void,
+    /// The handle of the communicator that reaches the own group of an inter-communicator; else the same.
+    local: *const c_void,
     group: Group,
     identifier: u32,
     below: rustcoll_below,
@@ -116,9 +119,15 @@ pub struct Planned {
 
 impl Communicator {
     /// State of a new communicator.
-    pub fn new(handle: *const c_void, group: Group, identifier: u32, below: rustcoll_below) -> Self {
+    pub fn new(
+        [handle, local]: [*const c_void; 2],
+        group: Group,
+        identifier: u32,
+        below: rustcoll_below,
+    ) -> Self {
         Communicator {
             handle,
+            local,
             group,
             identifier,
             below,
@@ -139,20 +148,32 @@ impl Communicator {
         self.handle
     }
 
+    /// Where a collective runs under a tag, and under another one within the own group of an inter-communicator.
+    fn channel(&self, tag: c_int, local_tag: c_int) -> Channel {
+        Channel {
+            own: Line { communicator: self.local, tag: local_tag },
+            other: Line { communicator: self.handle, tag },
+            own_size: self.group.size,
+        }
+    }
+
     /// The arguments of a call.
     ///
     /// # Safety
     /// The call comes from the shim, on this communicator.
     pub unsafe fn arguments(&self, call: &rustcoll_call) -> Arguments {
-        let blocks = match Collective::ALL[call.collective as usize].cut() {
+        let collective = Collective::ALL[call.collective as usize];
+        let blocks = match collective.cut() {
             Cut::Edges => {
                 let neighbours = self.graph().neighbours(self.group.rank);
                 (neighbours.outdegree, neighbours.indegree)
             }
-            Cut::Pairs | Cut::Ranks | Cut::Vector => (self.group.size, self.group.size),
+            // How the result for its own group is cut is all that a rank knows of a reduce-scatter between groups.
+            _ if collective == Collective::ReduceScatter => (self.group.size, self.group.size),
+            Cut::Pairs | Cut::Ranks | Cut::Vector => (self.group.partners(), self.group.partners()),
         };
         // SAFETY: by this function's contract.
-        unsafe { Arguments::read(call, blocks) }
+        unsafe { Arguments::read(call, blocks, self.group.remote > 0) }
     }
 
     /// The topology, as far as this rank knows it. MPI refuses neighbourhood collectives where there is none.
@@ -218,7 +239,7 @@ impl Communicator {
         let Some(Job { arguments, planned, wrapping, .. }) = &jobs[collective as usize] else {
             return MPI_ERR_INTERN;
         };
-        let channel = Channel { communicator: self.handle, tag: tag(collective) };
+        let channel = self.channel(tag(collective), tag(collective));
         let limit = Settings::of(collective).values().scratch_limit();
         let ended = match &planned.program {
             Program::Plan(plan) => {
@@ -241,7 +262,7 @@ impl Communicator {
     /// # Safety
     /// As for [`Communicator::admit`].
     pub unsafe fn exchange_nodes(&self) -> c_int {
-        let Group { rank, size } = self.group;
+        let Group { rank, size, .. } = self.group;
         let mut all = vec![0_u64; size];
         all[rank] = nodes::identity();
         let mut arguments = Arguments::allgather(all.as_mut_ptr().cast(), size_of::<u64>());
@@ -251,7 +272,7 @@ impl Communicator {
         let schedule = (bruck.schedule)(&problem, rank);
         let binding = bind(collective, rank, schedule.blocks, &send.counts, &recv.counts);
         let plan = Plan::new(&schedule, &binding);
-        let channel = Channel { communicator: self.handle, tag: tag(collective) };
+        let channel = self.channel(tag(collective), tag(collective));
         // SAFETY: by this function's contract nobody else uses it.
         let Blocking { work, .. } = unsafe { &mut *self.blocking.get() };
         let prepared = work.prepare(&plan, &mut arguments, self.group, false).map_err(|_| MPI_ERR_NO_MEM);
@@ -271,7 +292,7 @@ impl Communicator {
     }
 
     fn lacks_nodes(&self, arguments: &Arguments, values: Values, has_below: bool) -> bool {
-        let call = described(arguments, values, self.group.size);
+        let call = described(arguments, values, self.group);
         let mut planning = self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         planning.schedules.lack_nodes(&call, values, has_below)
     }
@@ -322,7 +343,7 @@ impl Communicator {
         &self,
         mut arguments: Arguments,
         is_persistent: bool,
-        tag: c_int,
+        (tag, local_tag): (c_int, c_int),
         request: *mut c_void,
     ) -> Option<Result<Operation, c_int>> {
         let below = if is_persistent { &self.below.persistent } else { &self.below.nonblocking };
@@ -340,7 +361,7 @@ impl Communicator {
         let Ok(wrapping) = self.obtain(&mut work, &mut arguments, &planned, limit) else {
             return Some(Err(MPI_ERR_NO_MEM));
         };
-        let channel = Channel { communicator: self.handle, tag };
+        let channel = self.channel(tag, local_tag);
         Some(Ok(Operation::new(planned.program, arguments, wrapping, work, channel, limit, request)))
     }
 
@@ -353,7 +374,7 @@ impl Communicator {
         let prepared = match last {
             Some(prepared) if prepared.shape.is_of(arguments, values, has_below) => prepared,
             _ => {
-                let shape = Shape::new(arguments, values, has_below, self.group.size);
+                let shape = Shape::new(arguments, values, has_below, self.group);
                 let has_graph = collective.cut() == Cut::Edges;
                 let graph = if has_graph { self.graph().clone() } else { Graph::default() };
                 let chosen = schedules.choose(
@@ -364,14 +385,13 @@ impl Communicator {
                     has_below,
                     graph,
                 );
-                last.insert(prepared(shape, chosen, self.group.rank))
+                last.insert(prepared(shape, chosen, self.group))
             }
         };
         Settings::of(collective).note_ran(prepared.number);
         log::debug!(
-            "rank {} of {}, communicator {}: {} of {} bytes by {}",
-            self.group.rank,
-            self.group.size,
+            "{}, communicator {}: {} of {} bytes by {}",
+            self.group,
             self.identifier,
             collective.name(),
             prepared.shape.call.bytes,
@@ -382,11 +402,12 @@ impl Communicator {
 }
 
 /// What rules are told of a call.
-fn described(arguments: &Arguments, values: Values, size: usize) -> Call {
+fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
     let collective = arguments.collective;
     Call {
         collective,
-        size,
+        size: group.all(),
+        remote: group.remote,
         bytes: arguments.measured_bytes(),
         commutative: arguments.operator.commutative != 0,
         // Only the root knows whether it is, and a choice must not depend on what one rank knows.
@@ -396,9 +417,9 @@ fn described(arguments: &Arguments, values: Values, size: usize) -> Call {
 }
 
 impl Shape {
-    fn new(arguments: &Arguments, values: Values, has_below: bool, size: usize) -> Shape {
+    fn new(arguments: &Arguments, values: Values, has_below: bool, group: Group) -> Shape {
         let &Arguments { in_place, root, .. } = arguments;
-        let call = described(arguments, values, size);
+        let call = described(arguments, values, group);
         let (send, recv) = (arguments.send.counts.clone(), arguments.recv.counts.clone());
         Shape { call, in_place, root, values, send, recv, has_gaps: arguments.has_gaps(), has_below }
     }
@@ -416,7 +437,7 @@ impl Shape {
     }
 }
 
-fn prepared(shape: Shape, chosen: Chosen, rank: usize) -> Prepared {
+fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
     let Chosen::Here { algorithm, number, schedule } = chosen else {
         return Prepared { shape, number: 0, planned: None };
     };
@@ -424,7 +445,11 @@ fn prepared(shape: Shape, chosen: Chosen, rank: usize) -> Prepared {
     let is_packed = collective == Collective::Bcast && shape.has_gaps && schedule.blocks > 1;
     let packed = Counts::One { count: shape.call.bytes, bytes: 1 };
     let recv = if is_packed { &packed } else { &shape.recv };
-    let binding = bind(collective, rank, schedule.blocks, &shape.send, recv);
+    let Group { rank, size, remote } = group;
+    let binding = match remote {
+        0 => bind(collective, rank, schedule.blocks, &shape.send, recv),
+        _ => bind_two_groups(collective, rank, (size, remote), schedule.blocks, &shape.send, recv),
+    };
     let program = match LengthExchange::new(algorithm, schedule, &binding) {
         Some(exchange) => Program::Exchange(Arc::new(exchange)),
         None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),

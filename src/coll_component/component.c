@@ -208,9 +208,6 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicat
     char preference[OPAL_MAX_INFO_VAL + 1];
     int has_preference = 0, given = 0, is_given = rustcoll_given_priority(&given);
     *priority = -1;
-    if (OMPI_COMM_IS_INTER(communicator)) {
-        return NULL;
-    }
     if (NULL != communicator->super.s_info) {
         opal_info_get(communicator->super.s_info, "ompi_comm_coll_preference", sizeof preference, preference,
                       &has_preference);
@@ -219,6 +216,6 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicat
     if (0 > *priority) {
         return NULL;
     }
-    rustcoll_module *module = rustcoll_module_new();
+    rustcoll_module *module = rustcoll_module_new(OMPI_COMM_IS_INTER(communicator));
     return NULL == module ? NULL : &module->super;
 }

@@ -46,9 +46,9 @@ typedef struct rustcoll_module {
 } rustcoll_module;
 
 /* Makes the module of a communicator. */
-rustcoll_module *rustcoll_module_new(void);
+rustcoll_module *rustcoll_module_new(int is_inter);
 /* Enters this component's functions into a module's slots. */
-void rustcoll_fill_slots(mca_coll_base_module_t *module);
+void rustcoll_fill_slots(mca_coll_base_module_t *module, int is_inter);
 
 /* Makes the request of a collective that does not block, and starts it unless it is persistent. An error code, or
  * RUSTCOLL_BELOW; then there is no request. */

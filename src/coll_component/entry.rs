@@ -87,16 +87,18 @@ extern "C" fn rustcoll_priority(
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_communicator_new(
     handle: *const c_void,
+    local: *const c_void,
     rank: c_int,
     size: c_int,
+    remote: c_int,
     identifier: c_uint,
     below: *const rustcoll_below,
 ) -> *mut c_void {
     guarded(ptr::null_mut(), || {
         // SAFETY: the shim passes a valid description.
         let below = unsafe { *below };
-        let group = Group { rank: rank as usize, size: size as usize };
-        let communicator = Communicator::new(handle, group, identifier, below);
+        let group = Group { rank: rank as usize, size: size as usize, remote: remote as usize };
+        let communicator = Communicator::new([handle, local], group, identifier, below);
         Box::into_raw(Box::new(communicator)).cast()
     })
 }
@@ -144,6 +146,7 @@ extern "C" fn rustcoll_prepare(
     call: *const rustcoll_call,
     is_persistent: c_int,
     tag: c_int,
+    local_tag: c_int,
     request: *mut c_void,
     operation: *mut *mut c_void,
 ) -> c_int {
@@ -151,7 +154,7 @@ extern "C" fn rustcoll_prepare(
     guarded(MPI_ERR_INTERN, || unsafe {
         let communicator = &*state.cast::<Communicator>();
         let arguments = communicator.arguments(&*call);
-        match communicator.prepare(arguments, is_persistent != 0, tag, request) {
+        match communicator.prepare(arguments, is_persistent != 0, (tag, local_tag), request) {
             None => RUSTCOLL_BELOW,
             Some(Err(error)) => error,
             Some(Ok(prepared)) => {
@@ -188,12 +191,12 @@ fn signatures_agree() {
     let _ = [header::rustcoll_start as unsafe extern "C" fn(_), rustcoll_start];
     let _ = [header::rustcoll_priority as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_priority];
     let _ = [
-        header::rustcoll_communicator_new as unsafe extern "C" fn(_, _, _, _, _) -> _,
+        header::rustcoll_communicator_new as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _,
         rustcoll_communicator_new,
     ];
     let _ = [header::rustcoll_communicator_free as unsafe extern "C" fn(_), rustcoll_communicator_free];
     let _ = [header::rustcoll_run as unsafe extern "C" fn(_, _) -> _, rustcoll_run];
-    let _ = [header::rustcoll_prepare as unsafe extern "C" fn(_, _, _, _, _, _) -> _, rustcoll_prepare];
+    let _ = [header::rustcoll_prepare as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _, rustcoll_prepare];
     let _ = [header::rustcoll_operation_start as unsafe extern "C" fn(_), rustcoll_operation_start];
     let _ = [header::rustcoll_operation_free as unsafe extern "C" fn(_), rustcoll_operation_free];
     let _ = [header::rustcoll_progress as unsafe extern "C" fn() -> _, rustcoll_progress];

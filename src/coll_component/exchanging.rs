@@ -2,8 +2,9 @@
 
 use super::arguments::Arguments;
 use super::bindings::{MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE};
+use super::channel::Channel;
 use super::pml::Error;
-use super::work::{Channel, Work, Wrapping};
+use super::work::{Work, Wrapping};
 use crate::engine::{DataPlan, LengthExchange, Plan};
 use std::ptr;
 use std::slice;

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod bindings;
+mod channel;
 mod communicator;
 mod entry;
 mod exchanging;

@@ -56,17 +56,20 @@ static int enable(mca_coll_base_module_t *super, struct ompi_communicator_t *com
     each_saved(module, retain);
     module->has_saved = 1;
     const rustcoll_below below = served_below(&module->below);
-    module->state = rustcoll_communicator_new(communicator, ompi_comm_rank(communicator),
-                                              ompi_comm_size(communicator), communicator->c_contextid, &below);
+    const int is_inter = OMPI_COMM_IS_INTER(communicator);
+    module->state = rustcoll_communicator_new(communicator, is_inter ? communicator->c_local_comm : communicator,
+                                              ompi_comm_rank(communicator), ompi_comm_size(communicator),
+                                              is_inter ? ompi_comm_remote_size(communicator) : 0,
+                                              communicator->c_contextid, &below);
     return NULL == module->state ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-rustcoll_module *rustcoll_module_new(void)
+rustcoll_module *rustcoll_module_new(int is_inter)
 {
     rustcoll_module *module = OBJ_NEW(rustcoll_module);
     if (NULL != module) {
         module->super.coll_module_enable = enable;
-        rustcoll_fill_slots(&module->super);
+        rustcoll_fill_slots(&module->super, is_inter);
     }
     return module;
 }

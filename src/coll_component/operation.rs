@@ -2,10 +2,11 @@
 
 use super::arguments::Arguments;
 use super::bindings::*;
+use super::channel::Channel;
 use super::communicator::Program;
 use super::exchanging::Exchanging;
 use super::pml::Error;
-use super::work::{Channel, Work, Wrapping};
+use super::work::{Work, Wrapping};
 use crate::engine::Plan;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

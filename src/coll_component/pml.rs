@@ -2,6 +2,7 @@
 
 use super::arguments::Side;
 use super::bindings::*;
+use super::channel::Channel;
 use crate::engine::{Memory, Region, Transport};
 use crate::schedule::{Buffer, Post};
 use std::ffi::{c_int, c_void};
@@ -134,10 +135,8 @@ pub unsafe fn copy(source: Span, target: Span) -> Result<(), Error> {
 
 /// One rank's side of one collective.
 pub struct Pml<'a> {
-    /// The communicator's handle.
-    pub communicator: *const c_void,
-    /// The collective's tag.
-    pub tag: c_int,
+    /// How peers are reached.
+    pub channel: Channel,
     /// The send buffer.
     pub send: &'a Side,
     /// The receive buffer.
@@ -215,19 +214,12 @@ impl Transport for Pml<'_> {
             region.memory
         );
         let (address, elements, datatype) = self.handles(region);
+        let (line, rank) = self.channel.to(peer);
         let request = &mut self.requests[post as usize];
         // SAFETY: the region lies in memory that stays valid until the post was waited for, as the schedule does
         // before the collective ends; the slot outlives the request.
         check(unsafe {
-            rustcoll_shim_send(
-                address,
-                elements,
-                datatype,
-                peer as c_int,
-                self.tag,
-                self.communicator,
-                request,
-            )
+            rustcoll_shim_send(address, elements, datatype, rank, line.tag, line.communicator, request)
         })
     }
 
@@ -239,18 +231,11 @@ impl Transport for Pml<'_> {
             region.memory
         );
         let (address, elements, datatype) = self.handles(region);
+        let (line, rank) = self.channel.to(peer);
         let request = &mut self.requests[post as usize];
         // SAFETY: as for sends.
         check(unsafe {
-            rustcoll_shim_receive(
-                address,
-                elements,
-                datatype,
-                peer as c_int,
-                self.tag,
-                self.communicator,
-                request,
-            )
+            rustcoll_shim_receive(address, elements, datatype, rank, line.tag, line.communicator, request)
         })
     }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "ompi/mca/coll/base/coll_base_util.h"
+#include "ompi/mca/coll/base/coll_tags.h"
 #include "opal/runtime/opal_progress.h"
 
 /* A request: Rust's operation, and what has to live as long as it. The base class is what Open MPI's own layer expects
@@ -103,18 +104,24 @@ static void retain_side(rustcoll_request *request, const rustcoll_side *side, si
 static int retain_all(rustcoll_request *request, const rustcoll_call *call, struct ompi_communicator_t *communicator)
 {
     rustcoll_topology topology;
-    size_t size = (size_t) ompi_comm_size(communicator), sent = size, received = size;
+    const int is_inter = OMPI_COMM_IS_INTER(communicator);
+    size_t size = (size_t) (is_inter ? ompi_comm_remote_size(communicator) : ompi_comm_size(communicator));
+    size_t sent = size, received = size;
     if (RUSTCOLL_NEIGHBOR_ALLTOALLW == call->collective) {
         rustcoll_shim_topology(communicator, &topology);
         sent = topology.outdegree;
         received = topology.indegree;
     }
     size_t datatypes = NULL == call->recv.datatypes && NULL == call->send.datatypes ? 2 : sent + received;
-    request->retained = calloc(2 + datatypes, sizeof *request->retained);
+    request->retained = calloc(3 + datatypes, sizeof *request->retained);
     if (NULL == request->retained) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     retain(request, communicator);
+    if (is_inter) {
+        /* Freeing the inter-communicator frees this at once. */
+        retain(request, communicator->c_local_comm);
+    }
     if (request->super.super.req_persistent) {
         if (NULL != call->operator_) {
             retain(request, call->operator_->handle);
@@ -141,11 +148,22 @@ void rustcoll_stop_progress(void)
     }
 }
 
+/* The local group's communicator counts tags of its own, from the same start downwards: Open MPI runs collectives on it
+ * that do not block, when it makes a communicator from the inter-communicator. So tags taken from the count of the
+ * inter-communicator are used there mirrored, from the other end of the range upwards; the two would meet after 10^9
+ * collectives. Those that block cannot meet with others: one ends before the next begins, on the one communicator as on
+ * the other, and all ranks of the group run them in the same order. */
+static int tag_on_local_communicator(int tag)
+{
+    return MCA_COLL_BASE_TAG_NONBLOCKING_END + (MCA_COLL_BASE_TAG_NONBLOCKING_BASE - tag);
+}
+
 int rustcoll_request_new(const rustcoll_module *module, const rustcoll_call *call, int is_persistent,
                          struct ompi_communicator_t *communicator, ompi_request_t **handle)
 {
     /* Before anything can fail: all ranks must have reserved equally many. */
     int tag = ompi_coll_base_nbc_reserve_tags(communicator, 1);
+    int local_tag = OMPI_COMM_IS_INTER(communicator) ? tag_on_local_communicator(tag) : tag;
     rustcoll_request *request = OBJ_NEW(rustcoll_request);
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -154,7 +172,8 @@ int rustcoll_request_new(const rustcoll_module *module, const rustcoll_call *cal
     request->super.super.req_mpi_object.comm = communicator;
     int status = retain_all(request, call, communicator);
     if (MPI_SUCCESS == status) {
-        status = rustcoll_prepare(module->state, call, is_persistent, tag, request, &request->operation);
+        status = rustcoll_prepare(module->state, call, is_persistent, tag, local_tag, request,
+                                  &request->operation);
     }
     if (MPI_SUCCESS != status) {
         discard(request);

@@ -3,7 +3,8 @@
 use super::parameters::{Values, number};
 use super::work::Group;
 use crate::algorithms::{
-    Algorithm, Collective, Graph, Parameter, Problem, REGISTRY, default_radix, legal_radix,
+    Algorithm, Collective, Graph, Parameter, Problem, REGISTRY, Reason, Requirement, default_radix,
+    legal_radix,
 };
 use crate::schedule::Schedule;
 use crate::selection::{Call, Choice, Rules};
@@ -56,7 +57,7 @@ pub enum Chosen<'a> {
 impl Schedules {
     /// None yet.
     pub fn new(group: Group, identifier: u32) -> Self {
-        let name = format!("rank {} of {}, communicator {identifier}", group.rank, group.size);
+        let name = format!("{group}, communicator {identifier}");
         Schedules { group, name, known: Vec::new(), nodes: None, reported: HashSet::new() }
     }
 
@@ -103,6 +104,11 @@ impl Schedules {
         let choice = match values.forced(call.collective) {
             Some(algorithm) => match call.is_served_by(algorithm) {
                 Ok(()) => Choice::Use { algorithm, radix: None, segment: None },
+                // Whoever forces an algorithm for one group leaves it open what happens between two, and vice versa.
+                Err(reason @ Reason::Unmet(Requirement::OneGroup | Requirement::TwoGroups)) => {
+                    self.report_refusal(algorithm, &reason.to_string(), false);
+                    Rules::built_in().choose(call)
+                }
                 Err(reason) => {
                     self.report_refusal(algorithm, &reason.to_string(), may_pass_on);
                     if call.reproducible { Rules::built_in().choose(call) } else { Choice::Below }
@@ -116,7 +122,7 @@ impl Schedules {
         }
     }
 
-    /// Says once for each communicator and algorithm why a forced algorithm was not used.
+    /// Says once for each communicator (in each of its groups) and algorithm why a forced algorithm was not used.
     fn report_refusal(&mut self, algorithm: &'static Algorithm, reason: &str, is_passed_on: bool) {
         let collective = algorithm.collective;
         if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
@@ -139,14 +145,14 @@ impl Schedules {
         radix: Option<usize>,
         segment: Option<usize>,
     ) -> Problem {
-        let mut problem = Problem::new(self.group.size);
+        let mut problem = Problem { remote: self.group.remote, ..Problem::new(self.group.all()) };
         if algorithm.takes_nodes() {
             problem.nodes = self.nodes.clone().unwrap_or_default();
         }
         for parameter in algorithm.parameters {
             match parameter {
                 Parameter::Radix => {
-                    let wanted = values.radix().or(radix).unwrap_or(default_radix(self.group.size));
+                    let wanted = values.radix().or(radix).unwrap_or(default_radix(self.group.all()));
                     problem.radix = self.radix(wanted);
                 }
                 Parameter::Segment => {
@@ -160,12 +166,12 @@ impl Schedules {
     }
 
     fn radix(&self, wanted: usize) -> usize {
-        let radix = legal_radix(wanted, self.group.size);
+        let radix = legal_radix(wanted, self.group.all());
         if radix != wanted {
             log::info!(
                 "{}: radix {wanted} is cut to {radix}, for there are {} ranks",
                 self.name,
-                self.group.size
+                self.group.all()
             );
         }
         radix

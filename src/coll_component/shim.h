@@ -80,7 +80,8 @@ typedef struct rustcoll_below {
     int persistent[RUSTCOLL_COLLECTIVES];
 } rustcoll_below;
 
-/* An array of numbers, one for each rank or neighbour, as the caller gave it; NULL values: there is none. */
+/* An array of numbers, one for each rank (on an inter-communicator mostly of the other group) or neighbour, as the caller
+ * gave it; NULL values: there is none. */
 typedef struct rustcoll_numbers {
     const void *values;
     int are_wide; /* ptrdiff_t, else int */
@@ -102,7 +103,7 @@ typedef struct rustcoll_side {
 typedef struct rustcoll_call {
     int collective;
     int in_place;
-    int root;
+    int root; /* on an inter-communicator the ranks of the other group are numbered after those of the own */
     rustcoll_side send;
     rustcoll_side recv; /* the buffer of a broadcast */
     const rustcoll_operator *operator_;
@@ -120,18 +121,20 @@ void rustcoll_start(int verbosity);
 /* Priority on a communicator, or -1 to stay away. `given`: the parameter's value, if the user set it. `components`:
  * the value of `--mca coll`, `preference`: that of the communicator's info key; either may be NULL. */
 int rustcoll_priority(int is_given, int given, const char *components, const char *preference);
-/* A communicator's state, or NULL if there is no memory. */
-void *rustcoll_communicator_new(const void *communicator, int rank, int size, unsigned identifier,
-                                const rustcoll_below *below);
+/* A communicator's state, or NULL if there is no memory. `remote_size`: ranks of the other group of an
+ * inter-communicator, else 0; `local_communicator` reaches the own group. */
+void *rustcoll_communicator_new(const void *communicator, const void *local_communicator, int rank, int size,
+                                int remote_size, unsigned identifier, const rustcoll_below *below);
 void rustcoll_communicator_free(void *state);
 
 /* Runs a collective to its end: an MPI error code, or RUSTCOLL_BELOW. */
 int rustcoll_run(void *state, const rustcoll_call *call);
 
-/* Prepares a collective that does not block, under a tag of its own; what `call` points to need not live on. An MPI error
- * code, or RUSTCOLL_BELOW. `request` is what rustcoll_shim_complete will be called with. */
-int rustcoll_prepare(void *state, const rustcoll_call *call, int is_persistent, int tag, void *request,
-                     void **operation);
+/* Prepares a collective that does not block, under a tag of its own, on the local communicator under another one; what
+ * `call` points to need not live on. An MPI error code, or RUSTCOLL_BELOW. `request` is what rustcoll_shim_complete
+ * will be called with. */
+int rustcoll_prepare(void *state, const rustcoll_call *call, int is_persistent, int tag, int local_tag,
+                     void *request, void **operation);
 /* Starts a prepared collective; a persistent one may be started again after its completion. */
 void rustcoll_operation_start(void *operation);
 /* Frees a collective that is not under way. */

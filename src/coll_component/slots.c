@@ -65,11 +65,31 @@ static void describe_operator(description *described, struct ompi_op_t *operator
     described->call.operator_ = &described->operator_;
 }
 
-/* Returns whether this rank is the root. */
+/* The buffers of a collective with a root: one that the root has, and one that each rank has. */
+enum { OF_ROOT = 1, OF_EACH = 2 };
+
+/* Returns which of them are significant at this rank. Between groups the root has but the one, the ranks of the other
+ * group have but the other, and those of the root's group none. */
 static int describe_root(description *described, int root, struct ompi_communicator_t *communicator)
 {
-    described->call.root = root;
-    return ompi_comm_rank(communicator) == root;
+    const int rank = ompi_comm_rank(communicator);
+    if (!OMPI_COMM_IS_INTER(communicator)) {
+        described->call.root = root;
+        return rank == root ? OF_ROOT | OF_EACH : OF_EACH;
+    }
+    const int size = ompi_comm_size(communicator);
+    switch (root) {
+    case MPI_ROOT:
+        described->call.root = rank;
+        return OF_ROOT;
+    case MPI_PROC_NULL:
+        /* Some other rank of the group; which one makes no difference to a rank that has nothing to do. */
+        described->call.root = (rank + 1) % size;
+        return 0;
+    default:
+        described->call.root = size + root;
+        return OF_EACH;
+    }
 }
 
 /* Sides are zero before; they are filled in place, for this is on the way of every short call. */
@@ -214,8 +234,9 @@ SLOTS(BARRIER, barrier, BARRIER, describe_barrier)
 
 static void describe_bcast(description *described, BCAST_PARAMETERS)
 {
-    describe_root(described, root, communicator);
-    set_uniform(&described->call.recv, buffer, count, describe_datatype(datatype, &described->recv_datatype));
+    if (describe_root(described, root, communicator)) {
+        set_uniform(&described->call.recv, buffer, count, describe_datatype(datatype, &described->recv_datatype));
+    }
 }
 
 SLOTS(BCAST, bcast, BCAST, describe_bcast)
@@ -270,14 +291,14 @@ SLOTS(REDUCE_SCATTER, reduce_scatter, REDUCE_SCATTER, describe_reduce_scatter)
 static void describe_reduce(description *described, REDUCE_PARAMETERS)
 {
     rustcoll_call *call = &described->call;
-    const rustcoll_datatype *type = describe_datatype(datatype, &described->recv_datatype);
-    int is_root = describe_root(described, root, communicator);
+    const int has = describe_root(described, root, communicator);
+    const rustcoll_datatype *type = has ? describe_datatype(datatype, &described->recv_datatype) : NULL;
     describe_operator(described, operator_);
-    call->in_place = is_root && MPI_IN_PLACE == send;
-    if (!call->in_place) {
+    call->in_place = (OF_ROOT | OF_EACH) == has && MPI_IN_PLACE == send;
+    if (OF_EACH & has && !call->in_place) {
         set_uniform(&call->send, send, count, type);
     }
-    if (is_root) {
+    if (OF_ROOT & has) {
         set_uniform(&call->recv, recv, count, type);
     }
 }
@@ -293,12 +314,12 @@ SLOTS(REDUCE, reduce, REDUCE, describe_reduce)
 static void describe_gather(description *described, ROOTED_BLOCKS_PARAMETERS)
 {
     rustcoll_call *call = &described->call;
-    int is_root = describe_root(described, root, communicator);
-    call->in_place = is_root && MPI_IN_PLACE == send;
-    if (!call->in_place) {
+    const int has = describe_root(described, root, communicator);
+    call->in_place = (OF_ROOT | OF_EACH) == has && MPI_IN_PLACE == send;
+    if (OF_EACH & has && !call->in_place) {
         set_uniform(&call->send, send, send_count, describe_datatype(send_datatype, &described->send_datatype));
     }
-    if (is_root) {
+    if (OF_ROOT & has) {
         set_uniform(&call->recv, recv, recv_count, describe_datatype(recv_datatype, &described->recv_datatype));
     }
 }
@@ -306,12 +327,12 @@ static void describe_gather(description *described, ROOTED_BLOCKS_PARAMETERS)
 static void describe_scatter(description *described, ROOTED_BLOCKS_PARAMETERS)
 {
     rustcoll_call *call = &described->call;
-    int is_root = describe_root(described, root, communicator);
-    call->in_place = is_root && MPI_IN_PLACE == recv;
-    if (is_root) {
+    const int has = describe_root(described, root, communicator);
+    call->in_place = (OF_ROOT | OF_EACH) == has && MPI_IN_PLACE == recv;
+    if (OF_ROOT & has) {
         set_uniform(&call->send, send, send_count, describe_datatype(send_datatype, &described->send_datatype));
     }
-    if (!call->in_place) {
+    if (OF_EACH & has && !call->in_place) {
         set_uniform(&call->recv, recv, recv_count, describe_datatype(recv_datatype, &described->recv_datatype));
     }
 }
@@ -329,12 +350,12 @@ SLOTS(SCATTER, scatter, ROOTED_BLOCKS, describe_scatter)
 static void describe_gatherv(description *described, GATHERV_PARAMETERS)
 {
     rustcoll_call *call = &described->call;
-    int is_root = describe_root(described, root, communicator);
-    call->in_place = is_root && MPI_IN_PLACE == send;
-    if (!call->in_place) {
+    const int has = describe_root(described, root, communicator);
+    call->in_place = (OF_ROOT | OF_EACH) == has && MPI_IN_PLACE == send;
+    if (OF_EACH & has && !call->in_place) {
         set_uniform(&call->send, send, send_count, describe_datatype(send_datatype, &described->send_datatype));
     }
-    if (is_root) {
+    if (OF_ROOT & has) {
         set_varying(&call->recv, recv, recv_counts, displacements,
                                   describe_datatype(recv_datatype, &described->recv_datatype));
     }
@@ -352,13 +373,13 @@ SLOTS(GATHERV, gatherv, GATHERV, describe_gatherv)
 static void describe_scatterv(description *described, SCATTERV_PARAMETERS)
 {
     rustcoll_call *call = &described->call;
-    int is_root = describe_root(described, root, communicator);
-    call->in_place = is_root && MPI_IN_PLACE == recv;
-    if (is_root) {
+    const int has = describe_root(described, root, communicator);
+    call->in_place = (OF_ROOT | OF_EACH) == has && MPI_IN_PLACE == recv;
+    if (OF_ROOT & has) {
         set_varying(&call->send, send, send_counts, displacements,
                                   describe_datatype(send_datatype, &described->send_datatype));
     }
-    if (!call->in_place) {
+    if (OF_EACH & has && !call->in_place) {
         set_uniform(&call->recv, recv, recv_count, describe_datatype(recv_datatype, &described->recv_datatype));
     }
 }
@@ -372,7 +393,7 @@ static int reduce_local(const void *source, void *target, int count, struct ompi
     return MPI_SUCCESS;
 }
 
-void rustcoll_fill_slots(mca_coll_base_module_t *module)
+void rustcoll_fill_slots(mca_coll_base_module_t *module, int is_inter)
 {
 #define FILL(number, name)                                                                                   \
     module->coll_##name = blocking_##name;                                                                   \
@@ -381,4 +402,13 @@ void rustcoll_fill_slots(mca_coll_base_module_t *module)
     RUSTCOLL_EACH(FILL)
 #undef FILL
     module->coll_reduce_local = reduce_local;
+    if (is_inter) {
+        /* MPI has no prefix reductions between groups. */
+        module->coll_scan = NULL;
+        module->coll_iscan = NULL;
+        module->coll_scan_init = NULL;
+        module->coll_exscan = NULL;
+        module->coll_iexscan = NULL;
+        module->coll_exscan_init = NULL;
+    }
 }

@@ -2,12 +2,14 @@
 
 use super::arguments::{Arguments, Side};
 use super::bindings::*;
+use super::channel::Channel;
 use super::memory::{Memory, OutOfMemory, bytes_of};
 use super::pml::{self, Error, Place, Pml, Span};
 use crate::algorithms::Collective;
 use crate::engine::call::Counts;
 use crate::engine::{Execution, Plan};
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
+use std::fmt;
 use std::ptr;
 
 /// Temporary memory and requests, kept from call to call.
@@ -28,22 +30,35 @@ pub struct Wrapping {
     after: Option<(Span, Span)>,
 }
 
-/// A rank among how many.
+/// A rank among how many. Displayed, two groups are a sum.
 #[derive(Clone, Copy)]
 pub struct Group {
     /// The rank.
     pub rank: usize,
     /// Number of ranks.
     pub size: usize,
+    /// Number of ranks in the other group of an inter-communicator, else 0. Their numbers follow those of the own
+    /// group.
+    pub remote: usize,
 }
 
-/// Where a collective runs.
-#[derive(Clone, Copy)]
-pub struct Channel {
-    /// The communicator's handle.
-    pub communicator: *const c_void,
-    /// The tag of all its messages.
-    pub tag: c_int,
+impl Group {
+    /// Number of ranks in both groups.
+    pub fn all(self) -> usize {
+        self.size + self.remote
+    }
+
+    /// Number of ranks with which a rank exchanges data: those of the other group, if there is one.
+    pub fn partners(self) -> usize {
+        if self.remote == 0 { self.size } else { self.remote }
+    }
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "rank {} of {}", self.rank, self.size)?;
+        if self.remote == 0 { Ok(()) } else { write!(formatter, "+{}", self.remote) }
+    }
 }
 
 impl Wrapping {
@@ -219,8 +234,7 @@ impl Work {
         let (spare, _) = scratch.element(plan.scratch_elements);
         let staging = self.staging.place(plan.staging_bytes, &self.bytes).map_err(|_| MPI_ERR_NO_MEM)?;
         let mut transport = Pml {
-            communicator: channel.communicator,
-            tag: channel.tag,
+            channel,
             send: &arguments.send,
             recv: &arguments.recv,
             scratch,

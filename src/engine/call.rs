@@ -1,5 +1,9 @@
 //! From a collective's arguments to the elements of its blocks.
 
+mod two_groups;
+
+pub use two_groups::bind as bind_two_groups;
+
 use super::{Binding, ElementBytes, View};
 use crate::algorithms::Collective;
 use crate::schedule::Layout;

@@ -34,6 +34,14 @@ pub enum Layout {
         /// Its elements.
         elements: usize,
     },
+    /// A buffer whose blocks are numbered from `by` on, and laid out like the blocks from 0 on of another layout. There
+    /// are no blocks of lower numbers.
+    Shifted {
+        /// Number of the first block.
+        by: usize,
+        /// How its blocks are laid out.
+        layout: Box<Layout>,
+    },
 }
 
 impl Layout {
@@ -55,6 +63,9 @@ impl Layout {
         if let Layout::Separate = self {
             return blocks.map(|block| block..block + 1).collect();
         }
+        if let Layout::Shifted { by, layout } = self {
+            return layout.ranges(blocks.start.saturating_sub(*by)..blocks.end.saturating_sub(*by));
+        }
         let mut ranges: Vec<Range<usize>> = Vec::new();
         let mut push = |range: Range<usize>| match ranges.last_mut() {
             _ if range.is_empty() => {}
@@ -66,7 +77,11 @@ impl Layout {
                 places[blocks].iter().for_each(|&(offset, elements)| push(offset..offset + elements));
             }
             Layout::Single { block, elements } => push(0..if blocks.contains(block) { *elements } else { 0 }),
-            Layout::Uniform { .. } | Layout::Balanced { .. } | Layout::Packed(_) | Layout::Separate => {
+            Layout::Uniform { .. }
+            | Layout::Balanced { .. }
+            | Layout::Packed(_)
+            | Layout::Separate
+            | Layout::Shifted { .. } => {
                 push(self.offset(blocks.start)..self.offset(blocks.end));
             }
         }
@@ -92,7 +107,7 @@ impl Layout {
                 let blocks = starts.len() - 1;
                 block / blocks * starts[blocks] + starts[block % blocks]
             }
-            Layout::Placed(_) | Layout::Single { .. } | Layout::Separate => {
+            Layout::Placed(_) | Layout::Single { .. } | Layout::Separate | Layout::Shifted { .. } => {
                 unreachable!("these blocks need not follow each other")
             }
         }
@@ -146,6 +161,17 @@ mod tests {
     #[test]
     fn a_layout_without_blocks_has_no_elements() {
         assert_eq!(Layout::packed([]).elements(0..0), 0);
+    }
+
+    #[test]
+    fn shifted_blocks_have_other_numbers() {
+        let shifted = |layout| Layout::Shifted { by: 3, layout: Box::new(layout) };
+        assert_eq!(
+            shifted(Layout::Uniform { elements: 4 }).ranges(4..6),
+            std::iter::once(4..12).collect::<Vec<_>>()
+        );
+        assert_eq!(shifted(Layout::Separate).ranges(3..5), [0..1, 1..2]);
+        assert_eq!(shifted(Layout::packed([5, 6])).ranges(1..4), std::iter::once(0..5).collect::<Vec<_>>());
     }
 
     #[test]

@@ -269,9 +269,13 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
                 let radix = radix.clamp(2, size.max(2));
                 let graph = Graph::grid(&[Dimension { length: size, periodic: true }]);
                 let problem = Problem { root, in_place, radix, segments, graph, ..Problem::new(size) };
-                let ranks =
-                    REGISTRY.iter().flat_map(|algorithm| (0..size).map(move |rank| (algorithm, rank)));
-                schedules.extend(ranks.map(|(algorithm, rank)| (algorithm.schedule)(&problem, rank)));
+                for algorithm in
+                    REGISTRY.iter().filter(|algorithm| size > 1 || !algorithm.is_for_two_groups())
+                {
+                    let remote = if algorithm.is_for_two_groups() { size / 2 } else { 0 };
+                    let problem = Problem { remote, ..problem.clone() };
+                    schedules.extend((0..size).map(|rank| algorithm.program(&problem, rank)));
+                }
             }
         }
         schedules

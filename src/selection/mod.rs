@@ -19,8 +19,10 @@ use std::sync::LazyLock;
 pub struct Call {
     /// The collective.
     pub collective: Collective,
-    /// Number of ranks.
+    /// Number of ranks, of both groups together if there are two.
     pub size: usize,
+    /// Number of ranks in the other group of an inter-communicator, which is the same for each rank of a group; else 0.
+    pub remote: usize,
     /// Bytes of the whole vector; with `MPI_Alltoall` of the block for one peer.
     pub bytes: usize,
     /// Whether the operator commutes; true where there is none.
@@ -34,7 +36,7 @@ pub struct Call {
 impl Call {
     /// Whether an algorithm can serve it.
     pub fn is_served_by(&self, algorithm: &Algorithm) -> Result<(), Reason> {
-        algorithm.serves(self.size, self.commutative)?;
+        algorithm.serves(self.size, self.remote, self.commutative)?;
         match self.reproducible && !algorithm.is_reproducible() {
             true => Err(Reason::Irreproducible),
             false => Ok(()),
@@ -116,11 +118,13 @@ impl Choice {
 mod tests {
     use super::*;
     use crate::algorithms::Collective::*;
+    use crate::algorithms::Cut;
 
     const KIB: usize = 1 << 10;
 
     fn call(collective: Collective, size: usize, bytes: usize) -> Call {
-        Call { collective, size, bytes, commutative: true, in_place: false, reproducible: false }
+        let (remote, commutative, in_place, reproducible) = (0, true, false, false);
+        Call { collective, size, remote, bytes, commutative, in_place, reproducible }
     }
 
     fn chosen(rules: &Rules, call: Call) -> &'static str {
@@ -217,6 +221,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_built_in_rules_serve_every_call_on_two_groups() {
+        let is_between = |one: &Collective| ![Exscan, Scan].contains(one) && one.cut() != Cut::Edges;
+        for collective in Collective::ALL.into_iter().filter(is_between) {
+            for (size, remote) in [(2, 1), (8, 3), (70, 69)] {
+                for commutative in [true, false] {
+                    let call = Call { remote, commutative, ..call(collective, size, 300 * KIB) };
+                    let chosen = chosen(Rules::built_in(), call);
+                    assert!(chosen.starts_with("inter_"), "{call:?}: {chosen}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_rule_without_conditions_is_not_for_two_groups_if_its_algorithm_is_not() {
+        let rules = Rules::parse("[[bcast]]\nalgorithm = \"binomial\"\n").unwrap();
+        assert_eq!(chosen(&rules, call(Bcast, 8, 1)), "binomial");
+        assert_eq!(chosen(&rules, Call { remote: 3, ..call(Bcast, 8, 1) }), "below");
     }
 
     #[test]

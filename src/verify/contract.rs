@@ -5,6 +5,7 @@ use super::values::Value;
 use super::violation::{Fault, Violation};
 use crate::algorithms::{Collective, Edge, Problem};
 use crate::schedule::{Buffer, Run};
+use std::ops::Range;
 
 /// What a block of a rank's receive buffer must hold.
 enum Promise {
@@ -12,8 +13,8 @@ enum Promise {
     Input { rank: usize, block: usize },
     /// What it held before: it belongs to a neighbour that does not exist.
     Nothing,
-    /// The reduction of a block over the ranks below the given one.
-    Reduction { ranks: usize },
+    /// The reduction of a block over these ranks.
+    Reduction { ranks: Range<usize> },
 }
 
 /// `origin`: where the block comes from in a neighbourhood collective, if from anywhere.
@@ -37,8 +38,8 @@ fn promise(
         Collective::Allreduce
         | Collective::Reduce
         | Collective::ReduceScatter
-        | Collective::ReduceScatterBlock => Some(Promise::Reduction { ranks: problem.size }),
-        Collective::Scan => Some(Promise::Reduction { ranks: rank + 1 }),
+        | Collective::ReduceScatterBlock => Some(Promise::Reduction { ranks: problem.partners(rank) }),
+        Collective::Scan => Some(Promise::Reduction { ranks: 0..rank + 1 }),
         Collective::NeighborAllgather | Collective::NeighborAllgatherv => {
             Some(origin.map_or(Promise::Nothing, |edge| Promise::Input { rank: edge.peer, block: 0 }))
         }
@@ -46,13 +47,13 @@ fn promise(
             origin.map_or(Promise::Nothing, |edge| Promise::Input { rank: edge.peer, block: edge.block }),
         ),
         // MPI leaves the first rank's result undefined.
-        Collective::Exscan => (rank > 0).then_some(Promise::Reduction { ranks: rank }),
+        Collective::Exscan => (rank > 0).then_some(Promise::Reduction { ranks: 0..rank }),
         Collective::Barrier => None,
     }
 }
 
 /// Checks that every rank's receive buffer holds what the collective promises; after a barrier, that every rank has
-/// heard of every other.
+/// heard of every other, or of the other group.
 pub fn check(
     collective: Collective,
     problem: &Problem,
@@ -61,7 +62,7 @@ pub fn check(
 ) -> Result<(), Violation> {
     for rank in 0..problem.size {
         if collective == Collective::Barrier {
-            let unheard = outcome.unheard(rank);
+            let unheard = outcome.unheard(rank, problem.partners(rank));
             unheard.map_or(Ok(()), |other| Err(Violation::of(rank)(Fault::Unheard(other))))?;
         }
         let origins = problem.graph.origins(rank);
@@ -73,7 +74,7 @@ pub fn check(
                 }
                 Some(Promise::Reduction { ranks }) => check_reduction(outcome, ordered, rank, block, ranks)
                     .and_then(|()| match collective {
-                        Collective::Allreduce => check_alike(outcome, rank, block),
+                        Collective::Allreduce => check_alike(outcome, rank, block, problem.group(rank).start),
                         _ => Ok(()),
                     }),
                 Some(Promise::Nothing) => check_untouched(outcome, rank, block),
@@ -124,12 +125,12 @@ fn check_reduction(
     ordered: bool,
     rank: usize,
     block: usize,
-    ranks: usize,
+    ranks: Range<usize>,
 ) -> Result<(), Fault> {
     let (run, found) = result(outcome, rank, block)?;
     let values = &outcome.values;
-    if values.block(found) != block || !values.is_complete(found, ranks) {
-        let expected = format!("block {block} of ranks 0 to {}", ranks - 1);
+    if values.block(found) != block || !values.is_complete(found, ranks.clone()) {
+        let expected = format!("block {block} of ranks {} to {}", ranks.start, ranks.end - 1);
         return Err(Fault::Result(run, values.describe(found), expected));
     }
     match ordered && !values.is_ascending(found) {
@@ -138,9 +139,10 @@ fn check_reduction(
     }
 }
 
-/// All ranks must have come to the result by the same expression, so that floating-point results agree bit for bit.
-fn check_alike(outcome: &Outcome, rank: usize, block: usize) -> Result<(), Fault> {
-    let ((run, found), (_, first)) = (result(outcome, rank, block)?, result(outcome, 0, block)?);
+/// All ranks of a group must have come to the result by the same expression as its first one, so that floating-point
+/// results agree bit for bit.
+fn check_alike(outcome: &Outcome, rank: usize, block: usize, first: usize) -> Result<(), Fault> {
+    let ((run, found), (_, first)) = (result(outcome, rank, block)?, result(outcome, first, block)?);
     match outcome.values.are_alike(found, first) {
         true => Ok(()),
         false => Err(Fault::Association(run, outcome.values.describe(found), outcome.values.describe(first))),

@@ -10,6 +10,7 @@ use super::violation::{Fault, Violation};
 use crate::algorithms::{Collective, Problem};
 use crate::schedule::{Post, Run, Schedule, Step};
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// What the ranks' memories hold after all programs have ended.
 pub struct Outcome {
@@ -24,10 +25,10 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// A rank of which `rank` has not heard.
-    pub fn unheard(&self, rank: usize) -> Option<usize> {
+    /// One of the others of which `rank` has not heard.
+    pub fn unheard(&self, rank: usize, mut others: Range<usize>) -> Option<usize> {
         let heard = self.heard[rank].as_ref()?;
-        (0..self.heard.len()).find(|other| !heard.contains(other))
+        others.find(|other| !heard.contains(other))
     }
 }
 

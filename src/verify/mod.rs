@@ -33,8 +33,7 @@ use execution::Outcome;
 
 /// Verifies the schedules that an algorithm makes for a problem.
 pub fn verify(algorithm: &Algorithm, problem: &Problem) -> Result<(), Violation> {
-    let schedules: Vec<Schedule> =
-        (0..problem.size).map(|rank| (algorithm.schedule)(&problem.known_to(rank), rank)).collect();
+    let schedules: Vec<Schedule> = (0..problem.size).map(|rank| algorithm.program(problem, rank)).collect();
     let ordered = algorithm.keeps_order();
     verify_schedules(algorithm.collective, problem, ordered, &schedules)?;
     verify_lengths(algorithm.requires, &schedules)
@@ -58,8 +57,7 @@ pub fn expressions(
     problem: &Problem,
     known: &mut Expressions,
 ) -> Result<Vec<(usize, Expression)>, Violation> {
-    let schedules: Vec<Schedule> =
-        (0..problem.size).map(|rank| (algorithm.schedule)(problem, rank)).collect();
+    let schedules: Vec<Schedule> = (0..problem.size).map(|rank| algorithm.program(problem, rank)).collect();
     let outcome = run(algorithm.collective, problem, &schedules)?;
     let reductions = contract::reductions(algorithm.collective, problem, &outcome)?;
     Ok(reductions.into_iter().map(|(rank, value)| (rank, known.of(&outcome.values, value))).collect())

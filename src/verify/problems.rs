@@ -10,14 +10,32 @@ const SEGMENTS: [usize; 4] = [1, 2, 3, 5];
 /// Windows that are tried.
 const WINDOWS: [usize; 4] = [32, 1, 2, 5];
 
+/// Up to so many ranks are parted into two groups in every way.
+const EVERY_SPLIT: usize = 20;
+
 /// Every problem of a size that leads to a schedule of its own: each root, in place and not, each radix, several
-/// numbers of segments and topologies, as far as the algorithm makes a difference between them.
+/// numbers of segments and topologies, as far as the algorithm makes a difference between them. For two groups, each way
+/// to part the ranks, or a selection of them.
 pub fn problems(algorithm: &Algorithm, size: usize) -> Vec<Problem> {
-    if algorithm.serves(size, true).is_err() {
+    match algorithm.is_for_two_groups() {
+        true => splits(size).flat_map(|remote| problems_between(algorithm, size, remote)).collect(),
+        false => problems_between(algorithm, size, 0),
+    }
+}
+
+/// Numbers of ranks in the second group. It is never the larger one: what its ranks do with the first is what those
+/// would do with it ([`Algorithm::program`]).
+fn splits(size: usize) -> impl Iterator<Item = usize> {
+    let is_selected = move |remote: &usize| size <= EVERY_SPLIT || [1, size / 3, size / 2].contains(remote);
+    (1..=size / 2).filter(is_selected)
+}
+
+fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Problem> {
+    if algorithm.serves(size, remote, true).is_err() {
         return Vec::new();
     }
     let takes = |parameter| algorithm.parameters.contains(&parameter);
-    let base = Problem::new(size);
+    let base = Problem { remote, ..Problem::new(size) };
 
     // Where each rank's part of a vector is cut, segments only matter beyond the number of ranks.
     let segment_counts: Vec<usize> = SEGMENTS.into_iter().chain((size <= 16).then_some(size + 1)).collect();
@@ -27,7 +45,9 @@ pub fn problems(algorithm: &Algorithm, size: usize) -> Vec<Problem> {
     }
     let mut problems = Vec::new();
     for root in if algorithm.collective.is_rooted() { 0..size } else { 0..1 } {
-        for in_place in [false, true].into_iter().take(1 + usize::from(algorithm.collective.has_in_place())) {
+        // There is no call in place on an inter-communicator.
+        let may_be_in_place = algorithm.collective.has_in_place() && remote == 0;
+        for in_place in [false, true].into_iter().take(1 + usize::from(may_be_in_place)) {
             for radix in if takes(Parameter::Radix) { 2..=size.max(2) } else { base.radix..=base.radix } {
                 for &segments in
                     if takes(Parameter::Segment) { &segment_counts[..] } else { &segment_counts[..1] }
@@ -72,5 +92,8 @@ mod tests {
         assert_eq!(count(Collective::Bcast, "binomial", 10), 10 * 5);
         assert_eq!(count(Collective::Bcast, "scatter_ring_allgather", 10), 10);
         assert_eq!(count(Collective::Bcast, "node_aware", 10), 10 * 7);
+        assert_eq!(count(Collective::Bcast, "inter_leaders", 10), 5 * 10);
+        assert_eq!(count(Collective::Allgather, "inter_leaders", 1), 0);
+        assert_eq!(count(Collective::Allgather, "inter_leaders", 60), 3);
     }
 }

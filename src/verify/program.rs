@@ -127,14 +127,21 @@ impl Rules<'_> {
         let existing = match run.buffer {
             Buffer::Send => self.collective.send_blocks(self.problem, rank, self.blocks),
             Buffer::Recv => self.collective.recv_blocks(self.problem, rank, self.blocks),
-            Buffer::Scratch => return Ok(()),
+            Buffer::Scratch => return self.check_inseparable(rank, run),
         };
         let named = run.indices();
         match run.buffer {
             Buffer::Send if existing.is_empty() => Err(Fault::NoSendBuffer(run)),
             _ if named.start < existing.start || named.end > existing.end => Err(Fault::OutOfRange(run)),
-            _ => Ok(()),
+            _ => self.check_inseparable(rank, run),
         }
+    }
+
+    fn check_inseparable(&self, rank: usize, run: Run) -> Result<(), Fault> {
+        let together = self.collective.inseparable_blocks(self.problem, rank);
+        let parts = |block: usize| (together.start + 1..together.end).contains(&(block % self.blocks));
+        let named = run.indices();
+        if parts(named.start) || parts(named.end) { Err(Fault::Parted(run)) } else { Ok(()) }
     }
 
     fn check_fit(&self, source: Run, target: Run) -> Result<(), Fault> {

@@ -55,9 +55,9 @@ impl Values {
         Some(value)
     }
 
-    /// Whether exactly the ranks below the given one have contributed to the value.
-    pub fn is_complete(&self, value: Value, ranks: usize) -> bool {
-        self.contributors(value) == Ranks::range(0..ranks)
+    /// Whether exactly these ranks have contributed to the value.
+    pub fn is_complete(&self, value: Value, ranks: Range<usize>) -> bool {
+        self.contributors(value) == Ranks::range(ranks)
     }
 
     /// Whether the operands of the value are combined in the order of their ranks, none left out in between.
@@ -169,8 +169,8 @@ mod tests {
     fn complete_means_all_ranks_in_any_order() {
         let mut values = Values::new(4, 2);
         let (partial, whole) = (chain(&mut values, &[2, 0, 3]), chain(&mut values, &[2, 0, 3, 1]));
-        assert!(!values.is_complete(partial, 4));
-        assert!(values.is_complete(whole, 4));
+        assert!(!values.is_complete(partial, 0..4));
+        assert!(values.is_complete(whole, 0..4));
         assert!(!values.is_ascending(whole));
         assert_eq!(values.describe(whole), "block 1 of (((2 ⊕ 0) ⊕ 3) ⊕ 1)");
     }

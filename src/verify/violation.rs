@@ -39,6 +39,8 @@ pub enum Fault {
     SendBufferWritten(Run),
     /// These blocks do not exist.
     OutOfRange(Run),
+    /// A rank knows how long these blocks are only together with others.
+    Parted(Run),
     /// These runs must not overlap.
     Overlap(Run, Run),
     /// Source and target of a copy, or operand and target of a reduction, do not fit.
@@ -75,7 +77,8 @@ pub enum Fault {
     Result(Run, String, String),
     /// At the end a block holds contributions combined in another order than that of the ranks.
     Order(Run, String),
-    /// At the end a block holds this, but that on rank 0, so that rounding may give different results.
+    /// At the end a block holds this, but that on the first rank of the group, so that rounding may give different
+    /// results.
     Association(Run, String, String),
 }
 
@@ -127,6 +130,9 @@ impl fmt::Display for Fault {
             Fault::NoSendBuffer(run) => write!(formatter, "{run}: there is no send buffer"),
             Fault::SendBufferWritten(run) => write!(formatter, "{run} must not be written"),
             Fault::OutOfRange(run) => write!(formatter, "{run} is out of range"),
+            Fault::Parted(run) => {
+                write!(formatter, "{run} is part of blocks whose lengths are not known one by one")
+            }
             Fault::Overlap(first, second) => write!(formatter, "{first} overlaps {second}"),
             Fault::Misfit(misfit) => misfit.fmt(formatter),
             Fault::MessageMisfit(rank, step, misfit) => {
@@ -158,7 +164,7 @@ impl fmt::Display for Fault {
             }
             Fault::Order(run, found) => write!(formatter, "{run} holds operands out of order: {found}"),
             Fault::Association(run, found, first) => {
-                write!(formatter, "{run} holds {found}, but on rank 0 {first}: rounding may differ")
+                write!(formatter, "{run} holds {found}, but on the first rank {first}: rounding may differ")
             }
         }
     }

@@ -19,18 +19,19 @@ const SENT: u8 = 0x5a;
 const RECEIVED: u8 = 0xc3;
 
 /// What a rank passes to a collective. The buffers are those that the rank would have if it were the root and not in
-/// place.
+/// place; on an inter-communicator also those that it would have if the root were in the other group.
 #[derive(Clone, Debug)]
 pub struct Arguments {
     /// The collective.
     pub collective: Collective,
-    /// The blocks of what is sent. A vector is one block; that of a reduce-scatter has a block for each rank.
+    /// The blocks of what is sent. A vector is one block; that of a reduce-scatter has a block for each rank of the own
+    /// group.
     pub send: Vec<Elements>,
     /// The blocks of what is received.
     pub receive: Vec<Elements>,
     /// The operator of a reduction.
     pub operator: Option<Rc<Operator>>,
-    /// The root, where there is one.
+    /// The root's number, where there is a root.
     pub root: usize,
     /// Whether there is but one buffer; where there is a root, on the root.
     pub in_place: bool,
@@ -42,11 +43,11 @@ impl Arguments {
         Arguments { collective, send, receive, operator: None, root: 0, in_place: false }
     }
 
-    fn send_image(&self, is_root: bool) -> Option<Image> {
+    fn send_image(&self, has: Buffers) -> Option<Image> {
         let exists = match self.collective {
             Barrier | Bcast => false,
-            Scatter | Scatterv => is_root,
-            _ => !self.is_in_place(is_root),
+            Scatter | Scatterv => has.of_root,
+            _ => has.of_each && !self.is_in_place(has.of_root),
         };
         let placement = match self.collective {
             Alltoallw | NeighborAlltoallw => Placement::ByByte,
@@ -56,11 +57,11 @@ impl Arguments {
         exists.then(|| Image::new(&self.send, placement, SENT))
     }
 
-    fn receive_image(&self, is_root: bool) -> Option<Image> {
+    fn receive_image(&self, has: Buffers) -> Option<Image> {
         let exists = match self.collective {
             Barrier => false,
-            Gather | Gatherv | Reduce => is_root,
-            Scatter | Scatterv => !self.is_in_place(is_root),
+            Gather | Gatherv | Reduce => has.of_root,
+            Scatter | Scatterv => has.of_each && !self.is_in_place(has.of_root),
             _ => true,
         };
         let placement = match self.collective {
@@ -82,7 +83,8 @@ impl Arguments {
 
     fn contents(&self, communicator: &Communicator) -> Contents {
         let values = |blocks: &[Elements]| blocks.iter().map(Elements::values).sum::<usize>();
-        let (rank, is_root) = (communicator.rank(), communicator.rank() == self.root);
+        let rank = communicator.rank();
+        let is_root = communicator.number(rank) == self.root;
         let part = match self.collective {
             ReduceScatter | ReduceScatterBlock => values(&self.send[..rank])..values(&self.send[..=rank]),
             _ => 0..0,
@@ -90,13 +92,32 @@ impl Arguments {
         Contents {
             collective: self.collective,
             arithmetic: self.operator.as_ref().map(|operator| operator.arithmetic()),
-            rank,
-            size: communicator.size(),
+            rank: communicator.number(rank),
+            partners: communicator.partners(),
             root: self.root,
+            takes_part: !self.collective.is_rooted() || communicator.takes_part(self.root),
             in_place: self.is_in_place(is_root),
             part,
             origins: communicator.topology().graph.origins(rank),
         }
+    }
+}
+
+/// Which buffers a rank has in a collective with a root: what the root has, and what every rank has.
+#[derive(Clone, Copy)]
+struct Buffers {
+    of_root: bool,
+    of_each: bool,
+}
+
+impl Buffers {
+    /// A rank that takes no part in a call between groups has all, none of which may be touched: Open MPI looks at the
+    /// counts, though MPI says that it does not.
+    fn of(communicator: &Communicator, root: usize) -> Self {
+        let is_root = communicator.number(communicator.rank()) == root;
+        let takes_part = communicator.takes_part(root);
+        let is_served = communicator.partners().contains(&root);
+        Buffers { of_root: is_root || !takes_part, of_each: is_served || !takes_part }
     }
 }
 
@@ -115,14 +136,17 @@ pub struct Call {
 impl Call {
     /// A call whose contents follow from the seed.
     pub fn new(communicator: &Communicator, arguments: &Arguments, seed: u64) -> Self {
-        let is_root = communicator.rank() == arguments.root;
+        let has = match arguments.collective.is_rooted() {
+            true => Buffers::of(communicator, arguments.root),
+            false => Buffers { of_root: true, of_each: true },
+        };
         let mut call = Call {
             contents: arguments.contents(communicator),
             operator: arguments.operator.clone(),
-            send: arguments.send_image(is_root),
+            send: arguments.send_image(has),
             sent: Vec::new(),
-            receive: arguments.receive_image(is_root),
-            expected: arguments.receive_image(is_root),
+            receive: arguments.receive_image(has),
+            expected: arguments.receive_image(has),
             // SAFETY: reads a constant.
             request: unsafe { mpi_sys::RSMPI_REQUEST_NULL },
         };

@@ -1,6 +1,7 @@
 //! Communicators: made for one component, for fewer ranks or with a topology, and the operations on them.
 
 use std::ffi::{CString, c_int};
+use std::ops::Range;
 use std::time::Duration;
 
 use mpi_sys::MPI_Comm;
@@ -13,6 +14,8 @@ use crate::topology::{Kind, Topology};
 /// The info key by which Open MPI orders the collective components of a new communicator.
 const PREFERENCE: &str = "ompi_comm_coll_preference";
 const TAG: c_int = 0;
+/// `MPI_ROOT`
+const ROOT: c_int = -4;
 
 /// A communicator whose errors are returned; freed when dropped unless it is predefined.
 #[derive(Debug)]
@@ -22,6 +25,9 @@ pub struct Communicator {
     rank: usize,
     size: usize,
     topology: Topology,
+    /// Of an inter-communicator, whose ranks are numbered together: those of the other group, and this group's first.
+    others: Option<Range<usize>>,
+    first: usize,
 }
 
 impl Communicator {
@@ -45,13 +51,8 @@ impl Communicator {
             check(mpi_sys::MPI_Comm_rank(handle, &mut rank))?;
             check(mpi_sys::MPI_Comm_size(handle, &mut size))?;
         }
-        Ok(Communicator {
-            handle,
-            predefined,
-            rank: rank as usize,
-            size: size as usize,
-            topology: Topology::default(),
-        })
+        let (rank, size, topology) = (rank as usize, size as usize, Topology::default());
+        Ok(Communicator { handle, predefined, rank, size, topology, others: None, first: 0 })
     }
 
     /// Notes what topology this has.
@@ -64,12 +65,12 @@ impl Communicator {
         self.handle
     }
 
-    /// This process's rank.
+    /// This process's rank in its group.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// Number of ranks.
+    /// Number of ranks in the group.
     pub fn size(&self) -> usize {
         self.size
     }
@@ -132,6 +133,53 @@ impl Communicator {
                 new,
             )
         }
+    }
+
+    /// The number of a rank of this group, counted through both groups of an inter-communicator.
+    pub fn number(&self, rank: usize) -> usize {
+        self.first + rank
+    }
+
+    /// The numbers of the ranks with which this one exchanges data: those of the other group, if there is one.
+    pub fn partners(&self) -> Range<usize> {
+        self.others.clone().unwrap_or(0..self.size)
+    }
+
+    /// Whether this rank takes part in a collective with a root. Of an inter-communicator, the root's group does not,
+    /// apart from the root.
+    pub fn takes_part(&self, root: usize) -> bool {
+        self.others.as_ref().is_none_or(|others| others.contains(&root)) || root == self.number(self.rank)
+    }
+
+    /// How this rank calls the rank with this number when it is the root.
+    pub(crate) fn root_argument(&self, root: usize) -> c_int {
+        match &self.others {
+            None => root as c_int,
+            Some(others) if others.contains(&root) => (root - others.start) as c_int,
+            Some(_) if root == self.number(self.rank) => ROOT,
+            // SAFETY: reads a constant.
+            Some(_) => unsafe { mpi_sys::RSMPI_PROC_NULL },
+        }
+    }
+
+    /// An inter-communicator between the ranks before `at` and those from there on; there are some of both. Its
+    /// collectives are served by the named component as far as it has them.
+    pub fn parted(&self, at: usize, component: &str) -> Result<Self, Error> {
+        let is_first = self.rank < at;
+        let group = Self::made(|new| {
+            // SAFETY: the handle is valid.
+            unsafe { mpi_sys::MPI_Comm_split(self.handle, is_first.into(), self.rank as c_int, new) }
+        })?;
+        let group = group.expect("every rank has a color");
+        let leader = if is_first { at } else { 0 };
+        let made = Self::made(|new| {
+            // SAFETY: the handles are valid.
+            unsafe { mpi_sys::MPI_Intercomm_create(group.handle, 0, self.handle, leader as c_int, TAG, new) }
+        })?;
+        let mut parted = made.expect("both groups have ranks").dup_for(component)?;
+        parted.first = if is_first { 0 } else { at };
+        parted.others = Some(if is_first { at..self.size } else { 0..at });
+        Ok(parted)
     }
 
     /// A duplicate whose collectives are served by the named component as far as it has them.

@@ -10,6 +10,11 @@ use crate::tools::{ControlVariable, PerformanceVariable};
 /// The component's name.
 pub const NAME: &str = "rustcoll";
 
+/// Whether no other component is loaded, so that nothing is below.
+pub fn is_alone() -> bool {
+    std::env::var("OMPI_MCA_coll").is_ok_and(|components| components == NAME)
+}
+
 /// A variable that the component should have and the MPI library does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing(String);

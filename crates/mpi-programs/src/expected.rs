@@ -23,12 +23,14 @@ pub struct Contents {
     pub collective: Collective,
     /// What a reduction computes.
     pub arithmetic: Option<Arithmetic>,
-    /// This rank.
+    /// This rank's number.
     pub rank: usize,
-    /// Number of ranks.
-    pub size: usize,
+    /// The ranks with which it exchanges data.
+    pub partners: Range<usize>,
     /// The root, where there is one.
     pub root: usize,
+    /// Whether this rank takes part.
+    pub takes_part: bool,
     /// The input stands in the receive buffer.
     pub in_place: bool,
     /// The values of the vector that a reduce-scatter leaves on this rank.
@@ -52,9 +54,10 @@ impl Contents {
             let (from, to) = match self.collective {
                 Allgather | Allgatherv | Gather | Gatherv => (self.rank, 0),
                 NeighborAllgather | NeighborAllgatherv => (self.rank, 0),
-                Alltoall | Alltoallv | Alltoallw => (self.rank, block),
+                Alltoall | Alltoallv | Alltoallw => (self.rank, self.partners.start + block),
                 NeighborAlltoall | NeighborAlltoallv | NeighborAlltoallw => (self.rank, block),
-                _ => (self.root, block),
+                Scatter | Scatterv => (self.root, self.partners.start + block),
+                _ => (self.root, 0),
             };
             write_message(image, block, seed, from, to);
         }
@@ -71,13 +74,16 @@ impl Contents {
 
     /// Writes what this rank receives.
     pub fn write_result(&self, image: &mut Image, seed: u64) {
+        if !self.takes_part {
+            return;
+        }
         if let Some(arithmetic) = self.arithmetic {
             return self.write_reduction(image, arithmetic, seed);
         }
         for block in 0..image.blocks() {
             let (from, to) = match self.collective {
-                Allgather | Allgatherv | Gather | Gatherv => (block, 0),
-                Alltoall | Alltoallv | Alltoallw => (block, self.rank),
+                Allgather | Allgatherv | Gather | Gatherv => (self.partners.start + block, 0),
+                Alltoall | Alltoallv | Alltoallw => (self.partners.start + block, self.rank),
                 _ if self.collective.cut() == Cut::Edges => match self.origin(block) {
                     Some(origin) => origin,
                     None => continue,
@@ -109,16 +115,16 @@ impl Contents {
 
     fn write_reduction(&self, image: &mut Image, arithmetic: Arithmetic, seed: u64) {
         let ranks = match self.collective {
-            Exscan => self.rank,
-            Scan => self.rank + 1,
-            _ => self.size,
+            Exscan => 0..self.rank,
+            Scan => 0..self.rank + 1,
+            _ => self.partners.clone(),
         };
         let part = match self.collective {
             ReduceScatter | ReduceScatterBlock => self.part.clone(),
             _ => 0..image.values(),
         };
         // The first rank of an exclusive scan receives nothing.
-        if ranks > 0 {
+        if !ranks.is_empty() {
             write_reduction(image, arithmetic, seed, ranks, part);
         }
     }
@@ -132,9 +138,15 @@ pub fn write_operands(image: &mut Image, arithmetic: Arithmetic, seed: u64, rank
     }
 }
 
-/// Writes a part of the vector of the first ranks' operands, combined in their order, to the start of a buffer.
-fn write_reduction(image: &mut Image, arithmetic: Arithmetic, seed: u64, ranks: usize, part: Range<usize>) {
-    let streams: Vec<_> = (0..ranks).map(|rank| stream(seed, rank, 0)).collect();
+/// Writes a part of the vector of some ranks' operands, combined in their order, to the start of a buffer.
+fn write_reduction(
+    image: &mut Image,
+    arithmetic: Arithmetic,
+    seed: u64,
+    ranks: Range<usize>,
+    part: Range<usize>,
+) {
+    let streams: Vec<_> = ranks.map(|rank| stream(seed, rank, 0)).collect();
     let mut operand = vec![0; image.width()];
     let mut total = operand.clone();
     for element in part.clone().step_by(image.width().max(1)) {

@@ -39,7 +39,7 @@ pub struct Invocation<'a> {
     pub in_place: bool,
     /// What a reduction applies.
     pub operator: Option<&'a Operator>,
-    /// The root, where there is one.
+    /// The root's number, where there is a root.
     pub root: usize,
 }
 
@@ -122,7 +122,7 @@ impl Invocation<'_> {
             None => Side::none(absent_mut),
         };
         let operator = self.operator.map_or(handles::sum(), Operator::handle);
-        let root = self.root as c_int;
+        let root = communicator.root_argument(self.root);
         // SAFETY: promised by the caller.
         check(unsafe { call(collective, form, &send, &receive, operator, root, communicator, request) })
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Job, mpirun, root, run, run_user_program, user_program};
+use common::{Job, compiled, mpirun, root, run, run_user_program, user_program};
 use rustcoll::algorithms::Collective;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,7 +38,7 @@ fn forced_bandwidth_saving_broadcast_on_10_ranks_from_root_3() {
 
 #[test]
 fn all_ranks_get_the_same_bits_from_every_allreduce() {
-    for algorithm in Collective::Allreduce.algorithms() {
+    for algorithm in Collective::Allreduce.algorithms().filter(|algorithm| !algorithm.is_for_two_groups()) {
         for ranks in [2, 4, 7] {
             let job =
                 run_user_program(ranks, &["--mca", "coll_rustcoll_allreduce_algorithm", algorithm.name], 0);
@@ -105,6 +105,49 @@ fn alone_it_serves_every_collective_of_an_intra_communicator() {
         let job = run(command.env("OMPI_MCA_coll", "rustcoll").arg(user_program()), 60);
         assert_right(&job);
     }
+}
+
+#[test]
+fn alone_it_makes_and_serves_inter_communicators() {
+    let program = compiled("inter_program");
+    for ranks in [2, 3, 6] {
+        let mut command = mpirun(ranks);
+        command.env("OMPI_MCA_coll", "rustcoll").env("OMPI_MCA_coll_rustcoll_verbose", "1");
+        let job = run(command.arg(&program), 60);
+        assert_right(&job);
+        job.assert_contains(&format!("rank 0 of 1+{}, communicator", ranks - 1));
+        job.assert_contains("allgatherv by inter_leaders");
+    }
+}
+
+#[test]
+fn what_is_forced_for_one_group_is_reported_once_in_each_of_two() {
+    let program = compiled("inter_program");
+    let mut command = mpirun(2);
+    command.args([
+        "--mca",
+        "coll_rustcoll_allgatherv_algorithm",
+        "ring",
+        "--mca",
+        "coll_rustcoll_verbose",
+        "1",
+    ]);
+    let job = run(command.arg(&program), 60);
+    assert_right(&job);
+    // Only merging runs it: once between the ranks and once with spawned ones, by each group's first rank.
+    let report = "ring is forced for allgatherv, but cannot serve this call: the communicator has two groups";
+    job.assert(job.count(report) == 4, "two communicators, one report for each group");
+    job.assert_contains("allgatherv by inter_leaders");
+}
+
+#[test]
+fn what_is_forced_for_two_groups_leaves_one_to_the_rules() {
+    let job = run_user_program(4, &["--mca", "coll_rustcoll_allreduce_algorithm", "inter_leaders"], 0);
+    assert_right(&job);
+    let report =
+        "inter_leaders is forced for allreduce, but cannot serve this call: the communicator has but one";
+    job.assert(job.count(report) == 2, "two communicators, one report each");
+    job.assert_contains("allreduce by recursive_doubling");
 }
 
 /// tuned has no collectives that do not block: a refused call goes below in one form, and cannot in the other.

@@ -23,15 +23,25 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
+    collect_and_release(rank, size, parent(rank), children(rank, size))
+}
+
+/// A rank hears of its children, then tells its parent and hears from it, then releases the children.
+pub fn collect_and_release(
+    rank: usize,
+    size: usize,
+    parent: Option<usize>,
+    children: impl Iterator<Item = usize> + Clone,
+) -> Schedule {
     let mut program = Builder::new(rank, size, 1);
-    for (number, child) in children(rank, size).enumerate() {
+    for (number, child) in children.clone().enumerate() {
         program.receive(child, place(number));
     }
     program.end_round();
-    if let Some(parent) = parent(rank) {
+    if let Some(parent) = parent {
         program.exchange((parent, token()), (parent, place(0)));
     }
-    for child in children(rank, size) {
+    for child in children {
         program.send(child, token());
     }
     program.build()

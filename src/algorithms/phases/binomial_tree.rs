@@ -18,7 +18,7 @@ pub fn parent(rank: usize) -> Option<usize> {
 }
 
 /// The children, the one with the largest subtree first.
-pub fn children(rank: usize, size: usize) -> impl DoubleEndedIterator<Item = usize> {
+pub fn children(rank: usize, size: usize) -> impl DoubleEndedIterator<Item = usize> + Clone {
     let reach = if rank == 0 { size.next_power_of_two() } else { 1 << rank.trailing_zeros() };
     (0..reach.trailing_zeros()).rev().map(move |bit| rank + (1 << bit)).filter(move |&child| child < size)
 }

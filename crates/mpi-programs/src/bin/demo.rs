@@ -69,7 +69,7 @@ fn show_all(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
             return Ok(refuse(&world, format!("{} also serves {RIVAL}'s communicator", component::NAME)));
         }
         for bytes in sizes(collective) {
-            for algorithm in collective.algorithms() {
+            for algorithm in collective.algorithms().filter(|algorithm| !algorithm.is_for_two_groups()) {
                 all_right &= stage.show(variables, algorithm, bytes)?;
             }
         }

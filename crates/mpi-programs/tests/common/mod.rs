@@ -72,10 +72,10 @@ pub fn user_program() -> &'static Path {
     PROGRAM.get_or_init(|| compiled("user_program"))
 }
 
-/// A C program of these tests, compiled.
+/// Compiles a C program of the tests.
 pub fn compiled(name: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{name}.c"));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name).with_extension("c");
     let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
     let status = Command::new(compiler).args(["-O2", "-Wall", "-o"]).args([&target, &source]).status();
     assert!(status.expect("mpicc is there").success());

@@ -5,12 +5,13 @@ use std::rc::Rc;
 
 use mpi_programs::call::{Arguments, Call, Elements};
 use mpi_programs::communicator::Communicator;
+use mpi_programs::component;
 use mpi_programs::environment::Error;
 use mpi_programs::invocation::Form;
 use mpi_programs::operator::{Arithmetic, Operator};
 use mpi_programs::random::combine;
 use mpi_programs::topology::Topology;
-use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter};
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Problem};
 
 use crate::shape::{Shape, Sides};
 
@@ -24,9 +25,12 @@ pub struct Case {
     pub algorithm: Option<&'static Algorithm>,
     pub parameters: Vec<(Parameter, i32)>,
     pub form: Form,
+    /// Of both groups together, if there are two.
     pub size: usize,
     /// Only a neighbourhood collective looks at it.
     pub topology: Topology,
+    /// Ranks in the second group of an inter-communicator, else 0.
+    pub remote: usize,
     pub root: usize,
     pub count: usize,
     pub in_place: bool,
@@ -45,6 +49,7 @@ impl Case {
             form: Form::Blocking,
             size,
             topology: Topology::default(),
+            remote: 0,
             root: size - 1,
             count: 2 * size + 1,
             in_place: false,
@@ -57,14 +62,23 @@ impl Case {
     /// skips empty messages, a broadcast to nobody, and a barrier of one rank.
     pub fn may_be_skipped(&self) -> bool {
         let is_alone = self.size == 1 && matches!(self.collective, Bcast | Barrier);
-        let pairs = || (0..self.size).flat_map(|from| (0..self.size).map(move |to| (from, to)));
-        is_alone || self.collective != Barrier && pairs().all(|(from, to)| self.share(from, to) == 0)
+        let mut pairs = (0..self.size).flat_map(|from| self.ranks().partners(from).map(move |to| (from, to)));
+        is_alone || self.collective != Barrier && pairs.all(|(from, to)| self.share(from, to) == 0)
+    }
+
+    /// The ranks and their groups.
+    fn ranks(&self) -> Problem {
+        Problem::between(self.size - self.remote, self.remote)
     }
 
     /// The algorithm that has to run, or `None` if the call has to go to the component below.
     pub fn serving(&self) -> Option<&'static Algorithm> {
         let commutes = !self.collective.reduces() || self.arithmetic.commutes();
-        self.algorithm.filter(|algorithm| algorithm.serves(self.size, commutes).is_ok())
+        let serves = |algorithm: &&Algorithm| algorithm.serves(self.size, self.remote, commutes).is_ok();
+        let forced = self.algorithm.filter(serves);
+        // Whatever is forced for one group, rules decide what runs between two.
+        let has_below = self.remote == 0 && !component::is_alone();
+        if has_below { forced } else { forced.or(self.collective.algorithms().find(serves)) }
     }
 
     /// How much goes from one rank to another, or is scattered to or gathered from a rank, in elements; from a rank to
@@ -74,7 +88,10 @@ impl Case {
             Alltoallv | Alltoallw => from.min(to) * self.size + from.max(to),
             NeighborAlltoallv | NeighborAlltoallw => combine(&[from as u64, to as u64]) as usize,
             Allgatherv | Gatherv | NeighborAllgatherv => from,
+            ReduceScatter | ReduceScatterBlock if self.remote > 0 => return self.part(to),
             ReduceScatter | Scatterv => to,
+            // The two directions differ, and one may be empty.
+            Allgather | Alltoall if from >= self.ranks().local() => self.size,
             _ => return self.count,
         };
         match combine(&[self.count as u64, rank as u64]) % 4 {
@@ -86,9 +103,22 @@ impl Case {
         }
     }
 
+    /// How much of a reduction of the other group a rank gets, in elements: together as many in one group as in the
+    /// other.
+    fn part(&self, rank: usize) -> usize {
+        let (group, others) = (self.ranks().group(rank), self.ranks().partners(rank));
+        // The whole vector has about as many elements as the count says.
+        let total = self.count.div_ceil(self.size * self.size) * group.len() * others.len();
+        match self.collective {
+            ReduceScatter if rank + 1 == group.end => total - total / 2 / group.len() * (group.len() - 1),
+            ReduceScatter => total / 2 / group.len(),
+            _ => total / group.len(),
+        }
+    }
+
     /// The call with buffers whose contents follow from the seed.
     pub fn prepare(&self, communicator: &Communicator, seed: u64) -> Result<Call, Error> {
-        let rank = communicator.rank();
+        let rank = communicator.number(communicator.rank());
         let operator = || Operator::new(self.arithmetic).map(Rc::new);
         let arguments = Arguments {
             collective: self.collective,
@@ -102,23 +132,24 @@ impl Case {
     }
 
     fn send_blocks(&self, rank: usize) -> Result<Vec<Elements>, Error> {
-        let blocks = match self.collective {
-            Alltoall | Alltoallv | Alltoallw | ReduceScatter | ReduceScatterBlock | Scatter | Scatterv => {
-                self.size
-            }
+        let peers = match self.collective {
+            Alltoall | Alltoallv | Alltoallw | Scatter | Scatterv => self.ranks().partners(rank),
+            ReduceScatter | ReduceScatterBlock => self.ranks().group(rank),
             // MPI must be told of a count and a datatype, even if there is no neighbour.
             NeighborAlltoall | NeighborAlltoallv | NeighborAlltoallw => {
-                self.topology.graph.neighbours(rank).outdegree.max(1)
+                0..self.topology.graph.neighbours(rank).outdegree.max(1)
             }
-            _ => 1,
+            _ => 0..1,
         };
-        self.elements(rank, |shapes| shapes.0, (0..blocks).map(|to| self.share(rank, to)))
+        self.elements(rank, |shapes| shapes.0, peers.map(|to| (to, self.share(rank, to))))
     }
 
     fn receive_blocks(&self, rank: usize) -> Result<Vec<Elements>, Error> {
+        let side = |shapes: (Shape, Shape)| shapes.1;
         match self.collective {
             Allgather | Allgatherv | Alltoall | Alltoallv | Alltoallw | Gather | Gatherv => {
-                self.elements(rank, |shapes| shapes.1, (0..self.size).map(|from| self.share(from, rank)))
+                let partners = self.ranks().partners(rank);
+                self.elements(rank, side, partners.map(|from| (from, self.share(from, rank))))
             }
             _ if self.collective.cut() == Cut::Edges => {
                 let origins = self.topology.graph.origins(rank);
@@ -126,24 +157,25 @@ impl Case {
                     let origin = origins.get(block).copied().flatten();
                     origin.map_or(self.share(rank, block), |edge| self.share(edge.peer, edge.block))
                 };
-                self.elements(rank, |shapes| shapes.1, (0..origins.len().max(1)).map(share))
+                self.elements(rank, side, (0..origins.len().max(1)).map(|block| (block, share(block))))
             }
-            _ => self.elements(rank, |shapes| shapes.1, [self.share(0, rank)]),
+            _ => self.elements(rank, side, [(0, self.share(0, rank))]),
         }
     }
 
-    /// Blocks of one side. They have one datatype, or each its own.
+    /// Blocks of one side, each with the number of a peer or neighbour and a count. They have one datatype, or each
+    /// its own.
     fn elements(
         &self,
         rank: usize,
         side: impl Fn((Shape, Shape)) -> Shape,
-        counts: impl IntoIterator<Item = usize>,
+        counts: impl IntoIterator<Item = (usize, usize)>,
     ) -> Result<Vec<Elements>, Error> {
         if !matches!(self.collective, Alltoallw | NeighborAlltoallw) {
-            return self.blocks(side(self.shapes(rank)), counts);
+            return self.blocks(side(self.shapes(rank)), counts.into_iter().map(|(_, count)| count));
         }
-        let block = |(index, count)| self.blocks(side(self.shapes(rank + index)), [count]);
-        Ok(counts.into_iter().enumerate().map(block).collect::<Result<Vec<_>, _>>()?.concat())
+        let block = |(number, count)| self.blocks(side(self.shapes(rank + number)), [count]);
+        Ok(counts.into_iter().map(block).collect::<Result<Vec<_>, _>>()?.concat())
     }
 
     /// The shapes of what is sent and what is received. Ranks, too, may differ from each other.
@@ -169,7 +201,10 @@ impl fmt::Display for Case {
                 value => write!(formatter, ", {} {value}", parameter.name())?,
             }
         }
-        write!(formatter, ", {} ranks", self.size)?;
+        match self.remote {
+            0 => write!(formatter, ", {} ranks", self.size)?,
+            remote => write!(formatter, ", {} and {remote} ranks", self.ranks().local())?,
+        }
         if self.collective.cut() == Cut::Edges {
             write!(formatter, ", {}", self.topology)?;
         }

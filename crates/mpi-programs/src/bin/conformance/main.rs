@@ -3,6 +3,7 @@
 //! `mpirun -n N conformance` tests communicators of all sizes from 1 to N. Every rank draws the same cases from the
 //! same seed; a rank that finds an error notes it and goes on, so that none waits for another.
 
+mod between;
 mod case;
 mod options;
 mod plan;
@@ -26,6 +27,7 @@ use mpi_programs::random::combine;
 use mpi_programs::topology::Topology;
 use rustcoll::algorithms::{Algorithm, Collective, Cut};
 
+use case::Case;
 use options::Options;
 use progress::Progress;
 use report::Report;
@@ -65,6 +67,7 @@ fn conform(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
         idle: world.dup_for("libnbc")?,
         itself: environment.itself()?,
         component,
+        between: between::subjects(&options),
         subjects,
         options,
     };
@@ -79,12 +82,17 @@ fn subjects(options: &Options) -> Result<Vec<Subject>, String> {
         Collective::ALL.into_iter().filter(|&one| options.collective.is_none_or(|it| it == one));
     let subjects: Vec<Subject> = collectives
         .flat_map(|collective| {
-            let algorithms = collective.algorithms().map(Some).filter(|_| !options.reference);
+            let of_one_group = collective.algorithms().filter(|algorithm| !algorithm.is_for_two_groups());
+            let algorithms = of_one_group.map(Some).filter(|_| !options.reference);
             [None].into_iter().chain(algorithms).map(move |algorithm| (collective, algorithm))
         })
         .filter(|subject| options.algorithm.as_deref().is_none_or(|name| is_called(subject, name)))
         .collect();
-    if subjects.is_empty() { Err("there is no such algorithm".into()) } else { Ok(subjects) }
+    if subjects.is_empty() && between::subjects(options).is_empty() {
+        Err("there is no such algorithm".into())
+    } else {
+        Ok(subjects)
+    }
 }
 
 fn is_called(&(collective, algorithm): &Subject, name: &str) -> bool {
@@ -154,6 +162,8 @@ struct Session<'a> {
     groups: Vec<Group>,
     component: Option<Component>,
     subjects: Vec<Subject>,
+    /// What is tested on inter-communicators.
+    between: Vec<Subject>,
     options: Options,
 }
 
@@ -170,7 +180,10 @@ impl Session<'_> {
             for &subject in &self.subjects {
                 self.test(subject, &mut progress, &mut report)?;
             }
-            scenarios::all(self, &mut progress, &mut report)?;
+            between::all(self, &mut progress, &mut report)?;
+            if !self.subjects.is_empty() {
+                scenarios::all(self, &mut progress, &mut report)?;
+            }
         }
         Ok(report.finish())
     }
@@ -206,7 +219,7 @@ impl Session<'_> {
         progress: &mut Progress,
     ) -> Result<(), Box<dyn Error>> {
         let (collective, algorithm) = subject;
-        let plan = plan::draw(collective, algorithm, group.size, &self.options);
+        let plan = plan::draw(&Case::simple(collective, algorithm, group.size), &self.options);
         let variables = self.variables(collective);
         let start = Instant::now();
         for (index, case) in plan.cases.iter().enumerate() {
@@ -227,7 +240,8 @@ impl Session<'_> {
 
     /// The time for one algorithm on one size.
     fn share(&self) -> Duration {
-        let parts = self.subjects.len() * self.groups.len();
+        let splits = between::splits(self.world.size()).len();
+        let parts = self.subjects.len() * self.groups.len() + self.between.len() * splits;
         self.options.budget_seconds.map_or(Duration::MAX, |budget| budget.div_f64(parts as f64))
     }
 }

@@ -21,21 +21,15 @@ pub struct Plan {
 }
 
 /// Draws a sample of all cases, the same on all ranks.
-pub fn draw(
-    collective: Collective,
-    algorithm: Option<&'static Algorithm>,
-    size: usize,
-    options: &Options,
-) -> Plan {
-    let mut random = Generator::new(combine(&[options.seed, size as u64]));
-    let simple = Case::simple(collective, algorithm, size);
-    let mut properties = Properties::new(&simple, options.long, &mut random);
+pub fn draw(simple: &Case, options: &Options) -> Plan {
+    let mut random = Generator::new(combine(&[options.seed, simple.size as u64]));
+    let mut properties = Properties::new(simple, options.long, &mut random);
     let indispensable = properties.longest();
     let number = properties.combinations().min(options.cases).max(indispensable);
     let mut cases = Vec::new();
     while cases.len() < number {
         properties.shuffle(&mut random);
-        cases.extend((0..indispensable).map(|index| properties.case(&simple, index)));
+        cases.extend((0..indispensable).map(|index| properties.case(simple, index)));
     }
     cases.truncate(number);
     Plan { cases, indispensable }
@@ -63,9 +57,9 @@ impl Properties {
                 Cut::Pairs | Cut::Ranks | Cut::Vector => vec![Topology::default()],
             },
             forms: Form::ALL.to_vec(),
-            roots: roots(collective, size, random),
+            roots: roots(simple, random),
             counts: if is_barrier { vec![0] } else { counts(size, long) },
-            in_place: in_place(collective),
+            in_place: if simple.remote > 0 { vec![false] } else { in_place(collective) },
             sides: if is_barrier { vec![(simple.sides, simple.arithmetic)] } else { sides(collective) },
         }
     }
@@ -141,11 +135,13 @@ fn settings(algorithm: Option<&Algorithm>, size: usize) -> Vec<Vec<(Parameter, i
     settings
 }
 
-fn roots(collective: Collective, size: usize, random: &mut Generator) -> Vec<usize> {
-    match (collective.is_rooted(), size) {
-        (false, _) => vec![0],
-        (true, ..=5) => (0..size).collect(),
-        (true, _) => vec![0, 1, size - 1, 2 + random.below(size - 3)],
+fn roots(simple: &Case, random: &mut Generator) -> Vec<usize> {
+    let &Case { collective, size, remote, .. } = simple;
+    let every = if remote > 0 { 8 } else { 5 };
+    match collective.is_rooted() {
+        false => vec![0],
+        true if size <= every => (0..size).collect(),
+        true => vec![0, 1, size - 1, 2 + random.below(size - 3)],
     }
 }
 

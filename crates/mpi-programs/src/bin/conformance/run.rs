@@ -71,7 +71,7 @@ impl<'a> Trial<'a> {
         progress.check(self.call.difference());
         progress.check(self.call.changed_source().map(|change| format!("in the send buffer, {change}")));
         if let Some(ran) = self.ran
-            && self.case.algorithm.is_some()
+            && (self.case.algorithm.is_some() || self.case.remote > 0)
             && !self.case.may_be_skipped()
         {
             progress.check(self.misled(ran));

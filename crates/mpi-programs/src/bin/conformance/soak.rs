@@ -2,12 +2,15 @@
 
 use std::error::Error;
 
+use mpi_programs::component;
 use mpi_programs::random::{Generator, combine};
+use mpi_programs::topology::Topology;
+use rustcoll::algorithms::Cut;
 
 use crate::case::Case;
 use crate::progress::Progress;
 use crate::report::Report;
-use crate::{Session, Subject, plan, run, scenarios};
+use crate::{Session, plan, run, scenarios};
 
 /// How many communicators come and go.
 const COMMUNICATORS: usize = 200;
@@ -25,21 +28,21 @@ pub fn soak(
 ) -> Result<(), Box<dyn Error>> {
     let seed = session.options.seed;
     let mut random = Generator::new(seed);
-    let cases: Vec<(Subject, Vec<Case>)> = session
-        .subjects
-        .iter()
-        .map(|&subject| {
-            (subject, plan::draw(subject.0, subject.1, session.world.size(), &session.options).cases)
-        })
-        .collect();
+    let (single, double) = (cases_of_one_group(session), cases_of_two_groups(session));
     let mut resident = Vec::new();
     let mut done = 0;
     for generation in 1..=COMMUNICATORS {
-        let communicator = scenarios::tested(session)?;
+        // Every fourth one has two groups, if ranks suffice.
+        let is_double = generation % 4 == 0 && !double.is_empty();
+        let communicator = match is_double {
+            true => session.world.parted(split(session), component::NAME)?,
+            false => scenarios::tested(session)?,
+        };
+        let cases = if is_double { &double } else { &single };
         while done < operations * generation / COMMUNICATORS {
-            let (subject, cases) = &cases[random.below(cases.len())];
-            let case = &cases[random.below(cases.len())];
-            let variables = session.variables(subject.0);
+            let of_subject = &cases[random.below(cases.len())];
+            let case = &of_subject[random.below(of_subject.len())];
+            let variables = session.variables(case.collective);
             done += run::run(case, &communicator, variables, combine(&[seed, done as u64]), progress)?;
             variables.map_or(Ok(()), |variables| variables.reset())?;
         }
@@ -56,6 +59,34 @@ pub fn soak(
     ));
     let size = session.world.size().to_string();
     Ok(report.line("soak", &format!("{COMMUNICATORS} communicators"), &size, progress)?)
+}
+
+/// By subject. Neighbourhood collectives run on the ring that [`scenarios::tested`] makes.
+fn cases_of_one_group(session: &Session) -> Vec<Vec<Case>> {
+    let ring = Topology::ring(session.world.size());
+    let cases = session.subjects.iter().map(|&(collective, algorithm)| {
+        let mut simple = Case::simple(collective, algorithm, session.world.size());
+        if collective.cut() == Cut::Edges {
+            simple.topology = ring.clone();
+        }
+        let drawn = plan::draw(&simple, &session.options).cases;
+        drawn.into_iter().map(|case| Case { topology: simple.topology.clone(), ..case }).collect()
+    });
+    cases.collect()
+}
+
+fn cases_of_two_groups(session: &Session) -> Vec<Vec<Case>> {
+    let (size, at) = (session.world.size(), split(session));
+    let cases = session.between.iter().filter(|_| size > 1).map(|&(collective, algorithm)| {
+        let simple = Case { remote: size - at, ..Case::simple(collective, algorithm, size) };
+        plan::draw(&simple, &session.options).cases
+    });
+    cases.collect()
+}
+
+/// The first rank of the second group.
+fn split(session: &Session) -> usize {
+    session.world.size().div_ceil(2)
 }
 
 /// Of this process, from the second field of a line of numbers of pages.

@@ -1,0 +1,89 @@
+//! Collectives between the two groups of an inter-communicator.
+
+use std::error::Error;
+use std::time::Instant;
+
+use mpi_programs::communicator::Communicator;
+use mpi_programs::component;
+use mpi_programs::random::combine;
+use rustcoll::algorithms::{Algorithm, Collective};
+
+use crate::case::Case;
+use crate::options::Options;
+use crate::plan;
+use crate::progress::Progress;
+use crate::report::Report;
+use crate::run;
+use crate::{CASES_PER_LOOK, Session, Subject, is_called};
+
+/// The algorithms for two groups, of which there is one for each collective.
+pub fn subjects(options: &Options) -> Vec<Subject> {
+    let collectives =
+        Collective::ALL.into_iter().filter(|&one| options.collective.is_none_or(|it| it == one));
+    let algorithms =
+        collectives.flat_map(Collective::algorithms).filter(|algorithm| algorithm.is_for_two_groups());
+    algorithms
+        .filter(|_| !options.reference)
+        .map(|algorithm| (algorithm.collective, Some(algorithm)))
+        .filter(|subject| options.algorithm.as_deref().is_none_or(|name| is_called(subject, name)))
+        .collect()
+}
+
+/// Where the ranks are parted: a group of one on either side, and about the middle.
+pub fn splits(ranks: usize) -> Vec<usize> {
+    let mut splits = vec![1, ranks / 2, ranks.saturating_sub(1)];
+    splits.retain(|at| (1..ranks).contains(at));
+    splits.dedup();
+    splits
+}
+
+/// Tests all of them on all ranks, parted in several ways.
+pub fn all(session: &Session, progress: &mut Progress, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    if session.between.is_empty() {
+        return Ok(());
+    }
+    let control = session.world.dup_for("tuned")?;
+    for at in splits(session.world.size()) {
+        let tested = session.world.parted(at, component::NAME)?;
+        for &subject in &session.between {
+            test(session, subject, &tested, at, &control, progress)?;
+        }
+        progress.rest();
+        let sizes = format!("{at}+{}", session.world.size() - at);
+        report.line("between groups", "all collectives", &sizes, progress)?;
+    }
+    Ok(())
+}
+
+fn test(
+    session: &Session,
+    (collective, algorithm): Subject,
+    tested: &Communicator,
+    at: usize,
+    control: &Communicator,
+    progress: &mut Progress,
+) -> Result<(), Box<dyn Error>> {
+    let variables = session.variables(collective);
+    let size = session.world.size();
+    let simple = |algorithm: Option<&'static Algorithm>| Case {
+        remote: size - at,
+        ..Case::simple(collective, algorithm, size)
+    };
+    let plan = plan::draw(&simple(algorithm), &session.options);
+    let start = Instant::now();
+    for (index, case) in plan.cases.iter().enumerate() {
+        let looks = index >= plan.indispensable && index % CASES_PER_LOOK == 0;
+        if looks && !control.told_by(0, start.elapsed() < session.share())? {
+            break;
+        }
+        run::run(case, tested, variables, combine(&[session.options.seed, index as u64]), progress)?;
+    }
+    // Neither its own choice nor one that was forced for one group leads elsewhere.
+    for other in [None, collective.algorithms().next()] {
+        run::run(&simple(other), tested, variables, session.options.seed, progress)?;
+    }
+    if let Some(variables) = variables {
+        variables.reset()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! Each group gathers at its leader, the leaders exchange, and each broadcasts the other group's blocks.
+//!
+//! Source: Open MPI (`coll/inter`).
+//! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; a leader sends its group's blocks once and the
+//! other's ceil(log2 p) times. The two directions may differ in length, and either may be empty.
+//! Loses when: blocks are large, for the leaders' neighbours wait while they send whole vectors.
+
+use super::{broadcast_from, gather_to_leader};
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Allgather,
+    name: "inter_leaders",
+    aliases: &[],
+    source: "Open MPI (coll/inter)",
+    parameters: &[],
+    requires: &[Requirement::TwoGroups],
+    schedule,
+    cost: |_| crate::cost::Cost::default(),
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let (local, size) = (problem.local(), problem.size);
+    let (gathering, blocks) = gather_to_leader(problem, rank);
+    let mut leaders = Builder::new(rank, size, size);
+    if rank == 0 {
+        leaders.exchange((local, blocks), (local, Recv.blocks(local..size)));
+    }
+    gathering.then(leaders.build()).then(broadcast_blocks(problem, rank))
+}
+
+/// Broadcasts the other group's blocks, which the leader has.
+pub(super) fn broadcast_blocks(problem: &Problem, rank: usize) -> Schedule {
+    let (local, size) = (problem.local(), problem.size);
+    let vector = broadcast_from(None, problem, rank).map_runs(|run| run.buffer.blocks(local..size));
+    Schedule { blocks: size, ..vector }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaders_send_their_group_s_blocks_once_and_the_other_s_to_their_children() {
+        let leader = ALGORITHM.program(&Problem::between(8, 5), 0);
+        assert_eq!(leader.blocks_sent(), 8 + 3 * 5);
+    }
+}

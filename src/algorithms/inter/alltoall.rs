@@ -1,0 +1,50 @@
+//! Every rank exchanges blocks with every rank of the other group, all at once.
+//!
+//! Source: Open MPI (`coll/basic`), which takes one partner at a time; here as in MPICH's scattered alltoall.
+//! One round of b messages, where the other group has b ranks; b blocks sent, the fewest possible.
+//! Loses when: blocks are small and each message costs.
+
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const ALLTOALL: Algorithm = Algorithm {
+    collective: Collective::Alltoall,
+    name: "inter_linear",
+    aliases: &[],
+    source: "Open MPI (coll/basic)",
+    parameters: &[],
+    requires: &[Requirement::TwoGroups],
+    schedule,
+    cost: |_| crate::cost::Cost::default(),
+};
+
+pub const ALLTOALLV: Algorithm = Algorithm { collective: Collective::Alltoallv, ..ALLTOALL };
+
+pub const ALLTOALLW: Algorithm = Algorithm { collective: Collective::Alltoallw, ..ALLTOALL };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, remote, .. } = *problem;
+    let mut program = Builder::new(rank, size, size);
+    // Rank i of a group starts with rank i of the other, so few ranks are the target of two first messages.
+    let partners = || (0..remote).map(|distance| problem.local() + (rank + distance) % remote);
+    for source in partners() {
+        program.receive(source, Recv.block(source));
+    }
+    for target in partners() {
+        program.send(target, Send.block(target));
+    }
+    program.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_message_for_each_pair_and_direction() {
+        let problem = Problem::between(3, 5);
+        let sent: usize =
+            (0..problem.size).map(|rank| ALLTOALL.program(&problem, rank).messages_sent()).sum();
+        assert_eq!(sent, 2 * 3 * 5);
+    }
+}

@@ -1,0 +1,49 @@
+//! Gather of the other group: it gathers at its leader along the binomial tree, and the leader sends everything to the
+//! root in one message.
+//!
+//! Source: Open MPI (`coll/inter`).
+//! ceil(log2 b) + 1 rounds, where b ranks contribute; a block moves once for each edge to the leader and once more.
+//! Loses when: blocks are large and the root could receive them directly.
+
+use super::{gather_to_leader, has_root};
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Gather,
+    name: "inter_leaders",
+    aliases: &[],
+    source: "Open MPI (coll/inter)",
+    parameters: &[],
+    requires: &[Requirement::TwoGroups],
+    schedule,
+    cost: |_| crate::cost::Cost::default(),
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let (local, size) = (problem.local(), problem.size);
+    let mut program = Builder::new(rank, size, size);
+    if has_root(problem) {
+        if rank == problem.root {
+            program.receive(local, Recv.blocks(local..size));
+        }
+        return program.build();
+    }
+    let (gathering, blocks) = gather_to_leader(problem, rank);
+    if rank == 0 {
+        program.send(problem.root, blocks);
+    }
+    gathering.then(program.build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_receives_one_message() {
+        let problem = Problem { root: 1, ..Problem::between(2, 8) };
+        assert_eq!(ALGORITHM.program(&problem, 1).posts(), 1);
+        assert_eq!(ALGORITHM.program(&problem, 2).blocks_sent(), 8);
+    }
+}

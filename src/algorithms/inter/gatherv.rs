@@ -1,0 +1,36 @@
+//! Every rank of the other group sends its block to the root.
+//!
+//! Source: the definition of MPI_Gatherv. Only the root knows the lengths, so nobody else can collect blocks.
+//! One round of b messages, where b ranks contribute; b blocks in all, the fewest possible.
+//! Loses when: blocks are small and each message costs the root.
+
+use super::has_root;
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Gatherv,
+    name: "inter_linear",
+    aliases: &[],
+    source: "the definition of MPI_Gatherv",
+    parameters: &[],
+    requires: &[Requirement::TwoGroups],
+    schedule,
+    cost: |_| crate::cost::Cost::default(),
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let mut program = Builder::new(rank, problem.size, problem.size);
+    match has_root(problem) {
+        true if rank == problem.root => {
+            for source in problem.partners(rank) {
+                program.receive(source, Recv.block(source));
+            }
+        }
+        true => {}
+        false => {
+            program.send(problem.root, Send.block(rank));
+        }
+    }
+    program.build()
+}

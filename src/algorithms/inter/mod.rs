@@ -1,0 +1,86 @@
+//! Inter-communicators: two groups, each of which gives its data to the other.
+//!
+//! A rank numbers its own group first: the ranks `0..local` are its group, those from `local` on the other. Rank 0 is
+//! its group's leader, rank `local` the leader of the other.
+
+pub mod allgather;
+pub mod allgatherv;
+pub mod allreduce;
+pub mod alltoall;
+pub mod barrier;
+pub mod bcast;
+pub mod gather;
+pub mod gatherv;
+pub mod reduce;
+pub mod reduce_scatter;
+pub mod scatter;
+pub mod scatterv;
+
+use super::Problem;
+use super::phases::binomial_tree::{children, parent};
+use super::phases::receive_in_scratch::{free_vector, receive_in_scratch};
+use super::phases::tree_broadcast::tree_broadcast;
+use super::phases::tree_reduce::tree_reduce;
+use crate::schedule::{Buffer::*, Run, Schedule};
+
+/// Whether the root is in the rank's own group; then the rank takes part only if it is the root itself.
+fn has_root(problem: &Problem) -> bool {
+    problem.root < problem.local()
+}
+
+/// A program of the own group as one of both groups, over blocks of both.
+fn among_own(program: Schedule, problem: &Problem, blocks: usize) -> Schedule {
+    Schedule { blocks, ..program.embed(problem.size, |rank| rank) }
+}
+
+/// Broadcasts what the leader of the own group gets from the rank `source`, along the binomial tree.
+fn broadcast_from(source: Option<usize>, problem: &Problem, rank: usize) -> Schedule {
+    let program =
+        tree_broadcast(rank, problem.size, 1, parent(rank).or(source), children(rank, problem.local()));
+    among_own(program, problem, 1)
+}
+
+/// Reduces the own group's vectors to its leader along the binomial tree, in the order of the ranks. A leader finds the
+/// result in the run that comes with the program.
+fn reduce_to_leader(problem: &Problem, rank: usize) -> (Schedule, Run) {
+    let local = problem.local();
+    if local == 1 {
+        return (Schedule::idle(rank, problem.size, 1), Send.block(0));
+    }
+    // The smallest subtree is the next in rank.
+    let nearest_first = children(rank, local).rev();
+    let program = tree_reduce(rank, problem.size, 1, Send, parent(rank), nearest_first);
+    let result = Scratch.block(free_vector(&program));
+    (receive_in_scratch(program), result)
+}
+
+/// Gathers the blocks of the own group at its leader along the binomial tree. A leader finds them in the run that comes
+/// with the program.
+fn gather_to_leader(problem: &Problem, rank: usize) -> (Schedule, Run) {
+    let (local, size) = (problem.local(), problem.size);
+    if local == 1 {
+        return (Schedule::idle(rank, size, size), Send.block(0));
+    }
+    let program = (super::gather::binomial::GATHER.schedule)(&Problem::new(local), rank);
+    let program = program.map_runs(|run| if run.buffer == Recv { run.in_buffer(Scratch) } else { run });
+    (among_own(program, problem, size), Scratch.blocks(0..local))
+}
+
+/// Where a leader gets the blocks of its own group that it is to scatter.
+fn blocks_of_own(problem: &Problem) -> Run {
+    match problem.local() {
+        1 => Recv.block(0),
+        local => Scratch.blocks(0..local),
+    }
+}
+
+/// Scatters what the leader has in [`blocks_of_own`] along the binomial tree.
+fn scatter_from_leader(problem: &Problem, rank: usize) -> Schedule {
+    let (local, size) = (problem.local(), problem.size);
+    if local == 1 {
+        return Schedule::idle(rank, size, size);
+    }
+    let program = (super::scatter::binomial::SCATTER.schedule)(&Problem::new(local), rank);
+    let program = program.map_runs(|run| if run.buffer == Send { run.in_buffer(Scratch) } else { run });
+    among_own(program, problem, size)
+}

@@ -1,0 +1,48 @@
+//! Reduction of the other group: it reduces to its leader along the binomial tree, and the leader sends to the root.
+//!
+//! Source: Open MPI (`coll/inter`).
+//! ceil(log2 b) + 1 rounds of the whole vector, where b ranks contribute. Keeps the order of operands.
+//! Loses when: vectors are long, for the leader reduces the vector ceil(log2 b) times.
+
+use super::{has_root, reduce_to_leader};
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Reduce,
+    name: "inter_leaders",
+    aliases: &[],
+    source: "Open MPI (coll/inter)",
+    parameters: &[],
+    requires: &[Requirement::TwoGroups],
+    schedule,
+    cost: |_| crate::cost::Cost::default(),
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let mut program = Builder::new(rank, problem.size, 1);
+    if has_root(problem) {
+        if rank == problem.root {
+            program.receive(problem.local(), Recv.block(0));
+        }
+        return program.build();
+    }
+    let (reduction, result) = reduce_to_leader(problem, rank);
+    if rank == 0 {
+        program.send(problem.root, result);
+    }
+    reduction.then(program.build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_other_group_s_leader_reduces_for_the_root() {
+        let problem = Problem { root: 11, ..Problem::between(8, 4) };
+        let reduced = |rank| ALGORITHM.program(&problem, rank).blocks_reduced();
+        assert_eq!(reduced(0), 3);
+        assert_eq!((8..12).map(reduced).sum::<usize>(), 0);
+    }
+}

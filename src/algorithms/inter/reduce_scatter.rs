@@ -1,0 +1,56 @@
+//! Each group reduces its whole vectors to its leader, the leaders exchange the results, and each scatters the other
+//! group's over its own.
+//!
+//! Source: Open MPI (`coll/basic`), where the leader receives from each rank of the other group in turn.
+//! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; the leaders send and receive one whole vector
+//! and reduce ceil(log2 p). Keeps the order of operands.
+//! A rank knows how the result for its own group is cut into blocks, but not how that for the other is: the blocks of
+//! the latter are moved only all together.
+//! Loses when: vectors are long; but nobody can cut them by blocks that he does not know.
+
+use super::{blocks_of_own, reduce_to_leader, scatter_from_leader};
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::schedule::{Builder, Run, Schedule};
+
+pub const REDUCE_SCATTER: Algorithm = Algorithm {
+    collective: Collective::ReduceScatter,
+    name: "inter_leaders",
+    aliases: &[],
+    source: "Open MPI (coll/basic)",
+    parameters: &[],
+    requires: &[Requirement::TwoGroups],
+    schedule,
+    cost: |_| crate::cost::Cost::default(),
+};
+
+pub const REDUCE_SCATTER_BLOCK: Algorithm =
+    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let (local, size) = (problem.local(), problem.size);
+    // The other group's blocks of a vector.
+    let whole = |run: Run| {
+        let start = run.first as usize * size;
+        run.buffer.blocks(start + local..start + size)
+    };
+    let (reduction, result) = reduce_to_leader(problem, rank);
+    let reduction = Schedule { blocks: size, ..reduction.map_runs(whole) };
+    let mut leaders = Builder::new(rank, size, size);
+    if rank == 0 {
+        leaders.exchange((local, whole(result)), (local, blocks_of_own(problem)));
+    }
+    reduction.then(leaders.build()).then(scatter_from_leader(problem, rank))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaders_send_the_other_group_s_vector_and_their_own_group_s_blocks() {
+        let problem = Problem::between(4, 3);
+        let leader = REDUCE_SCATTER.program(&problem, 0);
+        assert_eq!(leader.blocks_reduced(), 2 * 3);
+        assert_eq!(leader.blocks_sent(), 3 + 3);
+    }
+}

@@ -1,0 +1,48 @@
+//! Scatter to the other group: the root sends all blocks to its leader in one message, and the leader scatters them
+//! along the binomial tree.
+//!
+//! Source: Open MPI (`coll/inter`).
+//! 1 + ceil(log2 b) rounds, where b ranks receive; a block moves once to the leader and once for each edge from it.
+//! Loses when: blocks are large and the root could send them directly.
+
+use super::{blocks_of_own, has_root, scatter_from_leader};
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::schedule::{Buffer::Send, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Scatter,
+    name: "inter_leaders",
+    aliases: &[],
+    source: "Open MPI (coll/inter)",
+    parameters: &[],
+    requires: &[Requirement::TwoGroups],
+    schedule,
+    cost: |_| crate::cost::Cost::default(),
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let (local, size) = (problem.local(), problem.size);
+    let mut program = Builder::new(rank, size, size);
+    if has_root(problem) {
+        if rank == problem.root {
+            program.send(local, Send.blocks(local..size));
+        }
+        return program.build();
+    }
+    if rank == 0 {
+        program.receive(problem.root, blocks_of_own(problem));
+    }
+    program.build().then(scatter_from_leader(problem, rank))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_sends_one_message() {
+        let problem = Problem { root: 1, ..Problem::between(2, 8) };
+        assert_eq!(ALGORITHM.program(&problem, 1).posts(), 1);
+        assert_eq!(ALGORITHM.program(&problem, 2).blocks_sent(), 7);
+    }
+}

@@ -1,0 +1,36 @@
+//! The root sends every rank of the other group its block.
+//!
+//! Source: the definition of MPI_Scatterv. Only the root knows the lengths, so nobody else can pass blocks on.
+//! One round of b messages, where b ranks receive; b blocks in all, the fewest possible.
+//! Loses when: blocks are small and each message costs the root.
+
+use super::has_root;
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Scatterv,
+    name: "inter_linear",
+    aliases: &[],
+    source: "the definition of MPI_Scatterv",
+    parameters: &[],
+    requires: &[Requirement::TwoGroups],
+    schedule,
+    cost: |_| crate::cost::Cost::default(),
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let mut program = Builder::new(rank, problem.size, problem.size);
+    match has_root(problem) {
+        true if rank == problem.root => {
+            for target in problem.partners(rank) {
+                program.send(target, Send.block(target));
+            }
+        }
+        true => {}
+        false => {
+            program.receive(problem.root, Recv.block(rank));
+        }
+    }
+    program.build()
+}

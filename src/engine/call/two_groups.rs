@@ -1,0 +1,71 @@
+//! The same on an inter-communicator, as a rank sees it whose own group has the lower numbers.
+//!
+//! What a rank passes for the other group's ranks are the blocks from number `local` on. Of its own group it knows the
+//! lengths of the blocks that all ranks of the group have alike.
+
+use super::{Binding, Collective, Counts, Layout, View};
+
+/// Binds the blocks of a collective's schedule, of which there are `blocks`, on one of the `local` ranks of a group
+/// that faces one of `remote`. The counts at a reduce-scatter's send buffer are those by which the result for the
+/// rank's own group is cut.
+pub fn bind(
+    collective: Collective,
+    rank: usize,
+    (local, remote): (usize, usize),
+    blocks: usize,
+    send: &Counts,
+    recv: &Counts,
+) -> Binding {
+    let own = |elements| Layout::Single { block: rank, elements };
+    let of_others = |counts: &Counts| {
+        let View { layout, bytes } = counts.view(|elements| Layout::Uniform { elements });
+        View { layout: Layout::Shifted { by: local, layout: Box::new(layout) }, bytes }
+    };
+    // As bytes, each as long as the rank's own.
+    let of_own_group = |own: &Counts| {
+        let lengths = vec![own.bytes(); local].into_iter().chain(vec![0; remote]);
+        View::new(Layout::packed(lengths), 1)
+    };
+    match collective {
+        Collective::Allreduce
+        | Collective::Barrier
+        | Collective::Bcast
+        | Collective::Exscan
+        | Collective::NeighborAllgather
+        | Collective::NeighborAllgatherv
+        | Collective::NeighborAlltoall
+        | Collective::NeighborAlltoallv
+        | Collective::NeighborAlltoallw
+        | Collective::Reduce
+        | Collective::Scan => super::bind(collective, rank, blocks, send, recv),
+        Collective::Allgather | Collective::Allgatherv | Collective::Gather | Collective::Gatherv => {
+            Binding { send: send.view(own), recv: of_others(recv), scratch: of_own_group(send) }
+        }
+        Collective::Scatter | Collective::Scatterv => {
+            Binding { send: of_others(send), recv: recv.view(own), scratch: of_own_group(recv) }
+        }
+        Collective::Alltoall | Collective::Alltoallv | Collective::Alltoallw => {
+            Binding { send: of_others(send), recv: of_others(recv), scratch: recv.packed() }
+        }
+        Collective::ReduceScatter | Collective::ReduceScatterBlock => {
+            let (lengths, bytes) = cut_of_own_group(send, local);
+            let total = lengths.iter().sum();
+            // Of the other group's blocks only their sum is known: the first one stands for all.
+            let vector = [total].into_iter().chain(vec![0; remote - 1]);
+            Binding {
+                send: View::new(Layout::Single { block: local, elements: total }, bytes),
+                recv: recv.view(own),
+                scratch: View::new(Layout::packed(lengths.into_iter().chain(vector)), bytes),
+            }
+        }
+    }
+}
+
+/// Elements of the block of each rank of the own group, and bytes of an element.
+fn cut_of_own_group(counts: &Counts, local: usize) -> (Vec<usize>, usize) {
+    match counts {
+        Counts::One { count, bytes } => (vec![*count; local], *bytes),
+        Counts::Each { places, bytes } => (places.iter().map(|(_, elements)| *elements).collect(), *bytes),
+        Counts::Typed { .. } => unreachable!("a reduction has one datatype"),
+    }
+}
