@@ -24,6 +24,16 @@ fn formulas_give_what_is_counted_with_many_segments() {
     }
 }
 
+/// The problems above have the larger group first; but which one that is decides only about the numbers of the ranks.
+#[test]
+fn groups_may_be_exchanged() {
+    let is_between_groups = |problem: &Problem| problem.remote > 0;
+    check_all(2..=32, is_between_groups, |algorithm, problem| {
+        let (cost, exchanged) = ((algorithm.cost)(problem), (algorithm.cost)(&problem.exchanged()));
+        assert_eq!(cost, exchanged, "{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
+    });
+}
+
 /// Some roots and radices, among them the extreme ones. In place the same messages are sent, which few ranks show.
 fn is_selected(problem: &Problem) -> bool {
     let Problem { size, root, in_place, radix, .. } = *problem;
@@ -33,7 +43,7 @@ fn is_selected(problem: &Problem) -> bool {
 }
 
 fn assert_cost(algorithm: &Algorithm, problem: &Problem) {
-    let schedules: Vec<_> = (0..problem.size).map(|rank| (algorithm.schedule)(problem, rank)).collect();
+    let schedules: Vec<_> = (0..problem.size).map(|rank| algorithm.program(problem, rank)).collect();
     let label = format!("{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
     let (counted, mut formula) = (Cost::count(&schedules), (algorithm.cost)(problem));
     if algorithm.collective.cut() == Cut::Edges {

@@ -61,6 +61,16 @@ impl Cost {
         Cost { messages: up.messages.max(down.messages), blocks: up.blocks.max(down.blocks), ..both }
     }
 
+    /// The cost of both at once, each among ranks of its own.
+    pub fn alongside(self, other: Cost) -> Cost {
+        Cost {
+            rounds: self.rounds.max(other.rounds),
+            messages: self.messages.max(other.messages),
+            blocks: self.blocks.max(other.blocks),
+            reduced: self.reduced.max(other.reduced),
+        }
+    }
+
     /// The numbers by name.
     pub fn fields(self) -> [(&'static str, usize); 4] {
         [
