@@ -48,7 +48,7 @@ pub struct Algorithm {
     pub requires: &'static [Requirement],
     /// The program of one rank, who numbers its own group first if there are two; see [`Algorithm::program`].
     pub schedule: fn(&Problem, usize) -> Schedule,
-    /// What it costs, in closed form.
+    /// What a run of all ranks' schedules costs, in closed form; takes a problem that is known wholly.
     pub cost: fn(&Problem) -> Cost,
 }
 

@@ -1,7 +1,8 @@
 //! What a collective costs, counted in steps, messages and blocks.
 //!
 //! Each algorithm states its cost in closed form; [`Cost::count`] finds it in the schedules of all ranks. The two must
-//! agree, so that what is chosen by formula is what is run.
+//! agree, so that what is chosen by formula is what is run. But for one number: of the rounds of a neighbourhood
+//! collective, which depend on the order of messages, the formula gives the fewest that any order takes.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +11,10 @@ mod one_port;
 use crate::schedule::{Schedule, Step};
 use std::ops::Add;
 
-/// What the busiest ranks do in one collective. Each number is a maximum over the ranks for itself.
+/// What the busiest ranks do in one run of a schedule. Each number is a maximum over the ranks for itself.
+///
+/// Where the lengths of blocks have to travel first, this is the cost of moving the blocks. A run of the same schedule
+/// over the lengths, or the allreduce that finds the longest, comes on top.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cost {
     /// Steps until all ranks are done, if in each step a rank sends at most one message and receives at most one:
@@ -55,6 +59,16 @@ impl Cost {
     pub fn up_and_down(up: Cost, down: Cost) -> Cost {
         let both = up + down;
         Cost { messages: up.messages.max(down.messages), blocks: up.blocks.max(down.blocks), ..both }
+    }
+
+    /// The cost of both at once, each among ranks of its own.
+    pub fn alongside(self, other: Cost) -> Cost {
+        Cost {
+            rounds: self.rounds.max(other.rounds),
+            messages: self.messages.max(other.messages),
+            blocks: self.blocks.max(other.blocks),
+            reduced: self.reduced.max(other.reduced),
+        }
     }
 
     /// The numbers by name.

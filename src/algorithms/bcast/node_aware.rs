@@ -3,15 +3,19 @@
 //! Source: MPICH (smp), for medium vectors; between the nodes as in `scatter_ring_allgather_opt`.
 //! On its node the root, on any other its lowest rank stands for all. Within a node a binomial tree carries the whole
 //! vector; between m nodes a scatter and an opened ring do, so that the vector enters and leaves a node about once:
-//! 2n(m−1)/m bytes. Loses when: each rank has a node of its own, or all share one; vectors are short; ranks of a node
-//! have a network card each.
+//! 2n(m−1)/m bytes. All m that stand for a node are done at once, so the rounds are those on the root's node, m − 1 +
+//! ceil(log2 m) between the nodes, and those on the largest other node.
+//! Loses when: each rank has a node of its own, or all share one; vectors are short; ranks of a node have a network card
+//! each.
 
-use crate::algorithms::phases::binomial_tree::{children, parent, scatter, subtree};
-use crate::algorithms::phases::ring_allgather::ring_allgather;
+use crate::algorithms::digits::doublings;
+use crate::algorithms::phases::binomial_tree::{children, parent, scatter, scatter_cost, subtree};
+use crate::algorithms::phases::ring_allgather::{ring_allgather, ring_allgather_cost};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Bcast,
@@ -21,7 +25,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::Nodes],
     schedule,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -40,6 +44,29 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     if rank == problem.root { within.then(between) } else { between.then(within) }
 }
 
+fn cost(problem: &Problem) -> Cost {
+    let within: Vec<usize> = populations(problem).into_iter().map(doublings).collect();
+    let (own, others) = within.split_first().expect("the root has a node");
+    let nodes = within.len();
+    let between = scatter_cost(nodes) + ring_allgather_cost(nodes);
+    let held = |node: usize| subtree(node % nodes, nodes).len();
+    // What stands for a node sends within it whole vectors; between the nodes the blocks of its subtree but its own,
+    // and along the ring those that the next one does not hold. Nobody receives more than the root sends.
+    let sent = |(node, &vectors): (usize, &usize)| {
+        let along = nodes - held(node + 1);
+        (vectors + children(node, nodes).count() + along, vectors * nodes + held(node) - 1 + along)
+    };
+    let most = |count: fn((usize, usize)) -> usize| {
+        within.iter().enumerate().map(sent).map(count).max().unwrap_or(0)
+    };
+    Cost {
+        rounds: own + between.rounds + others.iter().max().unwrap_or(&0),
+        messages: most(|(messages, _)| messages),
+        blocks: most(|(_, blocks)| blocks),
+        reduced: 0,
+    }
+}
+
 fn node(problem: &Problem, rank: usize) -> u32 {
     problem.nodes.get(rank).copied().unwrap_or(0)
 }
@@ -49,6 +76,13 @@ fn leaders(problem: &Problem) -> Vec<usize> {
     let mut led = HashSet::from([node(problem, problem.root)]);
     let others = (0..problem.size).filter(|&rank| led.insert(node(problem, rank)));
     [problem.root].into_iter().chain(others).collect()
+}
+
+/// How many ranks each node has, the root's first.
+fn populations(problem: &Problem) -> Vec<usize> {
+    let mut ranks: HashMap<u32, usize> = HashMap::new();
+    (0..problem.size).for_each(|rank| *ranks.entry(node(problem, rank)).or_default() += 1);
+    leaders(problem).into_iter().map(|leader| ranks[&node(problem, leader)]).collect()
 }
 
 /// The ranks on a rank's node, the one that stands for it first.
@@ -74,6 +108,7 @@ mod tests {
         assert_eq!(leaders(&problem()), [6, 0, 1]);
         assert_eq!(members(&problem(), 5), [6, 5, 7]);
         assert_eq!(members(&problem(), 4), [1, 4]);
+        assert_eq!(populations(&problem()), [3, 3, 2]);
     }
 
     #[test]

@@ -5,9 +5,9 @@
 //! ceil(log2 p) rounds. A block moves once for each edge to the root: (p/2)·log2 p blocks in all, where p is a power of
 //! two. Loses when: blocks are large, for the root's neighbours forward what others could have sent directly.
 //!
-//! MPI_Gatherv: the lengths of the blocks travel first, up the same tree, 8 bytes each, which doubles the
-//! rounds. A rank inside the tree needs memory for the blocks of its subtree, at most p/2 of them. Loses also when there
-//! are few ranks, or one long block far down the tree.
+//! MPI_Gatherv: the lengths of the blocks travel first, up the same tree, 8 bytes each, which doubles the rounds; the
+//! formula is that of the blocks alone. A rank inside the tree needs memory for the blocks of its subtree, at most p/2 of
+//! them. Loses also when there are few ranks, or one long block far down the tree.
 
 use crate::algorithms::phases::binomial_tree::{gather, gather_cost, subtree};
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};

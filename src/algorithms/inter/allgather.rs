@@ -5,8 +5,10 @@
 //! other's ceil(log2 p) times. The two directions may differ in length, and either may be empty.
 //! Loses when: blocks are large, for the leaders' neighbours wait while they send whole vectors.
 
-use super::{broadcast_from, gather_to_leader};
+use super::{broadcast_from, cost_between_leaders, gather_to_leader};
+use crate::algorithms::phases::binomial_tree::{broadcast_cost, gather_cost};
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     schedule,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -28,6 +30,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         leaders.exchange((local, blocks), (local, Recv.blocks(local..size)));
     }
     gathering.then(leaders.build()).then(broadcast_blocks(problem, rank))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    cost_between_leaders(problem, |own, other| (gather_cost(own), own, broadcast_cost(own, 1).refine(other)))
 }
 
 /// Broadcasts the other group's blocks, which the leader has.

@@ -3,11 +3,15 @@
 //! Source: after Open MPI (`coll/inter`), which gathers in each group first and therefore has to gather the lengths: a
 //! rank knows those of the other group's blocks, but of its own group's only its own.
 //! 1 + ceil(log2 p) rounds, where p is the size of the larger group; a leader receives as many messages as the other
-//! group has ranks.
+//! group has ranks. One at a time p messages reach the smaller group's leader, who then broadcasts; meanwhile the larger
+//! group is served, but for its last rank, who sends in step p and receives in the next.
 //! Loses when: groups are large and blocks small, for each message costs the leaders.
 
 use super::allgather::broadcast_blocks;
+use crate::algorithms::digits::doublings;
+use crate::algorithms::phases::binomial_tree::broadcast_cost;
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,7 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     schedule,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -30,6 +34,17 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     program.send(problem.local(), Send.block(rank));
     program.build().then(broadcast_blocks(problem, rank))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let (local, remote) = (problem.local(), problem.remote);
+    let (smaller, larger) = (local.min(remote), local.max(remote));
+    let leader = |own, other| {
+        let send = Cost::of_rounds(1, 1, 0) + broadcast_cost(own, 1).refine(other);
+        Cost::up_and_down(Cost::of_rounds(other, other, 0), send)
+    };
+    let after = doublings(smaller).max(usize::from(larger > 1));
+    Cost { rounds: larger + after, ..leader(local, remote).alongside(leader(remote, local)) }
 }
 
 #[cfg(test)]

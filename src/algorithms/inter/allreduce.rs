@@ -4,8 +4,10 @@
 //! 1 + 2 ceil(log2 p) rounds of the whole vector, where p is the size of the larger group. Keeps the order of operands.
 //! Loses when: vectors are long, for the leaders reduce and send the whole vector ceil(log2 p) times.
 
-use super::{broadcast_from, reduce_to_leader};
+use super::{broadcast_from, cost_between_leaders, reduce_to_leader};
+use crate::algorithms::phases::binomial_tree::{broadcast_cost, reduce_cost};
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -16,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     schedule,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -27,6 +29,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         leaders.exchange((other, result), (other, Recv.block(0)));
     }
     reduction.then(leaders.build()).then(broadcast_from(None, problem, rank))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    cost_between_leaders(problem, |own, _| (reduce_cost(own, 1), 1, broadcast_cost(own, 1)))
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Every rank exchanges blocks with every rank of the other group, all at once.
 //!
 //! Source: Open MPI (`coll/basic`), which takes one partner at a time; here as in MPICH's scattered alltoall.
-//! One round of b messages, where the other group has b ranks; b blocks sent, the fewest possible.
+//! One round of b messages, where the other group has b ranks; b blocks sent, the fewest possible. Messages one at a time
+//! take as many steps as the larger group has ranks, for nobody in the smaller ever waits.
 //! Loses when: blocks are small and each message costs.
 
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALLTOALL: Algorithm = Algorithm {
@@ -15,7 +17,7 @@ pub const ALLTOALL: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     schedule,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 pub const ALLTOALLV: Algorithm = Algorithm { collective: Collective::Alltoallv, ..ALLTOALL };
@@ -34,6 +36,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send(target, Send.block(target));
     }
     program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let larger = problem.local().max(problem.remote);
+    Cost::of_rounds(larger, larger, 0)
 }
 
 #[cfg(test)]

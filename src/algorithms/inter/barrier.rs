@@ -6,9 +6,11 @@
 //! ranks.
 //! Loses when: one group is much larger than the other and could leave earlier.
 
+use super::cost_between_leaders;
 use crate::algorithms::barrier::tree::collect_and_release;
-use crate::algorithms::phases::binomial_tree::{children, parent};
+use crate::algorithms::phases::binomial_tree::{broadcast_cost, children, parent};
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,13 +21,17 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     schedule,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let local = problem.local();
     let parent = parent(rank).unwrap_or(local);
     collect_and_release(rank, problem.size, Some(parent), children(rank, local))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    cost_between_leaders(problem, |own, _| (broadcast_cost(own, 1), 1, broadcast_cost(own, 1)))
 }
 
 #[cfg(test)]

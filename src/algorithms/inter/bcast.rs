@@ -5,7 +5,9 @@
 //! Loses when: vectors are long and b is large, for nobody sends while the leader waits.
 
 use super::{broadcast_from, has_root};
+use crate::algorithms::phases::binomial_tree::broadcast_cost;
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -16,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     schedule,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -28,6 +30,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send(problem.local(), Recv.block(0));
     }
     program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let receivers = problem.partners(problem.root).len();
+    Cost::up_and_down(Cost::of_rounds(1, 1, 0), broadcast_cost(receivers, 1))
 }
 
 #[cfg(test)]

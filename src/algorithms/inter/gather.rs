@@ -6,7 +6,9 @@
 //! Loses when: blocks are large and the root could receive them directly.
 
 use super::{gather_to_leader, has_root};
+use crate::algorithms::phases::binomial_tree::gather_cost;
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     schedule,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -34,6 +36,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send(problem.root, blocks);
     }
     gathering.then(program.build())
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let contributors = problem.partners(problem.root).len();
+    Cost::up_and_down(gather_cost(contributors), Cost::of_rounds(1, contributors, 0))
 }
 
 #[cfg(test)]

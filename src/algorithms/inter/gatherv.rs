@@ -6,6 +6,7 @@
 
 use super::has_root;
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -16,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     schedule,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -33,4 +34,9 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
     }
     program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let contributors = problem.partners(problem.root).len();
+    Cost::of_rounds(contributors, contributors, 0)
 }

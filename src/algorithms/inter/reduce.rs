@@ -5,7 +5,9 @@
 //! Loses when: vectors are long, for the leader reduces the vector ceil(log2 b) times.
 
 use super::{has_root, reduce_to_leader};
+use crate::algorithms::phases::binomial_tree::reduce_cost;
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -16,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     schedule,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -32,6 +34,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send(problem.root, result);
     }
     reduction.then(program.build())
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let contributors = problem.partners(problem.root).len();
+    Cost::up_and_down(reduce_cost(contributors, 1), Cost::of_rounds(1, 1, 0))
 }
 
 #[cfg(test)]

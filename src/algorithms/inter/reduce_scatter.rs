@@ -8,8 +8,10 @@
 //! the latter are moved only all together.
 //! Loses when: vectors are long; but nobody can cut them by blocks that he does not know.
 
-use super::{blocks_of_own, reduce_to_leader, scatter_from_leader};
+use super::{blocks_of_own, cost_between_leaders, reduce_to_leader, scatter_from_leader};
+use crate::algorithms::phases::binomial_tree::{reduce_cost, scatter_cost};
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Builder, Run, Schedule};
 
 pub const REDUCE_SCATTER: Algorithm = Algorithm {
@@ -20,7 +22,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     schedule,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =
@@ -40,6 +42,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         leaders.exchange((local, whole(result)), (local, blocks_of_own(problem)));
     }
     reduction.then(leaders.build()).then(scatter_from_leader(problem, rank))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    cost_between_leaders(problem, |own, other| (reduce_cost(own, 1).refine(other), other, scatter_cost(own)))
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@
 //! Loses when: blocks are large and the root could send them directly.
 
 use super::{blocks_of_own, has_root, scatter_from_leader};
+use crate::algorithms::phases::binomial_tree::scatter_cost;
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     schedule,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -33,6 +35,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.receive(problem.root, blocks_of_own(problem));
     }
     program.build().then(scatter_from_leader(problem, rank))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let receivers = problem.partners(problem.root).len();
+    Cost::up_and_down(Cost::of_rounds(1, receivers, 0), scatter_cost(receivers))
 }
 
 #[cfg(test)]

@@ -1,10 +1,15 @@
 //! Linear neighbourhood collectives: every message is posted at once; what a rank sends itself it copies.
 //!
 //! Source: Open MPI (`coll/basic`), MPICH.
-//! One round of as many messages as the rank has neighbours, each sent its block. Loses when: neighbours share many of
-//! their neighbours, and an allgather's blocks are small.
+//! One round of as many messages as the rank has neighbours, each sent its block: d messages, if no rank has more than d
+//! sources or d destinations besides itself. If a rank sends and receives one message at a time they need d steps, and in
+//! the best order no more (König 1916: the edges of a bipartite multigraph of degree d have d colours). The formula gives
+//! these; in the order in which they are posted it may take longer, but never more than d² steps, for a message whose
+//! turn has come is behind at most d − 1 others at its receiver.
+//! Loses when: neighbours share many of their neighbours, and an allgather's blocks are small.
 
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Collective, Edge, Problem};
+use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Run, Schedule};
 
 pub const ALLGATHER: Algorithm = Algorithm {
@@ -15,7 +20,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     parameters: &[],
     requires: &[],
     schedule: allgather,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::NeighborAllgatherv, ..ALLGATHER };
@@ -53,6 +58,17 @@ fn exchange(problem: &Problem, rank: usize, sent: impl Fn(usize) -> Run) -> Sche
     program.build()
 }
 
+/// The rounds are those of the best order. Takes the neighbours of all ranks.
+fn cost(problem: &Problem) -> Cost {
+    let degree = |rank: usize| {
+        let own = problem.graph.neighbours(rank);
+        let others = |edges: &[Edge]| edges.iter().filter(|edge| edge.peer != rank).count();
+        others(&own.sources).max(others(&own.destinations))
+    };
+    let most = (0..problem.size).map(degree).max().unwrap_or(0);
+    Cost::of_rounds(most, most, 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +87,20 @@ mod tests {
              3: send to 1 from send[0]\n\
              wait 0 1 2 3\n"
         );
+    }
+
+    /// Two rounds would do.
+    #[test]
+    fn the_posted_order_may_take_the_square_of_the_best() {
+        let sources: [&[usize]; 4] = [&[1], &[0, 2], &[3, 0], &[1, 2]];
+        let destinations: [&[usize]; 4] = [&[2, 1], &[3, 0], &[3, 1], &[2]];
+        let listed = |rank: usize| {
+            let ranks = |peers: &[usize]| peers.iter().copied().map(Some).collect::<Vec<_>>();
+            Neighbours::listed(ranks(sources[rank]), ranks(destinations[rank]))
+        };
+        let problem = Problem { graph: Graph::new((0..4).map(listed)), ..Problem::new(4) };
+        let schedules: Vec<Schedule> = (0..4).map(|rank| alltoall(&problem, rank)).collect();
+        assert_eq!((cost(&problem).rounds, Cost::count(&schedules).rounds), (2, 4));
     }
 
     #[test]

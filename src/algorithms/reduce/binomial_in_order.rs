@@ -3,7 +3,8 @@
 //!
 //! Source: the tree along which the halving of Rabenseifner 2004 combines, with whole vectors.
 //! p a power of two: log2(p) rounds of the whole vector. Otherwise the ranks beyond a power of two are folded, which adds
-//! a round; the root is never one of them. With k segments a rank reduces a segment while the next one arrives.
+//! a round; the root is never one of them. With k segments a rank reduces a segment while the next one arrives: k log2(p)
+//! rounds, and k more where the root stands for a folded rank; where it does not, one more at most.
 //! Keeps the order of operands for every root. Loses when: vectors are long, for the root reduces the vector in every
 //! round.
 
@@ -12,6 +13,7 @@ use crate::algorithms::phases::binomial_tree::{children, parent};
 use crate::algorithms::phases::fold::{Fold, Role};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -22,13 +24,26 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Segment],
     requires: &[],
     schedule,
-    cost: |_| crate::cost::Cost::default(),
+    cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, segments, root, .. } = *problem;
     let (parent, children) = neighbors(rank, size, root);
     at_root(problem, tree_reduce(rank, size, segments, contribution(problem, rank), parent, children))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let Problem { size, segments, root, .. } = *problem;
+    let fold = Fold::keeping(size, root);
+    let (participants, pairs) = (fold.participants, fold.pairs);
+    let stands_for_two = matches!(fold.role(root), Role::Keeper(_));
+    // The root waits for who stands for two elsewhere; not if the one it waits for is the last child, busy no longer
+    // than the root itself, and there is a next segment to take meanwhile.
+    let overlaps = segments > 1 && fold.participant(root) >= participants / 2 + pairs;
+    let waits = pairs > 0 && !stands_for_two && !overlaps;
+    let received = segments * (participants.ilog2() as usize + usize::from(stands_for_two));
+    Cost { rounds: received + usize::from(waits), ..Cost::of_rounds(received, received, received) }
 }
 
 /// A rank's parent and its children; the one with the smallest subtree is ready first.
