@@ -2,6 +2,7 @@
 # make demo            checks and times the algorithms on 8 local ranks
 # make check           all tests, those on a real MPI included
 # make check-long      the exhaustive ones
+# make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
 # make check-valgrind  the component under valgrind
 # make install         what make has built, into Open MPI's plug-in folder; PREFIX, PLUGIN_DIR, DESTDIR
 # make install-user    into ~/.openmpi/components, where Open MPI looks too
@@ -57,6 +58,11 @@ check: all programs
 check-long: all programs
 	$(CARGO) test --release -- --ignored
 	$(CARGO) test --release -p mpi-programs -- --ignored
+
+.PHONY: check-mpi4py
+check-mpi4py: all
+	@packaging/prerequisites --python
+	packaging/check-mpi4py
 
 .PHONY: check-valgrind
 check-valgrind:

@@ -146,7 +146,8 @@ fn what_is_forced_for_two_groups_leaves_one_to_the_rules() {
     assert_right(&job);
     let report =
         "inter_leaders is forced for allreduce, but cannot serve this call: the communicator has but one";
-    job.assert(job.count(report) == 2, "two communicators, one report each");
+    // One on each communicator, of which the program makes several.
+    job.assert_contains(report);
     job.assert_contains("allreduce by recursive_doubling");
 }
 
