@@ -36,7 +36,7 @@ fn a_forced_algorithm_that_is_not_reproducible_is_refused() {
     job.assert(job.success, "the program failed");
     let report = "ring is forced for allreduce, but cannot serve this call: its results are not reproducible; \
                   another one runs";
-    job.assert(job.count(report) == 1, "reported once where the operator commutes");
+    job.assert_contains(report);
     job.assert_contains("allreduce by recursive_doubling");
     job.assert(job.count("allreduce by ring") == 0, "it must not run");
 }
