@@ -11,6 +11,7 @@ fn reports(name: &str, options: &[&str]) -> Vec<String> {
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir_all(&directory).unwrap();
     let mut command = mpirun(3);
+    command.env("OMPI_MCA_coll", "rustcoll");
     command.args([
         "valgrind",
         "--leak-check=full",
