@@ -240,18 +240,18 @@ impl Communicator {
             return MPI_ERR_INTERN;
         };
         let channel = self.channel(tag(collective), tag(collective));
-        let limit = Settings::of(collective).values().scratch_limit();
+        let limit = || Settings::of(collective).values().scratch_limit();
         let ended = match &planned.program {
             Program::Plan(plan) => {
                 work.begin(plan, wrapping).and_then(|()| work.finish(plan, channel, arguments, wrapping))
             }
             Program::Exchange(exchange) => {
-                let mut exchanging = Exchanging::new(exchange, limit);
+                let mut exchanging = Exchanging::new(exchange, limit());
                 exchanging.begin(work).and_then(|()| exchanging.finish(work, channel, arguments))
             }
         };
         if ended == Err(MPI_ERR_NO_MEM) {
-            self.report_shortage(work, arguments, planned, limit);
+            self.report_shortage(work, arguments, planned, limit());
         }
         work.give_back(parameters::scratch_kept());
         super::pml::status(ended)

@@ -31,16 +31,20 @@ impl Memory {
     }
 
     /// Room for elements of a datatype, wherever their data lies relative to their address.
+    #[inline]
     pub fn place<'a>(
         &mut self,
         elements: usize,
         datatype: &'a rustcoll_datatype,
     ) -> Result<Place<'a>, OutOfMemory> {
-        if elements == 0 {
-            return Ok(Place { base: std::ptr::null_mut(), datatype });
-        }
+        let base = if elements == 0 { std::ptr::null_mut() } else { self.room(elements, datatype)? };
+        Ok(Place { base, datatype })
+    }
+
+    /// The address of the first of some elements, at least one.
+    fn room(&mut self, elements: usize, datatype: &rustcoll_datatype) -> Result<*mut u8, OutOfMemory> {
         let (lowest, bytes) = span(elements, datatype);
-        Ok(Place { base: self.at_least(bytes)?.wrapping_offset(-lowest), datatype })
+        Ok(self.at_least(bytes)?.wrapping_offset(-lowest))
     }
 
     /// Bytes that it holds.

@@ -132,6 +132,14 @@ impl Work {
         self.scratch.held() + self.staging.held() + self.substitute.held()
     }
 
+    /// Gives memory up for good: what was given up may still arrive.
+    #[cold]
+    fn leak(&mut self) {
+        self.scratch.leak();
+        self.staging.leak();
+        self.substitute.leak();
+    }
+
     fn reserve_requests(&mut self, posts: usize) -> Result<(), OutOfMemory> {
         let more = posts.saturating_sub(self.requests.len());
         self.requests.try_reserve_exact(more).map_err(|_| OutOfMemory)?;
@@ -193,6 +201,7 @@ impl Work {
     }
 
     /// Goes on to the end of a plan.
+    #[inline]
     pub fn finish(
         &mut self,
         plan: &Plan,
@@ -219,6 +228,7 @@ impl Work {
         })
     }
 
+    #[inline]
     fn drive(
         &mut self,
         plan: &Plan,
@@ -245,10 +255,7 @@ impl Work {
         };
         let result = go(&mut self.execution, &mut transport);
         if result.is_err() && transport.abandon() {
-            // What was given up may still arrive.
-            self.scratch.leak();
-            self.staging.leak();
-            self.substitute.leak();
+            self.leak();
         }
         if result? {
             copy(&wrapping.after)?;
