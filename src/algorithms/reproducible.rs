@@ -1,5 +1,6 @@
 //! Algorithms whose results are reproducible: an element of the result depends only on the number of ranks and on their
-//! values of that element; not on its place in the vector, the vector's length, the root or an algorithm's parameters.
+//! values of that element; not on its place in the vector, the vector's length, the root or an algorithm's parameters; as
+//! long as the operator treats all elements alike.
 //!
 //! More than that: all that are listed here reduce the ranks' values by one and the same expression, whichever of them
 //! runs, and whether they serve an allreduce, a reduce or a reduce-scatter. Pairs of neighbours are combined until a

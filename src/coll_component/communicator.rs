@@ -325,9 +325,8 @@ impl Communicator {
     fn report_shortage(&self, work: &Work, arguments: &Arguments, planned: &Planned, limit: usize) {
         let needed = self.needed(work, arguments, planned);
         log::error!(
-            "rank {} of {}, communicator {}: {} by {} needs {needed} bytes of temporary memory; {}",
-            self.group.rank,
-            self.group.size,
+            "{}, communicator {}: {} by {} needs {needed} bytes of temporary memory; {}",
+            self.group,
             self.identifier,
             arguments.collective.name(),
             word(arguments.collective, planned.number),

@@ -1,7 +1,7 @@
 //! Calls in two stages: the ranks exchange lengths, then each plans how the data move.
 
 use super::arguments::Arguments;
-use super::bindings::{MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE};
+use super::bindings::{MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE, rustcoll_shim_abort};
 use super::channel::Channel;
 use super::pml::Error;
 use super::work::{Work, Wrapping};
@@ -39,7 +39,7 @@ impl Exchanging {
 
     /// Goes on to the end.
     pub fn finish(&mut self, work: &mut Work, channel: Channel, arguments: &Arguments) -> Result<(), Error> {
-        self.drive(work, arguments, |work, plan, arguments| {
+        self.drive(work, channel, arguments, |work, plan, arguments| {
             work.finish(plan, channel, arguments, &Wrapping::default()).map(|()| true)
         })?;
         Ok(())
@@ -52,7 +52,7 @@ impl Exchanging {
         channel: Channel,
         arguments: &Arguments,
     ) -> Result<bool, Error> {
-        self.drive(work, arguments, |work, plan, arguments| {
+        self.drive(work, channel, arguments, |work, plan, arguments| {
             work.advance(plan, channel, arguments, &Wrapping::default())
         })
     }
@@ -62,6 +62,7 @@ impl Exchanging {
     fn drive(
         &mut self,
         work: &mut Work,
+        channel: Channel,
         arguments: &Arguments,
         go: impl Fn(&mut Work, &Plan, &Arguments) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
@@ -70,9 +71,7 @@ impl Exchanging {
             None if !go(work, &self.exchange.plan, &self.numbers)? => return Ok(false),
             None => {
                 let data = self.exchange.data(self.learnt());
-                if work.planned_bytes(&data.plan, arguments) > self.scratch_limit {
-                    return Err(MPI_ERR_NO_MEM);
-                }
+                self.obtain(work, channel, &data.plan, arguments);
                 work.begin(&data.plan, &Wrapping::default())?;
                 self.data.insert(data)
             }
@@ -80,6 +79,25 @@ impl Exchanging {
         match go(work, &data.plan, arguments)? {
             true if data.is_truncated => Err(MPI_ERR_TRUNCATE),
             ended => Ok(ended),
+        }
+    }
+
+    /// Obtains the memory of the second stage, of which nobody knew before. The other ranks have this one's lengths and
+    /// count on it, so it goes past the limit, and where there is no memory the job ends.
+    fn obtain(&self, work: &mut Work, channel: Channel, plan: &Plan, arguments: &Arguments) {
+        let (needed, limit) = (work.planned_bytes(plan, arguments), self.scratch_limit);
+        let collective = arguments.collective.name();
+        if needed > limit {
+            log::error!(
+                "{collective}: the blocks that pass through here take {needed} bytes of temporary memory; \
+                 the limit is {limit}, but the ranks have begun"
+            );
+        }
+        if work.reserve(plan, arguments).is_err() {
+            let message =
+                c"rustcoll: no memory for blocks whose lengths the ranks have exchanged; ending the job";
+            // SAFETY: the handle is that of the call's communicator.
+            unsafe { rustcoll_shim_abort(channel.other.communicator, message.as_ptr()) };
         }
     }
 

@@ -109,6 +109,15 @@ static void set_varying(rustcoll_side *side, const void *buffer, const int *coun
     side->displacements.values = displacements;
 }
 
+static void set_separate(rustcoll_side *side, const void *buffer, const int *counts, rustcoll_numbers displacements,
+                         struct ompi_datatype_t *const *datatypes)
+{
+    side->buffer = buffer;
+    side->counts.values = counts;
+    side->displacements = displacements;
+    side->datatypes = (const void *const *) datatypes;
+}
+
 #define BLOCKS_PARAMETERS                                                                                    \
     const void *send, int send_count, struct ompi_datatype_t *send_datatype, void *recv, int recv_count,     \
         struct ompi_datatype_t *recv_datatype, struct ompi_communicator_t *communicator
@@ -188,11 +197,9 @@ static void describe_alltoallw(description *described, ALLTOALLW_PARAMETERS)
     rustcoll_call *call = &described->call;
     call->in_place = MPI_IN_PLACE == send;
     if (!call->in_place) {
-        set_varying(&call->send, send, send_counts, send_displacements, NULL);
-        call->send.datatypes = (const void *const *) send_datatypes;
+        set_separate(&call->send, send, send_counts, (rustcoll_numbers) {send_displacements, 0}, send_datatypes);
     }
-    set_varying(&call->recv, recv, recv_counts, recv_displacements, NULL);
-    call->recv.datatypes = (const void *const *) recv_datatypes;
+    set_separate(&call->recv, recv, recv_counts, (rustcoll_numbers) {recv_displacements, 0}, recv_datatypes);
 }
 
 SLOTS(ALLTOALLW, alltoallw, ALLTOALLW, describe_alltoallw)
@@ -204,19 +211,11 @@ SLOTS(ALLTOALLW, alltoallw, ALLTOALLW, describe_alltoallw)
         struct ompi_communicator_t *communicator
 #define NEIGHBOR_ALLTOALLW_ARGUMENTS ALLTOALLW_ARGUMENTS
 
-static void set_separate(rustcoll_side *side, const void *buffer, const int *counts, const MPI_Aint *displacements,
-                         struct ompi_datatype_t *const *datatypes)
-{
-    side->buffer = buffer;
-    side->counts.values = counts;
-    side->displacements = (rustcoll_numbers) {.values = displacements, .are_wide = 1};
-    side->datatypes = (const void *const *) datatypes;
-}
-
 static void describe_neighbor_alltoallw(description *described, NEIGHBOR_ALLTOALLW_PARAMETERS)
 {
-    set_separate(&described->call.send, send, send_counts, send_displacements, send_datatypes);
-    set_separate(&described->call.recv, recv, recv_counts, recv_displacements, recv_datatypes);
+    rustcoll_call *call = &described->call;
+    set_separate(&call->send, send, send_counts, (rustcoll_numbers) {send_displacements, 1}, send_datatypes);
+    set_separate(&call->recv, recv, recv_counts, (rustcoll_numbers) {recv_displacements, 1}, recv_datatypes);
 }
 
 SLOTS(NEIGHBOR_ALLTOALLW, neighbor_alltoallw, NEIGHBOR_ALLTOALLW, describe_neighbor_alltoallw)

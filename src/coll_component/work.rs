@@ -111,11 +111,17 @@ impl Work {
         is_packed: bool,
     ) -> Result<Wrapping, OutOfMemory> {
         let wrapping = self.substitute(arguments, group, is_packed)?;
+        self.reserve(plan, arguments)?;
+        Ok(wrapping)
+    }
+
+    /// Obtains everything that a plan needs but what stands in for the caller's buffers.
+    pub fn reserve(&mut self, plan: &Plan, arguments: &Arguments) -> Result<(), OutOfMemory> {
         self.reserve_requests(plan.posts)?;
         self.scratch
             .place(plan.scratch_elements + plan.spare_elements, scratch_datatype(arguments, &self.bytes))?;
         self.staging.place(plan.staging_bytes, &self.bytes)?;
-        Ok(wrapping)
+        Ok(())
     }
 
     /// Gives memory back, the largest piece first, until no more than so many bytes are kept.

@@ -65,6 +65,31 @@ static void test_limit(int *vector, int count)
     free(counts);
 }
 
+/* Blocks pass through ranks that do not know their lengths before. Afterwards the communicator serves short ones. */
+static void test_exchange(int *vector, int count)
+{
+    int *counts = malloc((size_t) size * sizeof *counts), *places = calloc((size_t) size, sizeof *places);
+    for (int length = count / size; 0 < length; length /= 100) {
+        int own = length / (rank + 1), *sent = malloc((size_t) own * sizeof *sent + 1);
+        for (int i = 0; i < own; i++) {
+            sent[i] = rank + i;
+        }
+        for (int i = 0; i < size; i++) {
+            counts[i] = length / (i + 1);
+            places[i] = length * i;
+        }
+        expect(MPI_Gatherv(sent, own, MPI_INT, vector, counts, places, MPI_INT, 0, MPI_COMM_WORLD), MPI_SUCCESS);
+        for (int i = 0; 0 == rank && i < size; i++) {
+            for (int j = 0; j < counts[i]; j++) {
+                expect(vector[places[i] + j], i + j);
+            }
+        }
+        free(sent);
+    }
+    free(counts);
+    free(places);
+}
+
 /* Leaves address space for other things than the vector's copy. */
 static void test_shortage(int *vector, int count)
 {
@@ -114,6 +139,8 @@ int main(int argc, char **argv)
     const char *test = argc > 1 ? argv[1] : "";
     if (0 == strcmp(test, "limit")) {
         test_limit(vector, count / 100);
+    } else if (0 == strcmp(test, "exchange")) {
+        test_exchange(vector, count / 100);
     } else if (0 == strcmp(test, "shortage")) {
         test_shortage(vector, count);
     } else {

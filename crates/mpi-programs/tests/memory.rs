@@ -26,6 +26,16 @@ fn a_call_above_the_limit_is_refused() {
     job.assert(!job.success, "nothing must be refused");
 }
 
+/// The other ranks count on this one when it learns how much it needs.
+#[test]
+fn blocks_of_exchanged_lengths_go_past_the_limit_and_say_so() {
+    let binomial = ["--mca", "coll_rustcoll_gatherv_algorithm", "binomial"];
+    let job =
+        run_program(4, "exchange", &[["--mca", "coll_rustcoll_scratch_limit", "64"], binomial].concat());
+    job.assert(job.success, "the program failed");
+    job.assert_contains("the limit is 65536, but the ranks have begun");
+}
+
 #[test]
 fn a_call_that_gets_no_memory_leaves_nothing_behind() {
     let job = run_program(3, "shortage", &["--mca", "coll_rustcoll_scratch_kept", "none"]);
