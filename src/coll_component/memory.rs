@@ -118,6 +118,7 @@ mod tests {
         };
         assert_eq!(bytes_of(0, &datatype(8, 0)), 0);
         assert_eq!(bytes_of(3, &datatype(100, 0)), 208);
+        assert_eq!(bytes_of((1 << 31) + 1, &datatype(100, 0)), (100 << 31) + 8);
         // The first byte of data lies 208 bytes before the address, the memory starts at a multiple of 64.
         assert_eq!(bytes_of(3, &datatype(-100, -8)), 256);
     }

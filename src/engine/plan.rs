@@ -246,6 +246,16 @@ mod tests {
     }
 
     #[test]
+    fn bytes_of_staging_memory_pass_32_bits() {
+        let mut program = Builder::new(0, 2, 4);
+        program.send(1, scattered());
+        let plan = Plan::new(&program.build(), &binding(1 << 31));
+        assert_eq!(plan.staging_bytes, 8 << 31);
+        let whole = Region { memory: Memory::Staging, offset: 0, elements: 8 << 31 };
+        assert!(plan.operations.contains(&Operation::Send { post: 0, peer: 1, region: whole }));
+    }
+
+    #[test]
     fn a_packed_message_is_unpacked_after_its_wait() {
         let mut program = Builder::new(0, 2, 4);
         program.receive(1, scattered());

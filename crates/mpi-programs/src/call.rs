@@ -9,7 +9,7 @@ use crate::communicator::Communicator;
 use crate::environment::{Error, check};
 use crate::expected::Contents;
 pub use crate::image::Elements;
-use crate::image::{Image, Placement};
+use crate::image::{Comparison, Image, Placement};
 use crate::invocation::{Form, Invocation};
 use crate::operator::Operator;
 
@@ -125,10 +125,13 @@ impl Buffers {
 #[derive(Debug)]
 pub struct Call {
     contents: Contents,
+    seed: u64,
     operator: Option<Rc<Operator>>,
     send: Option<Image>,
-    sent: Vec<u8>,
+    /// What the send buffer holds, unless it is large.
+    sent: Option<Vec<u8>>,
     receive: Option<Image>,
+    /// What the receive buffer will hold, unless it is large.
     expected: Option<Image>,
     request: MPI_Request,
 }
@@ -140,13 +143,15 @@ impl Call {
             true => Buffers::of(communicator, arguments.root),
             false => Buffers { of_root: true, of_each: true },
         };
+        let receive = arguments.receive_image(has);
         let mut call = Call {
             contents: arguments.contents(communicator),
+            seed,
             operator: arguments.operator.clone(),
             send: arguments.send_image(has),
-            sent: Vec::new(),
-            receive: arguments.receive_image(has),
-            expected: arguments.receive_image(has),
+            sent: None,
+            expected: receive.as_ref().filter(|image| !image.is_large()).cloned(),
+            receive,
             // SAFETY: reads a constant.
             request: unsafe { mpi_sys::RSMPI_REQUEST_NULL },
         };
@@ -156,18 +161,21 @@ impl Call {
 
     /// Fills the buffers anew. No operation may be under way.
     pub fn fill(&mut self, seed: u64) {
+        self.seed = seed;
         let contents = &self.contents;
         for image in [&mut self.send, &mut self.receive, &mut self.expected].into_iter().flatten() {
             image.clear();
         }
-        match (&mut self.send, &mut self.receive, &mut self.expected) {
-            (Some(send), ..) => {
+        match (&mut self.send, &mut self.receive) {
+            (Some(send), _) => {
                 contents.write_input(send, seed);
-                self.sent = send.bytes().to_vec();
+                self.sent = (!send.is_large()).then(|| send.bytes().to_vec());
             }
-            (None, Some(receive), Some(expected)) if contents.has_input() => {
+            (None, Some(receive)) if contents.has_input() => {
                 contents.write_input(receive, seed);
-                contents.write_input(expected, seed);
+                if let Some(expected) = &mut self.expected {
+                    contents.write_input(expected, seed);
+                }
             }
             _ => {}
         }
@@ -227,7 +235,12 @@ impl Call {
 
     /// What is wrong in the receive buffer, its gaps or its guards.
     pub fn difference(&self) -> Option<String> {
-        let (receive, expected) = (self.receive.as_ref()?, self.expected.as_ref()?);
+        let receive = self.receive.as_ref()?;
+        let Some(expected) = &self.expected else {
+            let mut comparison = Comparison::with(receive);
+            self.contents.write_result(&mut comparison, self.seed);
+            return comparison.difference();
+        };
         let unspecified = self.contents.unspecified(receive);
         if unspecified.is_empty() {
             return receive.difference(expected);
@@ -237,8 +250,13 @@ impl Call {
 
     /// What was changed in the send buffer, its gaps or its guards.
     pub fn changed_source(&self) -> Option<String> {
-        let send = self.send.as_ref().filter(|send| send.bytes() != self.sent)?;
-        Some(send.overwritten(&self.sent))
+        let send = self.send.as_ref()?;
+        let Some(sent) = &self.sent else {
+            let mut comparison = Comparison::with(send);
+            self.contents.write_input(&mut comparison, self.seed);
+            return comparison.difference();
+        };
+        (send.bytes() != sent).then(|| send.overwritten(sent))
     }
 }
 

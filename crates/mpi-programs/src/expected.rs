@@ -1,10 +1,11 @@
-//! What the buffers hold before and after a collective, computed without communication.
+//! What the buffers hold before and after a collective, computed without communication: written to a buffer, or compared
+//! with one.
 
 use std::ops::Range;
 
 use rustcoll::algorithms::{Collective, Cut, Edge};
 
-use crate::image::Image;
+use crate::image::{Image, Values};
 use crate::operator::Arithmetic;
 use crate::random::{combine, nth};
 
@@ -46,11 +47,11 @@ impl Contents {
     }
 
     /// Writes what this rank contributes.
-    pub fn write_input(&self, image: &mut Image, seed: u64) {
+    pub fn write_input(&self, values: &mut impl Values, seed: u64) {
         if let Some(arithmetic) = self.arithmetic {
-            return write_operands(image, arithmetic, seed, self.rank);
+            return write_operands(values, arithmetic, seed, self.rank);
         }
-        for block in (0..image.blocks()).filter(|&block| self.contributes(block)) {
+        for block in (0..values.image().blocks()).filter(|&block| self.contributes(block)) {
             let (from, to) = match self.collective {
                 Allgather | Allgatherv | Gather | Gatherv => (self.rank, 0),
                 NeighborAllgather | NeighborAllgatherv => (self.rank, 0),
@@ -59,7 +60,7 @@ impl Contents {
                 Scatter | Scatterv => (self.root, self.partners.start + block),
                 _ => (self.root, 0),
             };
-            write_message(image, block, seed, from, to);
+            write_message(values, block, seed, from, to);
         }
     }
 
@@ -73,14 +74,14 @@ impl Contents {
     }
 
     /// Writes what this rank receives.
-    pub fn write_result(&self, image: &mut Image, seed: u64) {
+    pub fn write_result(&self, values: &mut impl Values, seed: u64) {
         if !self.takes_part {
             return;
         }
         if let Some(arithmetic) = self.arithmetic {
-            return self.write_reduction(image, arithmetic, seed);
+            return self.write_reduction(values, arithmetic, seed);
         }
-        for block in 0..image.blocks() {
+        for block in 0..values.image().blocks() {
             let (from, to) = match self.collective {
                 Allgather | Allgatherv | Gather | Gatherv => (self.partners.start + block, 0),
                 Alltoall | Alltoallv | Alltoallw => (self.partners.start + block, self.rank),
@@ -91,7 +92,7 @@ impl Contents {
                 Scatter | Scatterv => (self.root, self.rank),
                 _ => (self.root, 0),
             };
-            write_message(image, block, seed, from, to);
+            write_message(values, block, seed, from, to);
         }
     }
 
@@ -113,7 +114,7 @@ impl Contents {
         }
     }
 
-    fn write_reduction(&self, image: &mut Image, arithmetic: Arithmetic, seed: u64) {
+    fn write_reduction(&self, values: &mut impl Values, arithmetic: Arithmetic, seed: u64) {
         let ranks = match self.collective {
             Exscan => 0..self.rank,
             Scan => 0..self.rank + 1,
@@ -121,35 +122,39 @@ impl Contents {
         };
         let part = match self.collective {
             ReduceScatter | ReduceScatterBlock => self.part.clone(),
-            _ => 0..image.values(),
+            _ => 0..values.image().values(),
         };
         // The first rank of an exclusive scan receives nothing.
         if !ranks.is_empty() {
-            write_reduction(image, arithmetic, seed, ranks, part);
+            write_reduction(values, arithmetic, seed, ranks, part);
         }
     }
 }
 
 /// Fills a buffer with a rank's operands of a reduction.
-pub fn write_operands(image: &mut Image, arithmetic: Arithmetic, seed: u64, rank: usize) {
+fn write_operands(values: &mut impl Values, arithmetic: Arithmetic, seed: u64, rank: usize) {
     let random = stream(seed, rank, 0);
-    for position in 0..image.values() {
-        image.set(position, arithmetic.operand(random(position), position % image.width()));
+    let width = values.image().width();
+    for element in (0..values.image().values()).step_by(width.max(1)) {
+        for value in 0..width {
+            values.take(element + value, arithmetic.operand(random(element + value), value));
+        }
     }
 }
 
 /// Writes a part of the vector of some ranks' operands, combined in their order, to the start of a buffer.
 fn write_reduction(
-    image: &mut Image,
+    values: &mut impl Values,
     arithmetic: Arithmetic,
     seed: u64,
     ranks: Range<usize>,
     part: Range<usize>,
 ) {
     let streams: Vec<_> = ranks.map(|rank| stream(seed, rank, 0)).collect();
-    let mut operand = vec![0; image.width()];
+    let width = values.image().width();
+    let mut operand = vec![0; width];
     let mut total = operand.clone();
-    for element in part.clone().step_by(image.width().max(1)) {
+    for element in part.clone().step_by(width.max(1)) {
         for (rank, random) in streams.iter().enumerate() {
             for (value, operand) in operand.iter_mut().enumerate() {
                 *operand = arithmetic.operand(random(element + value), value);
@@ -160,32 +165,15 @@ fn write_reduction(
             }
         }
         for (value, &total) in total.iter().enumerate() {
-            image.set(element - part.start + value, total);
+            values.take(element - part.start + value, total);
         }
     }
 }
 
 /// Fills a block with what goes from one rank to another.
-pub fn write_message(image: &mut Image, block: usize, seed: u64, from: usize, to: usize) {
+fn write_message(values: &mut impl Values, block: usize, seed: u64, from: usize, to: usize) {
     let random = stream(seed, from, to);
-    for (index, position) in image.block(block).enumerate() {
-        image.set(position, any_int(random(index)));
+    for (index, position) in values.image().block(block).enumerate() {
+        values.take(position, (random(index) as i32).into());
     }
-}
-
-fn any_int(random: u64) -> i64 {
-    (random as i32).into()
-}
-
-/// The first value of a large buffer that is not the sum of all ranks' operands, in words.
-pub fn wrong_sum(image: &Image, seed: u64, size: usize) -> Option<String> {
-    let streams: Vec<_> = (0..size).map(|rank| stream(seed, rank, 0)).collect();
-    let operand = |random, position| Arithmetic::Sum.operand(random, position % image.width());
-    image.first_other(|position| streams.iter().map(|random| operand(random(position), position)).sum())
-}
-
-/// The first value of a large buffer that is not what the root has in its only block, in words.
-pub fn wrong_message(image: &Image, seed: u64, root: usize) -> Option<String> {
-    let random = stream(seed, root, 0);
-    image.first_other(|position| any_int(random(position)))
 }

@@ -6,11 +6,13 @@ use std::rc::Rc;
 
 use mpi_sys::MPI_Datatype;
 
-use crate::datatype::{Datatype, Slot};
+use crate::datatype::{Datatype, Layout, Scalar, Slot};
 
 /// Bytes on either side that nothing may touch.
 const GUARD: usize = 64;
 const ALIGNMENT: usize = 16;
+/// Bytes from which on a buffer is large.
+const LARGE: usize = 1 << 30;
 /// Elements that are left out between blocks with displacements.
 const GAP: usize = 2;
 
@@ -33,13 +35,14 @@ impl Elements {
         self.count * self.width()
     }
 
-    fn slot(&self, value: usize) -> Slot {
-        self.datatype.layout().slots[value % self.width()]
-    }
-
-    /// Distance of a value from the first element's address.
-    fn distance(&self, value: usize) -> isize {
-        (value / self.width()) as isize * self.datatype.layout().extent + self.slot(value).offset
+    /// Distance of a value from the first element's address, and its type.
+    fn place(&self, value: usize) -> (isize, Scalar) {
+        let Layout { slots, extent, .. } = self.datatype.layout();
+        // A division takes longer than all the rest, which large buffers of single values need not wait for.
+        let (element, slot) =
+            if slots.len() == 1 { (value, 0) } else { (value / slots.len(), value % slots.len()) };
+        let Slot { offset, scalar } = slots[slot];
+        (element as isize * extent + offset, scalar)
     }
 
     fn span(&self) -> Range<isize> {
@@ -71,7 +74,7 @@ impl Placement {
                 Placement::ByElement => end + GAP,
                 Placement::ByByte => (end + block.span().start.unsigned_abs()).next_multiple_of(ALIGNMENT),
             };
-            displacements[index] = start as c_int;
+            displacements[index] = c_int::try_from(start).expect("MPI can be told of the displacement");
             end = match self {
                 Placement::ByByte => start + block.span().end.unsigned_abs() + GAP * ALIGNMENT,
                 _ => start + block.count,
@@ -83,6 +86,59 @@ impl Placement {
     /// What displacements of this block are counted in.
     fn unit(self, block: &Elements) -> isize {
         if self == Placement::ByByte { 1 } else { block.datatype.layout().extent }
+    }
+}
+
+/// What takes the values of a buffer, each with its number: the buffer itself, or a comparison with it.
+pub trait Values {
+    /// The buffer.
+    fn image(&self) -> &Image;
+
+    /// Takes a value.
+    fn take(&mut self, position: usize, value: i64);
+}
+
+impl Values for Image {
+    fn image(&self) -> &Image {
+        self
+    }
+
+    fn take(&mut self, position: usize, value: i64) {
+        self.set(position, value);
+    }
+}
+
+/// Compares the values that it takes with those of a buffer. For buffers that are too large for a copy.
+#[derive(Debug)]
+pub struct Comparison<'a> {
+    image: &'a Image,
+    /// The first value that is not as expected.
+    other: Option<(usize, i64)>,
+}
+
+impl<'a> Comparison<'a> {
+    /// Nothing is compared yet.
+    pub fn with(image: &'a Image) -> Self {
+        Comparison { image, other: None }
+    }
+
+    /// The first value that is not as expected, in words.
+    pub fn difference(&self) -> Option<String> {
+        let (position, expected) = self.other?;
+        let (got, values) = (self.image.get(position), self.image.values());
+        Some(format!("value {position} of {values}: got {got}, expected {expected}"))
+    }
+}
+
+impl Values for Comparison<'_> {
+    fn image(&self) -> &Image {
+        self.image
+    }
+
+    fn take(&mut self, position: usize, value: i64) {
+        if self.other.is_none() && self.image.get(position) != value as f64 {
+            self.other = Some((position, value));
+        }
     }
 }
 
@@ -138,8 +194,17 @@ impl Image {
         image
     }
 
-    /// Fills the buffer with the pattern alone.
+    /// Whether there should be no copy of the buffer, for want of memory and time. Its values can be compared one by one;
+    /// its guards and gaps hold no pattern.
+    pub fn is_large(&self) -> bool {
+        self.length >= LARGE
+    }
+
+    /// Fills the buffer with the pattern alone, unless it is large.
     pub fn clear(&mut self) {
+        if self.is_large() {
+            return;
+        }
         let (range, pattern) = (self.start..self.start + self.length, self.pattern);
         for (place, byte) in self.storage[range].iter_mut().enumerate() {
             *byte = filler(place) ^ pattern;
@@ -213,14 +278,15 @@ impl Image {
 
     /// Writes a value.
     pub fn set(&mut self, position: usize, value: i64) {
-        let range = self.range(position);
-        let bytes = self.slot(position).scalar.encode(value);
+        let (range, scalar) = self.place(position);
+        let bytes = scalar.encode(value);
         self.storage[range.clone()].copy_from_slice(&bytes[..range.len()]);
     }
 
     /// Reads a value.
     pub fn get(&self, position: usize) -> f64 {
-        self.slot(position).scalar.decode(self.value_bytes(position))
+        let (range, scalar) = self.place(position);
+        scalar.decode(&self.storage[range])
     }
 
     fn value_bytes(&self, position: usize) -> &[u8] {
@@ -242,30 +308,23 @@ impl Image {
         (block, position - self.firsts[block])
     }
 
-    fn slot(&self, position: usize) -> Slot {
-        let (block, value) = self.locate(position);
-        self.blocks[block].slot(value)
-    }
-
     /// Where a value lies in the storage.
     fn range(&self, position: usize) -> Range<usize> {
+        self.place(position).0
+    }
+
+    /// Where a value lies in the storage, and its type.
+    fn place(&self, position: usize) -> (Range<usize>, Scalar) {
         let (block, value) = self.locate(position);
-        let distance = self.offsets[block] + self.blocks[block].distance(value);
+        let (distance, scalar) = self.blocks[block].place(value);
+        let distance = self.offsets[block] + distance;
         let start = self.origin.checked_add_signed(distance).expect("values lie within the buffer");
-        start..start + self.blocks[block].slot(value).scalar.bytes()
+        (start..start + scalar.bytes(), scalar)
     }
 
     /// The elements with gaps and guards.
     pub fn bytes(&self) -> &[u8] {
         &self.storage[self.start..self.start + self.length]
-    }
-
-    /// The first value that is not as expected, in words. For buffers that are too large for a copy.
-    pub fn first_other(&self, expected: impl Fn(usize) -> i64) -> Option<String> {
-        let position =
-            (0..self.values()).find(|&position| self.get(position) != expected(position) as f64)?;
-        let (got, expected) = (self.get(position), expected(position));
-        Some(format!("value {position} of {}: got {got}, expected {expected}", self.values()))
     }
 
     /// The first difference, in words.

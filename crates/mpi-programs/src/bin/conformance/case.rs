@@ -33,6 +33,8 @@ pub struct Case {
     pub remote: usize,
     pub root: usize,
     pub count: usize,
+    /// How long a block is, where MPI lets lengths differ: made from the count and a number of the block.
+    pub length: fn(usize, usize) -> usize,
     pub in_place: bool,
     pub sides: Sides,
     /// Only a reduction looks at it.
@@ -52,6 +54,7 @@ impl Case {
             remote: 0,
             root: size - 1,
             count: 2 * size + 1,
+            length: drawn,
             in_place: false,
             sides: Sides(Shape::Int, Shape::Int),
             arithmetic: Arithmetic::Sum,
@@ -83,8 +86,8 @@ impl Case {
 
     /// How much goes from one rank to another, or is scattered to or gathered from a rank, in elements; from a rank to
     /// its neighbour of that number, in a neighbourhood collective.
-    fn share(&self, from: usize, to: usize) -> usize {
-        let rank = match self.collective {
+    pub fn share(&self, from: usize, to: usize) -> usize {
+        let number = match self.collective {
             Alltoallv | Alltoallw => from.min(to) * self.size + from.max(to),
             NeighborAlltoallv | NeighborAlltoallw => combine(&[from as u64, to as u64]) as usize,
             Allgatherv | Gatherv | NeighborAllgatherv => from,
@@ -94,13 +97,7 @@ impl Case {
             Allgather | Alltoall if from >= self.ranks().local() => self.size,
             _ => return self.count,
         };
-        match combine(&[self.count as u64, rank as u64]) % 4 {
-            _ if self.count == 0 => 0,
-            0 => 0,
-            1 => 1,
-            2 => self.count / 2 + 1,
-            _ => self.count,
-        }
+        (self.length)(self.count, number)
     }
 
     /// How much of a reduction of the other group a rank gets, in elements: together as many in one group as in the
@@ -189,6 +186,17 @@ impl Case {
         let values: Vec<usize> = counts.into_iter().map(|count| self.sides.values(count)).collect();
         let datatype = Rc::new(shape.datatype(values[0])?);
         Ok(values.into_iter().map(|values| shape.elements(&datatype, values)).collect())
+    }
+}
+
+/// No length, one, half of the count or all of it.
+fn drawn(count: usize, number: usize) -> usize {
+    match combine(&[count as u64, number as u64]) % 4 {
+        _ if count == 0 => 0,
+        0 => 0,
+        1 => 1,
+        2 => count / 2 + 1,
+        _ => count,
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod between;
 mod case;
+mod huge;
 mod options;
 mod plan;
 mod progress;
@@ -175,7 +176,7 @@ impl Session<'_> {
         if let Some(operations) = self.options.soak {
             soak::soak(self, operations, &mut progress, &mut report)?;
         } else if self.options.huge {
-            scenarios::huge(self, &mut progress, &mut report)?;
+            huge::huge(self, &mut progress, &mut report)?;
         } else {
             for &subject in &self.subjects {
                 self.test(subject, &mut progress, &mut report)?;

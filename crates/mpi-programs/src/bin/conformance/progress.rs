@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use mpi_programs::environment;
 
 /// How long a single case may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 /// How many failures are described.
 pub const DESCRIBED: usize = 20;
 

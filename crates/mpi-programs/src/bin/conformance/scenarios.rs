@@ -10,9 +10,8 @@ use mpi_programs::communicator::Communicator;
 use mpi_programs::component::{self, AUTO, Component, number};
 use mpi_programs::datatype::Datatype;
 use mpi_programs::environment;
-use mpi_programs::expected;
-use mpi_programs::image::{Elements, Image, Placement};
-use mpi_programs::invocation::{Form, Invocation};
+use mpi_programs::image::Elements;
+use mpi_programs::invocation::Form;
 use mpi_programs::operator::{Arithmetic, Operator};
 use mpi_programs::random::combine;
 use mpi_programs::tools::ControlVariable;
@@ -36,8 +35,6 @@ const STARTS: usize = 10;
 const LATENESS: Duration = Duration::from_millis(1);
 /// In seconds.
 const DAY: u64 = 86_400;
-/// Doubles whose bytes pass 2^31.
-const HUGE: usize = 300_000_000;
 
 /// All of them, on all ranks.
 pub fn all(session: &Session, progress: &mut Progress, report: &mut Report) -> Outcome {
@@ -74,7 +71,7 @@ pub fn all(session: &Session, progress: &mut Progress, report: &mut Report) -> O
     Ok(())
 }
 
-fn seed(session: &Session, number: usize) -> u64 {
+pub fn seed(session: &Session, number: usize) -> u64 {
     combine(&[session.options.seed, number as u64, 1])
 }
 
@@ -382,71 +379,4 @@ fn too_long(session: &Session, component: &Component, progress: &mut Progress) -
         component.variables(collective).reset()?;
     }
     Ok(())
-}
-
-/// Vectors of more than 2^31 bytes on two ranks, for two collectives that have one vector.
-pub fn huge(session: &Session, progress: &mut Progress, report: &mut Report) -> Outcome {
-    let pair = session.groups.iter().find(|group| group.size == 2).ok_or("this needs two ranks")?;
-    let has_test = |subject: &&Subject| matches!(subject.0, Collective::Allreduce | Collective::Bcast);
-    for &subject in session.subjects.iter().filter(has_test) {
-        if let Some(communicator) = &pair.tested {
-            huge_call(session, subject, communicator, progress)?;
-        }
-        progress.rest();
-        session.idle.idle_barrier()?;
-        report.line(subject.0.name(), name(subject.1), "2 (huge)", progress)?;
-    }
-    Ok(())
-}
-
-fn huge_call(
-    session: &Session,
-    (collective, algorithm): Subject,
-    communicator: &Communicator,
-    progress: &mut Progress,
-) -> Outcome {
-    if let Some(component) = &session.component {
-        component.variables(collective).choose(algorithm)?;
-    }
-    let seed = seed(session, 0);
-    progress.begin(format!("{} {}, {HUGE} doubles", collective.name(), name(algorithm)));
-    let problem = match collective {
-        Collective::Allreduce => huge_allreduce(communicator, seed)?,
-        _ => huge_bcast(communicator, seed)?,
-    };
-    progress.check(problem);
-    if let (Some(component), Some(algorithm)) = (&session.component, algorithm) {
-        let ran = component.variables(collective).ran.read()?;
-        progress.check(
-            (ran != number(algorithm)).then(|| component::name_of(collective, ran).to_owned() + " ran"),
-        );
-    }
-    Ok(())
-}
-
-fn huge_allreduce(communicator: &Communicator, seed: u64) -> Result<Option<String>, environment::Error> {
-    let operator = Operator::new(Arithmetic::Sum)?;
-    let mut image = huge_image(Datatype::double(), HUGE);
-    expected::write_operands(&mut image, Arithmetic::Sum, seed, communicator.rank());
-    let (receive, operator) = (Some(&mut image), Some(&operator));
-    let invocation = Invocation { send: None, receive, in_place: true, operator, root: 0 };
-    invocation.block(Collective::Allreduce, communicator)?;
-    Ok(expected::wrong_sum(&image, seed, communicator.size()))
-}
-
-fn huge_bcast(communicator: &Communicator, seed: u64) -> Result<Option<String>, environment::Error> {
-    const ROOT: usize = 1;
-    const ELEMENT: usize = 1000;
-    let mut image = huge_image(Datatype::contiguous(ELEMENT, &Datatype::double())?, HUGE / ELEMENT);
-    if communicator.rank() == ROOT {
-        expected::write_message(&mut image, 0, seed, ROOT, 0);
-    }
-    let receive = Some(&mut image);
-    let invocation = Invocation { send: None, receive, in_place: false, operator: None, root: ROOT };
-    invocation.block(Collective::Bcast, communicator)?;
-    Ok(expected::wrong_message(&image, seed, ROOT))
-}
-
-fn huge_image(datatype: Datatype, count: usize) -> Image {
-    Image::new(&[Elements { datatype: Rc::new(datatype), count }], Placement::Adjacent, 0)
 }
