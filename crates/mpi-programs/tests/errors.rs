@@ -41,7 +41,8 @@ fn negative_counts_are_refused() {
     job.assert(job.text.lines().all(is_refused), "a negative count is accepted");
 }
 
-/// Calls in which one rank expects less than it is sent. Open MPI must neither compare counts itself, nor deliver by
+/// Calls in which one rank expects less than it is sent, but so much that nobody's blocks are empty: what is empty is not
+/// sent, so where ranks disagree about that, one of them waits for ever. Open MPI must neither compare counts itself, nor deliver by
 /// single copies: these take no notice of where a receive's buffer ends.
 fn mismatch(ranks: usize, elements: usize) {
     let mut command = mpirun(ranks);
@@ -78,7 +79,7 @@ fn a_rank_that_expects_less_than_it_is_sent_is_told_and_disturbs_nobody() {
 #[ignore = "takes long; make check-long"]
 fn a_rank_that_expects_less_than_it_is_sent_disturbs_nobody_whatever_the_numbers() {
     for ranks in [2, 3, 5, 8] {
-        for elements in [2, 16, 1500, 40_000] {
+        for elements in [16, 1500, 40_000] {
             mismatch(ranks, elements);
         }
     }
