@@ -41,9 +41,9 @@ fn negative_counts_are_refused() {
     job.assert(job.text.lines().all(is_refused), "a negative count is accepted");
 }
 
-/// Calls in which one rank expects less than it is sent, but so much that nobody's blocks are empty: what is empty is not
-/// sent, so where ranks disagree about that, one of them waits for ever. Open MPI must neither compare counts itself, nor deliver by
-/// single copies: these take no notice of where a receive's buffer ends.
+/// Calls in which one rank expects less than it is sent, but so much that nobody's blocks are empty: what is empty is
+/// not sent, so where ranks disagree about that, one of them waits for ever. Open MPI must neither compare counts
+/// itself, nor deliver by single copies: these take no notice of where a receive's buffer ends.
 fn mismatch(ranks: usize, elements: usize) {
     let mut command = mpirun(ranks);
     command.env("OMPI_MCA_coll", "rustcoll").args([

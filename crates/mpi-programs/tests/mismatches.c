@@ -1,6 +1,6 @@
-/* A user's program in whose calls one rank expects less than it is sent, by every algorithm of every collective. It looks
- * what the ranks are told, whether memory is written that is nobody's, and whether the same call with right counts is
- * right afterwards.
+/* A user's program in whose calls one rank expects less than it is sent, by every algorithm of every collective. It
+ * looks what ranks are told, whether memory is written that is nobody's, and whether the same call with right counts
+ * is right afterwards.
  *
  *     mismatches COUNT [COLLECTIVE [ALGORITHM]] */
 #include "collectives.h"
@@ -131,7 +131,7 @@ static int call(const test *t, MPI_Comm comm, int own, int base, int *wrong, int
     return class;
 }
 
-/* What the ranks saw: the class of the error, whether memory was overrun, the class of the next call's, what it left. */
+/* What the ranks saw: the class of the error, whether memory was overrun, the next call's class, if it was wrong. */
 static void report(const test *t, const int *results)
 {
     int truncated = 0, other = 0, overrun = 0, failed = 0, wrong = 0;
