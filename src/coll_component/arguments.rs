@@ -1,7 +1,7 @@
 //! The arguments of a collective as the shim hands them over, read once for each call.
 
 use super::bindings::*;
-use super::pml::{Block, Span, bytes};
+use super::pml::{Block, Error, Span, bytes};
 use crate::algorithms::{Collective, Cut};
 use crate::engine::call::Counts;
 use std::ptr;
@@ -72,6 +72,17 @@ impl Side {
     pub fn as_bytes(&self) -> Option<Side> {
         let data = self.base.wrapping_offset(self.datatype.true_lb);
         (self.datatype.contiguous != 0).then(|| Side::elements(data, self.counts.bytes(), bytes()))
+    }
+
+    fn has_negative_count(&self) -> bool {
+        // They are the caller's signed numbers, widened.
+        let is_negative = |count: usize| count > isize::MAX as usize;
+        match (&self.blocks, &self.counts) {
+            (Some(blocks), _) => blocks.iter().any(|block| is_negative(block.count)),
+            (None, Counts::Each { places, .. }) => places.iter().any(|&(_, elements)| is_negative(elements)),
+            (None, Counts::One { count, .. }) => is_negative(*count),
+            (None, Counts::Typed { .. }) => false,
+        }
     }
 
     /// # Safety
@@ -266,6 +277,15 @@ impl Arguments {
     /// Whether a broadcast's data must be packed, if its schedule cuts the vector.
     pub fn has_gaps(&self) -> bool {
         self.recv.datatype.contiguous == 0
+    }
+
+    /// What is illegal among so many ranks, as an MPI error: Open MPI lets some of it through even where it checks arguments.
+    pub fn check(&self, ranks: usize) -> Result<(), Error> {
+        match () {
+            _ if self.root >= ranks => Err(MPI_ERR_ROOT),
+            _ if self.send.has_negative_count() || self.recv.has_negative_count() => Err(MPI_ERR_COUNT),
+            _ => Ok(()),
+        }
     }
 
     /// What rules measure a call by: bytes of the vector, of a block, or of all blocks together where their counts

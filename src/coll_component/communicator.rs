@@ -9,6 +9,7 @@ use super::memory::OutOfMemory;
 use super::nodes;
 use super::operation::Operation;
 use super::parameters::{self, Settings, Values, word};
+use super::pml::Error;
 use super::schedules::{Chosen, Schedules, may_take_nodes};
 use super::topology;
 use super::work::{Group, Work, Wrapping};
@@ -84,6 +85,8 @@ pub enum Admission {
     Here,
     /// There is not enough memory.
     OutOfMemory,
+    /// The arguments are illegal: an MPI error.
+    Illegal(Error),
     /// All ranks must first tell each other their nodes.
     NodesUnknown,
 }
@@ -212,6 +215,9 @@ impl Communicator {
         unsafe {
             let Blocking { work, jobs } = &mut *self.blocking.get();
             let mut arguments = self.arguments(call);
+            if let Err(error) = arguments.check(self.group.all()) {
+                return Admission::Illegal(error);
+            }
             if arguments.is_empty() {
                 return Admission::Nothing;
             }
@@ -345,6 +351,9 @@ impl Communicator {
         (tag, local_tag): (c_int, c_int),
         request: *mut c_void,
     ) -> Option<Result<Operation, c_int>> {
+        if let Err(error) = arguments.check(self.group.all()) {
+            return Some(Err(error));
+        }
         let below = if is_persistent { &self.below.persistent } else { &self.below.nonblocking };
         let has_below = below[arguments.collective as usize] != 0;
         let values = Settings::of(arguments.collective).values();

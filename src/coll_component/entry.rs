@@ -132,6 +132,7 @@ extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_
                 Some(Admission::Nothing) => return MPI_SUCCESS,
                 Some(Admission::Below) => return RUSTCOLL_BELOW,
                 Some(Admission::OutOfMemory) => return MPI_ERR_NO_MEM,
+                Some(Admission::Illegal(error)) => return error,
                 Some(Admission::Here) => {}
             }
         }

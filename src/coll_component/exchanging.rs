@@ -10,6 +10,10 @@ use std::ptr;
 use std::slice;
 use std::sync::Arc;
 
+/// No process has room for a longer block, and sums of such lengths do not overflow. Only a stray message of an erroneous
+/// program tells of one.
+const LONGEST: u64 = 1 << 47;
+
 /// A call on its way.
 pub struct Exchanging {
     exchange: Arc<LengthExchange>,
@@ -70,6 +74,9 @@ impl Exchanging {
             Some(data) => data,
             None if !go(work, &self.exchange.plan, &self.numbers)? => return Ok(false),
             None => {
+                if self.learnt().iter().any(|&length| length > LONGEST) {
+                    return Err(MPI_ERR_NO_MEM);
+                }
                 let data = self.exchange.data(self.learnt());
                 self.obtain(work, channel, &data.plan, arguments);
                 work.begin(&data.plan, &Wrapping::default())?;

@@ -68,6 +68,14 @@ impl Span {
         self.elements * self.datatype.size
     }
 
+    /// As many of its elements as have no more than so many bytes.
+    fn cut(self, bytes: usize) -> Span {
+        match self.bytes() > bytes {
+            true => Span { elements: bytes / self.datatype.size, ..self },
+            false => self,
+        }
+    }
+
     /// The first byte of data, where elements have no gaps.
     fn data(&self) -> *mut u8 {
         self.address.wrapping_offset(self.datatype.true_lb)
@@ -151,6 +159,9 @@ pub struct Pml<'a> {
     pub operator: &'a rustcoll_operator,
     /// A request for each post; null while it is not outstanding.
     pub requests: &'a mut [*mut c_void],
+    /// Whether something was longer than its place, so that only its beginning was delivered. That is an error when all
+    /// is over, lest other ranks wait for what goes through this one, and messages be left to the next collective.
+    pub is_truncated: &'a mut bool,
 }
 
 impl Pml<'_> {
@@ -189,6 +200,16 @@ impl Pml<'_> {
             rustcoll_shim_reduce(self.operator.handle, operand, result, left.elements, left.datatype.handle);
             copy(copied, left)
         }
+    }
+
+    /// What a transfer's status means: truncation does not end a collective.
+    #[inline]
+    fn note(&mut self, status: c_int) -> Result<(), Error> {
+        if status == MPI_ERR_TRUNCATE {
+            *self.is_truncated = true;
+            return Ok(());
+        }
+        check(status)
     }
 
     /// Gives up everything that is outstanding, after an error. Says whether there was anything.
@@ -244,7 +265,8 @@ impl Transport for Pml<'_> {
             let request = &mut self.requests[post as usize];
             if !request.is_null() {
                 // SAFETY: the request is outstanding; the shim sets its slot to null.
-                check(unsafe { rustcoll_shim_wait(request) })?;
+                let status = unsafe { rustcoll_shim_wait(request) };
+                self.note(status)?;
             }
         }
         Ok(())
@@ -258,14 +280,16 @@ impl Transport for Pml<'_> {
             if !request.is_null() && unsafe { rustcoll_shim_test(request, &mut error) } == 0 {
                 return Ok(false);
             }
-            check(error)?;
+            self.note(error)?;
         }
         Ok(true)
     }
 
     fn copy(&mut self, source: Region, target: Region) -> Result<(), Error> {
+        let (source, target) = (self.span(source), self.span(target));
+        *self.is_truncated |= source.bytes() > target.bytes();
         // SAFETY: verified schedules copy between different blocks, and the binding keeps blocks within their buffers.
-        unsafe { copy(self.span(source), self.span(target)) }
+        unsafe { copy(source.cut(target.bytes()), target) }
     }
 
     fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Error> {

@@ -114,7 +114,7 @@ int rustcoll_shim_copy(const void *source, size_t source_count, const void *sour
                        size_t target_count, const void *target_datatype)
 {
     if (source_datatype == target_datatype && NULL != source_datatype) {
-        return 0 == ompi_datatype_copy_content_same_ddt(source_datatype, target_count, target, (char *) source)
+        return 0 == ompi_datatype_copy_content_same_ddt(source_datatype, source_count, target, (char *) source)
                    ? MPI_SUCCESS
                    : MPI_ERR_INTERN;
     }

@@ -154,7 +154,7 @@ int rustcoll_shim_wait(void **request);
 /* Gives a request up after an error elsewhere. */
 void rustcoll_shim_abandon(void **request);
 
-/* Copies data between two layouts that hold equally many bytes; a NULL datatype stands for plain bytes. */
+/* Copies data to a layout that holds at least as many bytes; a NULL datatype stands for plain bytes. */
 int rustcoll_shim_copy(const void *source, size_t source_count, const void *source_datatype,
                        void *target, size_t target_count, const void *target_datatype);
 /* target = source ⊕ target */

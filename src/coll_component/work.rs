@@ -21,6 +21,7 @@ pub struct Work {
     substitute: Memory,
     bytes: rustcoll_datatype,
     execution: Execution,
+    is_truncated: bool,
 }
 
 /// Copies of the caller's data that a schedule needs around it.
@@ -78,6 +79,7 @@ impl Work {
             substitute: Memory::default(),
             bytes: pml::bytes(),
             execution: Execution::default(),
+            is_truncated: false,
         }
     }
 
@@ -200,6 +202,7 @@ impl Work {
     /// Begins anew with a plan. An error leaves nothing outstanding.
     pub fn begin(&mut self, plan: &Plan, wrapping: &Wrapping) -> Result<(), Error> {
         self.execution = Execution::default();
+        self.is_truncated = false;
         if self.requests.len() < plan.posts {
             self.reserve_requests(plan.posts).map_err(|_| MPI_ERR_NO_MEM)?;
         }
@@ -258,6 +261,7 @@ impl Work {
             staging,
             operator: &arguments.operator,
             requests: &mut self.requests,
+            is_truncated: &mut self.is_truncated,
         };
         let result = go(&mut self.execution, &mut transport);
         if result.is_err() && transport.abandon() {
@@ -265,7 +269,7 @@ impl Work {
         }
         if result? {
             copy(&wrapping.after)?;
-            return Ok(true);
+            return if self.is_truncated { Err(MPI_ERR_TRUNCATE) } else { Ok(true) };
         }
         Ok(false)
     }
