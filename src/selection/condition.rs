@@ -139,6 +139,24 @@ impl Condition {
     /// The key of an expression.
     pub const WHEN: &'static str = "when";
 
+    /// Its key in rules.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Condition::Quantity(quantity, _) => quantity.name(),
+            Condition::Property(property, _) => property.name(),
+            Condition::When(_) => Condition::WHEN,
+        }
+    }
+
+    /// Whether it asks for a quantity.
+    pub fn looks_at(&self, wanted: Quantity) -> bool {
+        match self {
+            Condition::Quantity(quantity, _) => *quantity == wanted,
+            Condition::Property(..) => false,
+            Condition::When(expression) => expression.quantities().any(|quantity| quantity == wanted),
+        }
+    }
+
     /// Whether a call meets it. What is not known is not met.
     pub fn is_met(&self, call: &Call) -> bool {
         match self {
@@ -175,9 +193,9 @@ impl Condition {
 impl fmt::Display for Condition {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Condition::Quantity(quantity, wanted) => write!(formatter, "{}={wanted}", quantity.name()),
-            Condition::Property(property, wanted) => write!(formatter, "{}={wanted}", property.name()),
-            Condition::When(expression) => write!(formatter, "{}=\"{expression}\"", Condition::WHEN),
+            Condition::Quantity(_, wanted) => write!(formatter, "{}={wanted}", self.key()),
+            Condition::Property(_, wanted) => write!(formatter, "{}={wanted}", self.key()),
+            Condition::When(expression) => write!(formatter, "{}=\"{expression}\"", self.key()),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use super::Choice;
 use super::condition::{Condition, Property, Quantity};
+use super::entry::{ALGORITHM, BELOW};
 use super::measure::Measure;
 use super::ranges::Ranges;
 use crate::algorithms::{Collective, Reason, Requirement};
@@ -17,34 +18,50 @@ const QUANTITIES: usize = Quantity::ALL.len();
 /// Those that rules ask for, and the two that algorithms do.
 const PROPERTIES: usize = Property::ASKED.len() + 2;
 
-/// What follows from a rule's conditions and its algorithm, and why.
-struct Consequence {
-    condition: Condition,
-    reason: String,
+/// Why a rule never matches.
+pub struct Contradiction {
+    /// The key of the rule that is to blame.
+    pub key: &'static str,
+    /// What is wrong.
+    pub message: String,
 }
 
 impl Domain {
     /// The calls that meet some conditions and that the choice can serve; an error if there is none.
-    pub fn of(collective: Collective, conditions: &[Condition], choice: Choice) -> Result<Domain, String> {
+    pub fn of(
+        collective: Collective,
+        conditions: &[Condition],
+        choice: Choice,
+    ) -> Result<Domain, Contradiction> {
         let mut domain = Domain { quantities: [const { None }; QUANTITIES], properties: [None; PROPERTIES] };
         for condition in conditions {
-            domain.narrow(condition);
-            if domain.is_empty() {
-                return Err(format!("no call meets `{condition}` and what stands before it"));
+            let message = format!("no call meets `{condition}` and what stands before it");
+            domain.restrict(condition, condition.key(), message)?;
+        }
+        for condition in conditions {
+            if let Some(quantity) = unknown_between_groups(collective, condition) {
+                let message = format!("between two groups not all ranks know the {}", quantity.name());
+                let one_group = Condition::Quantity(Quantity::Groups, Ranges::only(1));
+                domain.restrict(&one_group, condition.key(), message)?;
             }
         }
-        let known = conditions.iter().filter_map(|condition| for_one_group(collective, condition));
-        let served = implied(collective, choice).into_iter().map(|(condition, reason)| {
-            let name = choice.algorithm().map_or("below", |algorithm| algorithm.name);
-            Consequence { condition, reason: format!("`{name}` serves none of these calls: {reason}") }
-        });
-        for Consequence { condition, reason } in known.chain(served) {
-            domain.narrow(&condition);
-            if domain.is_empty() {
-                return Err(reason);
-            }
+        let name = choice.algorithm().map_or(BELOW, |algorithm| algorithm.name);
+        for (condition, reason) in implied(collective, choice) {
+            let message = format!("`{name}` serves none of these calls: {reason}");
+            domain.restrict(&condition, ALGORITHM, message)?;
         }
         Ok(domain)
+    }
+
+    /// Narrows it by a condition; blames a key, if nothing is left.
+    fn restrict(
+        &mut self,
+        condition: &Condition,
+        key: &'static str,
+        message: String,
+    ) -> Result<(), Contradiction> {
+        self.narrow(condition);
+        if self.is_empty() { Err(Contradiction { key, message }) } else { Ok(()) }
     }
 
     fn narrow(&mut self, condition: &Condition) {
@@ -167,21 +184,13 @@ pub fn implied(collective: Collective, choice: Choice) -> Vec<(Condition, Reason
     conditions.chain((!algorithm.is_reproducible()).then_some(irreproducible)).collect()
 }
 
-/// What is known within one group alone asks for one.
-fn for_one_group(collective: Collective, condition: &Condition) -> Option<Consequence> {
-    let key = match condition {
-        Condition::Quantity(Quantity::Bytes, _)
-            if Measure::between_groups(collective) == Measure::Nothing =>
-        {
-            "bytes"
-        }
-        Condition::Quantity(Quantity::Root, _) => "root",
-        _ => return None,
-    };
-    Some(Consequence {
-        condition: Condition::Quantity(Quantity::Groups, Ranges::only(1)),
-        reason: format!("between two groups not all ranks know the {key}"),
-    })
+/// What a condition asks for that is known within one group alone.
+fn unknown_between_groups(collective: Collective, condition: &Condition) -> Option<Quantity> {
+    let is_measured = Measure::between_groups(collective) != Measure::Nothing;
+    [Quantity::Bytes, Quantity::Root]
+        .into_iter()
+        .filter(|quantity| !(is_measured && *quantity == Quantity::Bytes))
+        .find(|quantity| condition.looks_at(*quantity))
 }
 
 /// The largest number of ranks that conditions allow.
@@ -208,42 +217,64 @@ mod tests {
 
     #[test]
     fn what_an_algorithm_requires_must_not_contradict_its_rule() {
-        for (collective, line, expected) in [
+        for (collective, line, column, expected) in [
             (
                 Collective::Allgather,
                 "ranks=7 -> neighbor_exchange",
+                12,
                 "`neighbor_exchange` serves none of these calls: the number of ranks is odd",
             ),
             (
                 Collective::Allreduce,
                 "commutative=false -> ring",
+                22,
                 "`ring` serves none of these calls: the operator does not commute",
             ),
             (
                 Collective::Allreduce,
                 "groups=2 -> ring",
+                13,
                 "`ring` serves none of these calls: the communicator has two groups",
             ),
             (
                 Collective::Bcast,
                 "bytes=8 -> inter_leaders",
+                12,
                 "`inter_leaders` serves none of these calls: the communicator has but one group",
             ),
-            (Collective::Bcast, "groups=2 root=1 -> below", "between two groups not all ranks know the root"),
+            (
+                Collective::Bcast,
+                "groups=2 when='bytes > 4' -> below",
+                10,
+                "between two groups not all ranks know the bytes",
+            ),
+            (
+                Collective::Bcast,
+                "groups=2 root=1 -> below",
+                10,
+                "between two groups not all ranks know the root",
+            ),
             (
                 Collective::Bcast,
                 "ranks=5..7 power_of_two -> linear",
+                12,
                 "no call meets `power_of_two=true` and what stands before it",
             ),
             (
                 Collective::Bcast,
                 "ranks=..4 root=4.. -> linear",
+                11,
                 "no call meets `root=4..` and what stands before it",
             ),
-            (Collective::Bcast, "ranks=0 -> linear", "no call meets `ranks=0` and what stands before it"),
-            (Collective::Bcast, "groups=3 -> linear", "no call meets `groups=3` and what stands before it"),
+            (Collective::Bcast, "ranks=0 -> linear", 1, "no call meets `ranks=0` and what stands before it"),
+            (
+                Collective::Bcast,
+                "groups=3 -> linear",
+                1,
+                "no call meets `groups=3` and what stands before it",
+            ),
         ] {
-            assert_eq!(faults(collective, line), [format!("line:1:1: {expected}")], "{line}");
+            assert_eq!(faults(collective, line), [format!("line:1:{column}: {expected}")], "{line}");
         }
     }
 
@@ -285,8 +316,10 @@ mod tests {
             let [Some(one), Some(other)] = [&one, &other].map(|rules| rules.of(collective).first()) else {
                 continue;
             };
-            let domain =
-                |rule: &super::super::Rule| Domain::of(collective, &rule.conditions, rule.choice).unwrap();
+            let domain = |rule: &super::super::Rule| {
+                let domain = Domain::of(collective, &rule.conditions, rule.choice);
+                domain.unwrap_or_else(|contradiction| panic!("{}", contradiction.message))
+            };
             let covers = one.is_box() && domain(one).covers(&domain(other));
             let calls: Vec<Call> = (0..2000).map(|_| samples::call(collective, &mut random)).collect();
             let mut theirs = calls.iter().filter(|call| other.matches(call));

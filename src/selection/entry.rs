@@ -5,6 +5,9 @@ use std::ops::Range;
 /// The key of the algorithm.
 pub const ALGORITHM: &str = "algorithm";
 
+/// The algorithm that stands for the component below.
+pub const BELOW: &str = "below";
+
 /// A rule as it is written.
 #[derive(Debug)]
 pub struct Entry {
@@ -20,6 +23,21 @@ pub struct Item {
     pub key: Word,
     /// None stands for `true`; several are the elements of a list.
     pub values: Vec<Word>,
+}
+
+impl Entry {
+    /// Where a key stands with its values; the whole rule's place, if it does not.
+    pub fn place_of(&self, key: &str) -> Range<usize> {
+        let item = self.items.iter().find(|item| item.key.text == key);
+        item.map_or_else(|| self.place.clone(), Item::place)
+    }
+}
+
+impl Item {
+    fn place(&self) -> Range<usize> {
+        let end = self.values.last().map_or(self.key.place.end, |value| value.place.end);
+        self.key.place.start..end
+    }
 }
 
 /// A name or a value.

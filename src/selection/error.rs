@@ -78,18 +78,27 @@ impl<'text> Source<'text> {
 
     /// Where a byte stands.
     pub fn origin(&self, byte: usize) -> Origin {
+        self.origin_after(0, 1, byte)
+    }
+
+    /// The same, if the column of an earlier byte is known: lines may be long and have many faults.
+    fn origin_after(&self, earlier: usize, column: usize, byte: usize) -> Origin {
         let line = self.lines.partition_point(|&start| start <= byte);
-        let column = self.text[self.lines[line - 1]..byte].chars().count() + 1;
+        let start = self.lines[line - 1];
+        let (from, column) = if start <= earlier { (earlier, column) } else { (start, 1) };
+        let column = column + self.text[from..byte].chars().count();
         Origin { file: self.file.clone(), line, column }
     }
 
     /// The faults in the order of the text.
     pub fn errors(&self, mut faults: Vec<Fault>) -> RuleErrors {
         faults.sort_by_key(|fault| fault.place.start);
+        let (mut earlier, mut column) = (0, 1);
         let error = |Fault { place, message }| {
             let place = floor(self.text, place.start)..floor(self.text, place.end);
-            let text = shortened(&self.text[place.clone()]);
-            RuleError { origin: self.origin(place.start), text, message }
+            let origin = self.origin_after(earlier, column, place.start);
+            (earlier, column) = (place.start, origin.column);
+            RuleError { origin, text: shortened(&self.text[place]), message }
         };
         RuleErrors(faults.into_iter().map(error).collect())
     }
@@ -105,5 +114,33 @@ pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(MOST_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters_from_the_start_of_a_line() {
+        let source = Source::new("file", "ab\n\u{e9}\u{e9} cd\ne\u{e9}");
+        let fault = |place| Fault { place, message: String::new() };
+        // In the order of the text, whichever was found first; a place within a character is that character's.
+        let errors = source.errors([13..14, 0..1, 8..10, 9..10, 3..5, 14..14, 12..12].map(fault).into());
+        let found: Vec<_> =
+            errors.0.iter().map(|error| (error.origin.line, error.origin.column, &error.text[..])).collect();
+        let expected =
+            [(1, 1, "a"), (2, 1, "é"), (2, 4, "cd"), (2, 5, "d"), (3, 2, ""), (3, 2, "é"), (3, 3, "")];
+        assert_eq!(found, expected);
+        for error in &errors.0 {
+            assert_eq!(error.origin.file.as_ref(), "file");
+        }
+        assert_eq!(source.origin(9).to_string(), "file:2:5");
+    }
+
+    #[test]
+    fn long_texts_are_shown_in_part() {
+        assert_eq!(shortened("é"), "é");
+        assert_eq!(shortened(&"é".repeat(MOST_SHOWN + 1)), "é".repeat(MOST_SHOWN) + "…");
     }
 }

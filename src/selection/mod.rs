@@ -30,12 +30,13 @@ pub use table::Table;
 
 use crate::algorithms::{Algorithm, Collective, Parameter, Reason};
 use condition::Condition;
+use entry::Entry;
 use error::{Fault, Source};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// A file of rules is at most so many bytes long.
-pub const LONGEST_FILE: usize = 1 << 20;
+/// A text of rules is at most so many bytes long.
+pub const LONGEST_TEXT: usize = 1 << 20;
 
 /// What is known of a call when its algorithm is chosen; the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -146,52 +147,44 @@ impl Rules {
         &BUILT_IN
     }
 
-    /// Reads the content of a rule file; its name is for messages. Fails if it is longer than [`LONGEST_FILE`], no text,
-    /// or holds no rules, and on every fault that a rule has.
+    /// Reads the content of a rule file; its name is for messages. Fails if it is no text, and as [`Rules::parse`] does.
     pub fn read(name: &str, content: &[u8]) -> Result<Rules, RuleErrors> {
-        let refusal = |message: String| Source::new(name, "").errors(vec![Fault { place: 0..0, message }]);
-        if content.len() > LONGEST_FILE {
-            return Err(refusal(format!("the file has more than {LONGEST_FILE} bytes")));
-        }
         match std::str::from_utf8(content) {
             Ok(text) if !text.contains('\0') => Rules::parse(name, text),
-            _ => Err(refusal("the file is not text".into())),
+            _ => Err(refusal(name, "this is not text".into())),
         }
     }
 
-    /// Reads a text as [`Rules::read`] does.
+    /// Reads the text of a rule file. Fails if it is longer than [`LONGEST_TEXT`] or holds no rules, and with every fault
+    /// that a rule has.
     pub fn parse(name: &str, text: &str) -> Result<Rules, RuleErrors> {
+        Rules::of_entries(name, text, file::read)
+    }
+
+    /// Reads the rules of one collective from a line; its name is for messages. Fails as [`Rules::parse`] does.
+    pub fn parse_line(name: &str, collective: Collective, line: &str) -> Result<Rules, RuleErrors> {
+        Rules::of_entries(name, line, |line, faults| vec![(collective, line::read(line, faults))])
+    }
+
+    fn of_entries(
+        name: &str,
+        text: &str,
+        read: impl Fn(&str, &mut Vec<Fault>) -> Vec<(Collective, Vec<Entry>)>,
+    ) -> Result<Rules, RuleErrors> {
+        if text.len() > LONGEST_TEXT {
+            return Err(refusal(name, format!("this is longer than {LONGEST_TEXT} bytes")));
+        }
         let source = Source::new(name, text);
         let mut faults = Vec::new();
-        if text.len() > LONGEST_FILE {
-            faults
-                .push(Fault { place: 0..0, message: format!("the file has more than {LONGEST_FILE} bytes") });
-            return Err(source.errors(faults));
-        }
-        let entries = file::read(text, &mut faults);
-        if entries.is_empty() && faults.is_empty() {
-            faults.push(Fault { place: 0..0, message: "the file holds no rules".into() });
+        let entries = read(text, &mut faults);
+        if faults.is_empty() && entries.iter().all(|(_, entries)| entries.is_empty()) {
+            return Err(refusal(name, "there are no rules".into()));
         }
         let rules = entries.iter().map(|(collective, entries)| {
             (*collective, reading::rules(*collective, entries, &source, &mut faults))
         });
         let rules = Rules(rules.collect());
         if faults.is_empty() { Ok(rules) } else { Err(source.errors(faults)) }
-    }
-
-    /// Reads the rules of one collective from a line; its name is for messages. Fails as [`Rules::read`] does.
-    pub fn parse_line(name: &str, collective: Collective, line: &str) -> Result<Rules, RuleErrors> {
-        let source = Source::new(name, line);
-        let mut faults = Vec::new();
-        let entries = match line.len() > LONGEST_FILE {
-            true => Vec::new(),
-            false => line::read(line, &mut faults),
-        };
-        if entries.is_empty() && faults.is_empty() {
-            faults.push(Fault { place: 0..0, message: "the line holds no rules, or too many".into() });
-        }
-        let rules = reading::rules(collective, &entries, &source, &mut faults);
-        if faults.is_empty() { Ok(Rules([(collective, rules)].into())) } else { Err(source.errors(faults)) }
     }
 
     /// The rules of a collective, the first first.
@@ -204,6 +197,11 @@ impl Rules {
         let deciding = self.of(call.collective).iter().find(|rule| rule.matches(call));
         deciding.map_or(Choice::Below, |rule| rule.choice)
     }
+}
+
+/// What is wrong with a whole text.
+fn refusal(name: &str, message: String) -> RuleErrors {
+    Source::new(name, "").errors(vec![Fault { place: 0..0, message }])
 }
 
 /// A rule of a collective.
@@ -442,5 +440,25 @@ mod tests {
             }
         }
         assert!(seen.iter().all(|&times| times > 500), "{seen:?} refused and read");
+    }
+
+    /// Each would take minutes or the whole stack, were it read carelessly.
+    #[test]
+    fn long_texts_are_refused_in_time() {
+        let filled = |start: &str, piece: &str| {
+            start.to_owned() + &piece.repeat((LONGEST_TEXT - start.len()) / piece.len())
+        };
+        for text in [
+            filled("bcast = ", "["),
+            filled("[[bcast]]\nranks = [1", ", 'x'") + "]",
+            filled("", "[[bcast]]\nx=1\n"),
+            filled("[[bcast]]\n", "x"),
+            filled("[[bcast]]\nwhen = '", "("),
+        ] {
+            assert!(Rules::parse("file", &text).is_err());
+        }
+        for line in [filled("", "x;"), filled("ranks=", "1,"), filled("", "->"), filled("-> ring x=", "'")] {
+            assert!(Rules::parse_line("line", Allreduce, &line).is_err());
+        }
     }
 }

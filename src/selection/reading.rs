@@ -1,8 +1,8 @@
 //! From rules as they are written to rules that decide, with every check against the registry.
 
 use super::condition::{Condition, Property, Quantity, objection};
-use super::domain::{self, Domain};
-use super::entry::{ALGORITHM, Entry, Item, Word};
+use super::domain::{self, Contradiction, Domain};
+use super::entry::{ALGORITHM, BELOW, Entry, Item, Word};
 use super::error::{Fault, Source};
 use super::expression::Expression;
 use super::nearest::unknown;
@@ -11,9 +11,6 @@ use super::ranges::Ranges;
 use super::{Choice, Parameters, Rule};
 use crate::algorithms::{Algorithm, Collective, Parameter};
 use std::ops::Range;
-
-/// The algorithm that stands for the component below.
-pub const BELOW: &str = "below";
 
 /// A collective has at most so many rules: each is compared with those before it.
 pub const MOST_RULES: usize = 1000;
@@ -32,21 +29,21 @@ pub fn rules(
     }
     let mut earlier: Vec<(Rule, Domain)> = Vec::with_capacity(entries.len());
     for entry in entries {
-        let before = faults.len();
         let Some(rule) = Reader { collective, entry, source, faults }.rule() else { continue };
-        let mut fault = |message| faults.push(Fault { place: entry.place.clone(), message });
-        match Domain::of(collective, &rule.conditions, rule.choice) {
-            Err(contradiction) => fault(contradiction),
-            Ok(domain) => {
-                let covering = earlier.iter().find(|(one, reach)| one.is_box() && reach.covers(&domain));
-                if let Some((covering, _)) = covering {
-                    fault(format!("this rule never decides: the one at {} covers it", covering.origin));
-                }
-                if faults.len() == before {
-                    earlier.push((rule, domain));
-                }
+        let domain = match Domain::of(collective, &rule.conditions, rule.choice) {
+            Ok(domain) => domain,
+            Err(Contradiction { key, message }) => {
+                faults.push(Fault { place: entry.place_of(key), message });
+                continue;
             }
+        };
+        if let Some((covering, _)) = earlier.iter().find(|(one, reach)| one.is_box() && reach.covers(&domain))
+        {
+            let message = format!("this rule never decides: the one at {} covers it", covering.origin);
+            faults.push(Fault { place: entry.place.clone(), message });
+            continue;
         }
+        earlier.push((rule, domain));
     }
     earlier.into_iter().map(|(rule, _)| rule).collect()
 }
@@ -264,7 +261,7 @@ fn setting(parameter: Parameter, text: &str, most_ranks: usize) -> Result<Option
 
 #[cfg(test)]
 mod tests {
-    use crate::selection::{LONGEST_FILE, Rules};
+    use crate::selection::{LONGEST_TEXT, Rules};
 
     fn errors(text: &str) -> String {
         Rules::parse("file", text).unwrap_err().to_string()
@@ -367,13 +364,13 @@ mod tests {
 
     #[test]
     fn what_is_no_rule_file() {
-        assert_eq!(errors(""), "file:1:1: the file holds no rules");
-        assert_eq!(errors("# nothing\n"), "file:1:1: the file holds no rules");
+        assert_eq!(errors(""), "file:1:1: there are no rules");
+        assert_eq!(errors("# nothing\n"), "file:1:1: there are no rules");
         assert!(errors("[[bcast]]\nalgorithm = binomial").starts_with("file:2:13: "));
         let read = |content: &[u8]| Rules::read("file", content).unwrap_err().to_string();
-        assert_eq!(read(b"\x7fELF\0\0"), "file:1:1: the file is not text");
-        assert_eq!(read(b"\xff\xfe"), "file:1:1: the file is not text");
-        assert_eq!(read(&vec![b'#'; LONGEST_FILE + 1]), "file:1:1: the file has more than 1048576 bytes");
+        assert_eq!(read(b"\x7fELF\0\0"), "file:1:1: this is not text");
+        assert_eq!(read(b"\xff\xfe"), "file:1:1: this is not text");
+        assert_eq!(read(&vec![b'#'; LONGEST_TEXT + 1]), "file:1:1: this is longer than 1048576 bytes");
         let rule = "[[bcast]]\nalgorithm = \"linear\"\n";
         let many = errors(&rule.repeat(super::MOST_RULES + 1));
         assert_eq!(many, "file:2001:1: bcast has more than 1000 rules");
