@@ -12,3 +12,28 @@ impl Random {
         ((mixed ^ (mixed >> 31)) % bound as u64) as usize
     }
 }
+
+/// Changes a text a little: a bit, a character, its end, or a line that comes twice. New characters are of an alphabet.
+#[cfg(test)]
+pub fn mutate(text: &mut Vec<u8>, alphabet: &[u8], random: &mut Random) {
+    if text.is_empty() {
+        return;
+    }
+    let place = random.below(text.len());
+    match random.below(5) {
+        0 => text[place] ^= 1 << random.below(8),
+        1 => text[place] = alphabet[random.below(alphabet.len())],
+        2 => text.truncate(place),
+        3 => drop(text.remove(place)),
+        _ => duplicate_line(text, place),
+    }
+}
+
+#[cfg(test)]
+fn duplicate_line(text: &mut Vec<u8>, place: usize) {
+    let newline = |byte: &u8| *byte == b'\n';
+    let start = text[..place].iter().rposition(newline).map_or(0, |before| before + 1);
+    let end = text[place..].iter().position(newline).map_or(text.len(), |length| place + length + 1);
+    let line = text[start..end].to_vec();
+    text.splice(start..start, line);
+}

@@ -126,6 +126,15 @@ impl Parameter {
         }
     }
 
+    /// Other names of it in rule files.
+    pub fn aliases(self) -> &'static [&'static str] {
+        match self {
+            // That of the trees' degree in the literature.
+            Parameter::Radix => &["k"],
+            Parameter::Segment | Parameter::Window => &[],
+        }
+    }
+
     /// The smallest number that a user may give.
     pub fn minimum(self) -> i32 {
         match self {

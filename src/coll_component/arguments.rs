@@ -2,8 +2,9 @@
 
 use super::bindings::*;
 use super::pml::{Block, Error, Span, bytes};
-use crate::algorithms::{Collective, Cut};
+use crate::algorithms::Collective;
 use crate::engine::call::Counts;
+use crate::selection::Measure;
 use std::ptr;
 use std::sync::Arc;
 
@@ -311,17 +312,11 @@ impl Arguments {
     /// Whether all ranks know the same measure. Where each knows its own counts only, there is none; nor where the two
     /// directions of a collective between groups may differ, or the root's group is not told any counts.
     fn is_measured(&self) -> bool {
-        if self.has_two_groups {
-            return self.collective == Collective::Allreduce;
-        }
-        !matches!(
-            self.collective,
-            Collective::Barrier
-                | Collective::Alltoallv
-                | Collective::Alltoallw
-                | Collective::Gatherv
-                | Collective::Scatterv
-        ) && self.collective.cut() != Cut::Edges
+        let measure = match self.has_two_groups {
+            true => Measure::between_groups(self.collective),
+            false => Measure::of(self.collective),
+        };
+        measure != Measure::Nothing
     }
 }
 

@@ -417,10 +417,14 @@ fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
         size: group.all(),
         remote: group.remote,
         bytes: arguments.measured_bytes(),
+        root: (collective.is_rooted() && group.remote == 0).then_some(arguments.root),
         commutative: arguments.operator.commutative != 0,
         // Only the root knows whether it is, and a choice must not depend on what one rank knows.
         in_place: arguments.in_place && !collective.is_rooted(),
         reproducible: values.reproducible() && collective.reduces(),
+        predefined: None,
+        nodes: None,
+        ranks_per_node: None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::algorithms::{
     legal_radix,
 };
 use crate::schedule::Schedule;
-use crate::selection::{Call, Choice, Rules};
+use crate::selection::{Call, Choice, Parameters, Rules};
 use std::collections::HashSet;
 use std::ffi::c_int;
 use std::ptr;
@@ -74,8 +74,8 @@ impl Schedules {
     ) -> Chosen<'_> {
         match self.choice(call, values, has_below) {
             Choice::Below => Chosen::Below,
-            Choice::Use { algorithm, radix, segment } => {
-                let mut problem = self.problem(call, algorithm, values, radix, segment);
+            Choice::Use { algorithm, parameters } => {
+                let mut problem = self.problem(call, algorithm, values, parameters);
                 (problem.in_place, problem.root, problem.graph) = (in_place, root, graph);
                 let number = number(algorithm);
                 Chosen::Here { algorithm, number, schedule: self.schedule(algorithm, problem) }
@@ -103,7 +103,7 @@ impl Schedules {
         let may_pass_on = has_below && !call.reproducible;
         let choice = match values.forced(call.collective) {
             Some(algorithm) => match call.is_served_by(algorithm) {
-                Ok(()) => Choice::Use { algorithm, radix: None, segment: None },
+                Ok(()) => Choice::Use { algorithm, parameters: Parameters::default() },
                 // Whoever forces an algorithm for one group leaves it open what happens between two, and vice versa.
                 Err(reason @ Reason::Unmet(Requirement::OneGroup | Requirement::TwoGroups)) => {
                     self.report_refusal(algorithm, &reason.to_string(), false);
@@ -137,29 +137,23 @@ impl Schedules {
     }
 
     /// What the algorithm is asked, with the user's parameters before the rule's.
-    fn problem(
-        &self,
-        call: &Call,
-        algorithm: &Algorithm,
-        values: Values,
-        radix: Option<usize>,
-        segment: Option<usize>,
-    ) -> Problem {
+    fn problem(&self, call: &Call, algorithm: &Algorithm, values: Values, parameters: Parameters) -> Problem {
         let mut problem = Problem { remote: self.group.remote, ..Problem::new(self.group.all()) };
         if algorithm.takes_nodes() {
             problem.nodes = self.nodes.clone().unwrap_or_default();
         }
-        for parameter in algorithm.parameters {
+        for &parameter in algorithm.parameters {
+            let ruled = parameters.get(parameter);
             match parameter {
                 Parameter::Radix => {
-                    let wanted = values.radix().or(radix).unwrap_or(default_radix(self.group.all()));
+                    let wanted = values.radix().or(ruled).unwrap_or(default_radix(self.group.all()));
                     problem.radix = self.radix(wanted);
                 }
                 Parameter::Segment => {
-                    let segment = values.segment().or(segment).unwrap_or(usize::MAX);
+                    let segment = values.segment().or(ruled).unwrap_or(usize::MAX);
                     problem.segments = self.segments(call.bytes.div_ceil(segment).max(1));
                 }
-                Parameter::Window => problem.window = values.window().unwrap_or(problem.window),
+                Parameter::Window => problem.window = values.window().or(ruled).unwrap_or(problem.window),
             }
         }
         problem
@@ -218,7 +212,7 @@ pub fn may_take_nodes(collective: Collective) -> bool {
 /// Where nothing is below, or may be: the first registered algorithm that can serve the call.
 fn first_that_serves(call: &Call) -> Choice {
     let serving = call.collective.algorithms().find(|algorithm| call.is_served_by(algorithm).is_ok());
-    serving.map_or(Choice::Below, |algorithm| Choice::Use { algorithm, radix: None, segment: None })
+    serving.map_or(Choice::Below, |algorithm| Choice::Use { algorithm, parameters: Parameters::default() })
 }
 
 /// The parameters that shape a schedule, for the log.

@@ -249,6 +249,7 @@ impl<'text> Line<'text> {
 mod tests {
     use super::*;
     use crate::algorithms::{Dimension, Graph, Problem, REGISTRY};
+    use crate::random::{Random, mutate};
 
     const EXAMPLE: &str = "\
 rank 1 of 5, 5 blocks
@@ -403,40 +404,6 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
         assert_eq!(largest.parse::<Schedule>().unwrap().to_string(), largest);
     }
 
-    /// Numbers that look random and are the same in every run.
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, bound: usize) -> usize {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            (self.0 % bound as u64) as usize
-        }
-    }
-
-    fn mutate(text: &mut Vec<u8>, random: &mut Random) {
-        if text.is_empty() {
-            return;
-        }
-        let place = random.below(text.len());
-        match random.below(5) {
-            0 => text[place] ^= 1 << random.below(8),
-            1 => text[place] = b"0123456789,:.[]=+#\n "[random.below(20)],
-            2 => text.truncate(place),
-            3 => drop(text.remove(place)),
-            _ => duplicate_line(text, place),
-        }
-    }
-
-    fn duplicate_line(text: &mut Vec<u8>, place: usize) {
-        let newline = |byte: &u8| *byte == b'\n';
-        let start = text[..place].iter().rposition(newline).map_or(0, |before| before + 1);
-        let end = text[place..].iter().position(newline).map_or(text.len(), |length| place + length + 1);
-        let line = text[start..end].to_vec();
-        text.splice(start..start, line);
-    }
-
     #[test]
     fn mutated_texts_are_refused_or_read_but_never_panic() {
         let mut random = Random(0x5eed);
@@ -444,7 +411,7 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
         for schedule in schedules() {
             let mut text = schedule.to_string().into_bytes();
             for _ in 0..8 {
-                mutate(&mut text, &mut random);
+                mutate(&mut text, b"0123456789,:.[]=+#\n ", &mut random);
                 match String::from_utf8_lossy(&text).parse::<Schedule>() {
                     Ok(schedule) => {
                         read += 1;

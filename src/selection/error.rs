@@ -1,20 +1,146 @@
-//! What is wrong with a rule file.
+//! What is wrong with rules, and where they stand.
 
 use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
-/// Why a text is no rule file, and in which line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleError {
+/// Where something stands.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// The name of the file, or what else the text came from.
+    pub file: Arc<str>,
     /// Number of the line, from 1.
     pub line: usize,
+    /// Number of the character in its line, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// One thing that is wrong with a text of rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleError {
+    /// Where.
+    pub origin: Origin,
+    /// The text at fault; empty if something is missing.
+    pub text: String,
     /// What is wrong with it.
     pub message: String,
 }
 
 impl fmt::Display for RuleError {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "line {}: {}", self.line, self.message)
+        write!(formatter, "{}: {}", self.origin, self.message)
     }
 }
 
-impl std::error::Error for RuleError {}
+/// All that is wrong with a text of rules, in its order; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleErrors(pub Vec<RuleError>);
+
+/// One line for each.
+impl fmt::Display for RuleErrors {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let lines: Vec<_> = self.0.iter().map(RuleError::to_string).collect();
+        formatter.write_str(&lines.join("\n"))
+    }
+}
+
+impl std::error::Error for RuleErrors {}
+
+/// What is wrong with which bytes of a text.
+#[derive(Debug)]
+pub struct Fault {
+    pub place: Range<usize>,
+    pub message: String,
+}
+
+/// A text and its lines.
+pub struct Source<'text> {
+    file: Arc<str>,
+    text: &'text str,
+    /// The byte at which each line starts.
+    lines: Vec<usize>,
+}
+
+/// Offending texts are shown as far as this many characters.
+const MOST_SHOWN: usize = 60;
+
+impl<'text> Source<'text> {
+    pub fn new(file: &str, text: &'text str) -> Self {
+        let lines = [0].into_iter().chain(text.match_indices('\n').map(|(newline, _)| newline + 1)).collect();
+        Source { file: file.into(), text, lines }
+    }
+
+    /// Where a byte stands.
+    pub fn origin(&self, byte: usize) -> Origin {
+        self.origin_after(0, 1, byte)
+    }
+
+    /// The same, if the column of an earlier byte is known: lines may be long and have many faults.
+    fn origin_after(&self, earlier: usize, column: usize, byte: usize) -> Origin {
+        let line = self.lines.partition_point(|&start| start <= byte);
+        let start = self.lines[line - 1];
+        let (from, column) = if start <= earlier { (earlier, column) } else { (start, 1) };
+        let column = column + self.text[from..byte].chars().count();
+        Origin { file: self.file.clone(), line, column }
+    }
+
+    /// The faults in the order of the text.
+    pub fn errors(&self, mut faults: Vec<Fault>) -> RuleErrors {
+        faults.sort_by_key(|fault| fault.place.start);
+        let (mut earlier, mut column) = (0, 1);
+        let error = |Fault { place, message }| {
+            let place = floor(self.text, place.start)..floor(self.text, place.end);
+            let origin = self.origin_after(earlier, column, place.start);
+            (earlier, column) = (place.start, origin.column);
+            RuleError { origin, text: shortened(&self.text[place]), message }
+        };
+        RuleErrors(faults.into_iter().map(error).collect())
+    }
+}
+
+/// The start of the character that a byte belongs to.
+fn floor(text: &str, byte: usize) -> usize {
+    (0..=byte.min(text.len())).rev().find(|&byte| text.is_char_boundary(byte)).unwrap_or(0)
+}
+
+/// As much of a text as a message can hold.
+pub fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters_from_the_start_of_a_line() {
+        let source = Source::new("file", "ab\n\u{e9}\u{e9} cd\ne\u{e9}");
+        let fault = |place| Fault { place, message: String::new() };
+        // In the order of the text, whichever was found first; a place within a character is that character's.
+        let errors = source.errors([13..14, 0..1, 8..10, 9..10, 3..5, 14..14, 12..12].map(fault).into());
+        let found: Vec<_> =
+            errors.0.iter().map(|error| (error.origin.line, error.origin.column, &error.text[..])).collect();
+        let expected =
+            [(1, 1, "a"), (2, 1, "é"), (2, 4, "cd"), (2, 5, "d"), (3, 2, ""), (3, 2, "é"), (3, 3, "")];
+        assert_eq!(found, expected);
+        for error in &errors.0 {
+            assert_eq!(error.origin.file.as_ref(), "file");
+        }
+        assert_eq!(source.origin(9).to_string(), "file:2:5");
+    }
+
+    #[test]
+    fn long_texts_are_shown_in_part() {
+        assert_eq!(shortened("é"), "é");
+        assert_eq!(shortened(&"é".repeat(MOST_SHOWN + 1)), "é".repeat(MOST_SHOWN) + "…");
+    }
+}

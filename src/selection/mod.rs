@@ -1,18 +1,42 @@
 //! Which algorithm serves a call: an ordered list of rules per collective, of which the first that matches decides.
+//!
+//! A file ([`Rules::parse`]) and a line ([`Rules::parse_line`]) are read into the same entries, which become rules by one
+//! set of checks. `docs/rules.md` describes both for users.
 
 #![forbid(unsafe_code)]
 
+mod condition;
+mod domain;
+mod entry;
 mod error;
+mod explain;
+mod expression;
 mod file;
+mod line;
+mod measure;
 pub(crate) mod nearest;
 mod quantity;
+mod ranges;
+mod reading;
+#[cfg(test)]
+mod samples;
+mod table;
 
-pub use error::RuleError;
+pub use error::{Origin, RuleError, RuleErrors};
+pub use explain::{Explanation, Verdict};
+pub use measure::Measure;
+pub use reading::{algorithm_names, keys};
+pub use table::Table;
 
-use crate::algorithms::{Algorithm, Collective, Reason};
+use crate::algorithms::{Algorithm, Collective, Parameter, Reason};
+use condition::Condition;
+use entry::Entry;
+use error::{Fault, Source};
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::sync::LazyLock;
+
+/// A text of rules is at most so many bytes long.
+pub const LONGEST_TEXT: usize = 1 << 20;
 
 /// What is known of a call when its algorithm is chosen; the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,17 +47,53 @@ pub struct Call {
     pub size: usize,
     /// Number of ranks in the other group of an inter-communicator, which is the same for each rank of a group; else 0.
     pub remote: usize,
-    /// Bytes of the whole vector; with `MPI_Alltoall` of the block for one peer.
+    /// Bytes, by the collective's [`Measure`]; 0 where there is none.
     pub bytes: usize,
+    /// The root, where there is one; of two groups each numbers it otherwise, so it is not known there.
+    pub root: Option<usize>,
     /// Whether the operator commutes; true where there is none.
     pub commutative: bool,
-    /// Whether `MPI_IN_PLACE` stands for the send buffer.
+    /// Whether the operator is one of MPI's own, if that is known.
+    pub predefined: Option<bool>,
+    /// Whether `MPI_IN_PLACE` stands for the send buffer, on all ranks.
     pub in_place: bool,
     /// Whether its result must be reproducible.
     pub reproducible: bool,
+    /// Number of nodes on which there are ranks, if that is known.
+    pub nodes: Option<usize>,
+    /// The most ranks on one node, if that is known.
+    pub ranks_per_node: Option<usize>,
 }
 
 impl Call {
+    /// A call in one group with a commutative operator, not in place, of which nothing else is known.
+    pub fn new(collective: Collective, size: usize, bytes: usize) -> Call {
+        Call {
+            collective,
+            size,
+            remote: 0,
+            bytes,
+            root: None,
+            commutative: true,
+            predefined: None,
+            in_place: false,
+            reproducible: false,
+            nodes: None,
+            ranks_per_node: None,
+        }
+    }
+
+    /// Number of groups, 1 or 2.
+    pub fn groups(&self) -> usize {
+        if self.remote > 0 { 2 } else { 1 }
+    }
+
+    /// Whether all ranks know the bytes.
+    pub fn is_measured(&self) -> bool {
+        Measure::of(self.collective) != Measure::Nothing
+            && (self.remote == 0 || Measure::between_groups(self.collective) != Measure::Nothing)
+    }
+
     /// Whether an algorithm can serve it.
     pub fn is_served_by(&self, algorithm: &Algorithm) -> Result<(), Reason> {
         algorithm.serves(self.size, self.remote, self.commutative)?;
@@ -53,63 +113,133 @@ pub enum Choice {
     Use {
         /// The algorithm.
         algorithm: &'static Algorithm,
-        /// Its radix, if it is not the default.
-        radix: Option<usize>,
-        /// Bytes of a segment, if the vector is to be pipelined.
-        segment: Option<usize>,
+        /// Its parameters.
+        parameters: Parameters,
     },
 }
 
+/// The parameters that a rule sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parameters([Option<usize>; Parameter::ALL.len()]);
+
+impl Parameters {
+    /// One of them, if it is not left at its default; a segment is in bytes.
+    pub fn get(&self, parameter: Parameter) -> Option<usize> {
+        self.0[parameter as usize]
+    }
+
+    fn set(&mut self, parameter: Parameter, value: Option<usize>) {
+        self.0[parameter as usize] = value;
+    }
+}
+
 /// The rules of all collectives.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Rules(BTreeMap<Collective, Vec<Rule>>);
 
 impl Rules {
     /// The rules that hold unless the user gives others.
     pub fn built_in() -> &'static Rules {
         static BUILT_IN: LazyLock<Rules> = LazyLock::new(|| {
-            Rules::parse(include_str!("../../selection-rules/default.toml")).expect("tested with the library")
+            let text = include_str!("../../selection-rules/default.toml");
+            Rules::parse("the built-in rules", text).expect("tested with the library")
         });
         &BUILT_IN
     }
 
-    /// Reads a rule file.
-    pub fn parse(text: &str) -> Result<Rules, RuleError> {
-        file::read(text)
+    /// Reads the content of a rule file; its name is for messages. Fails if it is no text, and as [`Rules::parse`] does.
+    pub fn read(name: &str, content: &[u8]) -> Result<Rules, RuleErrors> {
+        match std::str::from_utf8(content) {
+            Ok(text) if !text.contains('\0') => Rules::parse(name, text),
+            _ => Err(refusal(name, "this is not text".into())),
+        }
+    }
+
+    /// Reads the text of a rule file. Fails if it is longer than [`LONGEST_TEXT`] or holds no rules, and with every fault
+    /// that a rule has.
+    pub fn parse(name: &str, text: &str) -> Result<Rules, RuleErrors> {
+        Rules::of_entries(name, text, file::read)
+    }
+
+    /// Reads the rules of one collective from a line; its name is for messages. Fails as [`Rules::parse`] does.
+    pub fn parse_line(name: &str, collective: Collective, line: &str) -> Result<Rules, RuleErrors> {
+        Rules::of_entries(name, line, |line, faults| vec![(collective, line::read(line, faults))])
+    }
+
+    fn of_entries(
+        name: &str,
+        text: &str,
+        read: impl Fn(&str, &mut Vec<Fault>) -> Vec<(Collective, Vec<Entry>)>,
+    ) -> Result<Rules, RuleErrors> {
+        if text.len() > LONGEST_TEXT {
+            return Err(refusal(name, format!("this is longer than {LONGEST_TEXT} bytes")));
+        }
+        let source = Source::new(name, text);
+        let mut faults = Vec::new();
+        let entries = read(text, &mut faults);
+        if faults.is_empty() && entries.iter().all(|(_, entries)| entries.is_empty()) {
+            return Err(refusal(name, "there are no rules".into()));
+        }
+        let rules = entries.iter().map(|(collective, entries)| {
+            (*collective, reading::rules(*collective, entries, &source, &mut faults))
+        });
+        let rules = Rules(rules.collect());
+        if faults.is_empty() { Ok(rules) } else { Err(source.errors(faults)) }
+    }
+
+    /// The rules of a collective, the first first.
+    pub fn of(&self, collective: Collective) -> &[Rule] {
+        self.0.get(&collective).map_or(&[], Vec::as_slice)
     }
 
     /// The choice of the first rule that matches, else [`Choice::Below`].
     pub fn choose(&self, call: &Call) -> Choice {
-        let mut rules = self.0.get(&call.collective).into_iter().flatten();
-        rules.find(|rule| rule.matches(call)).map_or(Choice::Below, |rule| rule.choice)
+        let deciding = self.of(call.collective).iter().find(|rule| rule.matches(call));
+        deciding.map_or(Choice::Below, |rule| rule.choice)
     }
 }
 
+/// What is wrong with a whole text.
+fn refusal(name: &str, message: String) -> RuleErrors {
+    Source::new(name, "").errors(vec![Fault { place: 0..0, message }])
+}
+
+/// A rule of a collective.
 #[derive(Clone, Debug)]
-struct Rule {
-    ranks: RangeInclusive<usize>,
-    bytes: RangeInclusive<usize>,
-    power_of_two: Option<bool>,
-    commutative: Option<bool>,
-    choice: Choice,
+pub struct Rule {
+    /// Where it stands.
+    pub origin: Origin,
+    /// What it chooses.
+    pub choice: Choice,
+    conditions: Vec<Condition>,
 }
 
 impl Rule {
     fn matches(&self, call: &Call) -> bool {
-        self.ranks.contains(&call.size)
-            && self.bytes.contains(&call.bytes)
-            && self.power_of_two.is_none_or(|wanted| wanted == call.size.is_power_of_two())
-            && self.commutative.is_none_or(|wanted| wanted == call.commutative)
-            && self.choice.serves(call)
+        self.conditions.iter().all(|condition| condition.is_met(call)) && self.choice.serves(call).is_ok()
+    }
+
+    /// Whether it has no expression among its conditions.
+    fn is_box(&self) -> bool {
+        !self.conditions.iter().any(|condition| matches!(condition, Condition::When(_)))
     }
 }
 
 impl Choice {
-    fn serves(&self, call: &Call) -> bool {
+    /// The algorithm, if it is not left to whoever is below.
+    pub fn algorithm(&self) -> Option<&'static Algorithm> {
+        match self {
+            Choice::Below => None,
+            Choice::Use { algorithm, .. } => Some(algorithm),
+        }
+    }
+
+    fn serves(&self, call: &Call) -> Result<(), Reason> {
         match self {
             // Nothing is known of results from there.
-            Choice::Below => !call.reproducible,
-            Choice::Use { algorithm, .. } => call.is_served_by(algorithm).is_ok(),
+            Choice::Below if call.reproducible => Err(Reason::Irreproducible),
+            Choice::Below => Ok(()),
+            Choice::Use { algorithm, .. } => call.is_served_by(algorithm),
         }
     }
 }
@@ -119,12 +249,16 @@ mod tests {
     use super::*;
     use crate::algorithms::Collective::*;
     use crate::algorithms::Cut;
+    use crate::random::{Random, mutate};
 
     const KIB: usize = 1 << 10;
 
     fn call(collective: Collective, size: usize, bytes: usize) -> Call {
-        let (remote, commutative, in_place, reproducible) = (0, true, false, false);
-        Call { collective, size, remote, bytes, commutative, in_place, reproducible }
+        Call::new(collective, size, bytes)
+    }
+
+    fn parse(text: &str) -> Rules {
+        Rules::parse("test", text).unwrap_or_else(|errors| panic!("{errors}"))
     }
 
     fn chosen(rules: &Rules, call: Call) -> &'static str {
@@ -136,18 +270,17 @@ mod tests {
 
     #[test]
     fn no_rule_means_below() {
-        let rules = Rules::parse("").unwrap();
+        let rules = Rules::default();
         assert_eq!(chosen(&rules, call(Bcast, 4, 0)), "below");
     }
 
     #[test]
     fn the_first_matching_rule_decides() {
-        let rules = Rules::parse(
+        let rules = parse(
             "[[bcast]]\nranks = 4\nalgorithm = \"below\"\n\
              [[bcast]]\nranks = \"2..8\"\nbytes = \"1KiB..2KiB\"\nalgorithm = \"scatter_ring_allgather\"\n\
              [[bcast]]\npower_of_two = false\nalgorithm = \"binomial\"\n",
-        )
-        .unwrap();
+        );
         for ((size, bytes), expected) in [
             ((4, KIB), "below"),
             ((2, KIB), "scatter_ring_allgather"),
@@ -164,11 +297,10 @@ mod tests {
 
     #[test]
     fn an_algorithm_that_cannot_serve_is_passed_over() {
-        let rules = Rules::parse(
+        let rules = parse(
             "[[allreduce]]\nalgorithm = \"ring\"\n\
              [[allreduce]]\ncommutative = false\nalgorithm = \"rabenseifner\"\n",
-        )
-        .unwrap();
+        );
         let commuting = call(Allreduce, 4, 8);
         assert_eq!(chosen(&rules, commuting), "ring");
         assert_eq!(chosen(&rules, Call { commutative: false, ..commuting }), "rabenseifner");
@@ -176,12 +308,11 @@ mod tests {
 
     #[test]
     fn what_is_not_reproducible_is_passed_over() {
-        let rules = Rules::parse(
-            "[[allreduce]]\nalgorithm = \"below\"\n\
+        let rules = parse(
+            "[[allreduce]]\nbytes = 8\nalgorithm = \"below\"\n\
              [[allreduce]]\nalgorithm = \"ring\"\n\
              [[allreduce]]\nalgorithm = \"rabenseifner\"\n",
-        )
-        .unwrap();
+        );
         let call = call(Allreduce, 4, 8);
         assert_eq!(chosen(&rules, call), "below");
         assert_eq!(chosen(&rules, Call { reproducible: true, ..call }), "rabenseifner");
@@ -189,20 +320,21 @@ mod tests {
 
     #[test]
     fn parameters_are_part_of_the_choice() {
-        let rules = Rules::parse(
+        let rules = parse(
             "[[alltoall]]\nalgorithm = \"bruck\"\nradix = 4\n\
              [[bcast]]\nalgorithm = \"binomial\"\nsegment = \"64KiB\"\n",
-        )
-        .unwrap();
-        assert!(matches!(
-            rules.choose(&call(Alltoall, 4, 1)),
-            Choice::Use { radix: Some(4), segment: None, .. }
-        ));
-        let piped = 64 * KIB;
-        assert!(matches!(
-            rules.choose(&call(Bcast, 4, 1)),
-            Choice::Use { radix: None, segment: Some(bytes), .. } if bytes == piped
-        ));
+        );
+        let parameters = |call: Call| match rules.choose(&call) {
+            Choice::Below => Parameters::default(),
+            Choice::Use { parameters, .. } => parameters,
+        };
+        let bruck = parameters(call(Alltoall, 4, 1));
+        assert_eq!((bruck.get(Parameter::Radix), bruck.get(Parameter::Segment)), (Some(4), None));
+        let binomial = parameters(call(Bcast, 4, 1));
+        assert_eq!(
+            (binomial.get(Parameter::Radix), binomial.get(Parameter::Segment)),
+            (None, Some(64 * KIB))
+        );
     }
 
     #[test]
@@ -239,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_rule_without_conditions_is_not_for_two_groups_if_its_algorithm_is_not() {
-        let rules = Rules::parse("[[bcast]]\nalgorithm = \"binomial\"\n").unwrap();
+        let rules = parse("[[bcast]]\nalgorithm = \"binomial\"\n");
         assert_eq!(chosen(&rules, call(Bcast, 8, 1)), "binomial");
         assert_eq!(chosen(&rules, Call { remote: 3, ..call(Bcast, 8, 1) }), "below");
     }
@@ -281,6 +413,52 @@ mod tests {
         ] {
             let call = call(collective, size, bytes);
             assert_eq!(chosen(Rules::built_in(), call), expected, "p = {size}, {bytes} bytes");
+        }
+    }
+
+    #[test]
+    fn mutated_texts_are_refused_or_read_but_never_panic() {
+        let mut random = Random(0x5eed);
+        let file = include_str!("../../selection-rules/t3e-atlas.toml");
+        let line = "ranks=4,33.. bytes=16K..1MiB commutative in_place=false when='not log2(bytes)/2 - 2.5 <= max(3, \
+                    sqrt(ranks))' -> binary_blocks; ranks=..8 -> recursive_multiplying radix=4";
+        let alphabet = b"0123456789KB.,;<>=\"'()[]#-+*/ \n\\";
+        let mut seen = [0; 2];
+        for round in 0..4000 {
+            let is_file = round % 2 == 0;
+            let mut text = if is_file { file.as_bytes().to_vec() } else { line.as_bytes().to_vec() };
+            for _ in 0..1 + random.below(4) {
+                mutate(&mut text, alphabet, &mut random);
+            }
+            let read = match is_file {
+                true => Rules::read("file", &text),
+                false => Rules::parse_line("line", Allreduce, &String::from_utf8_lossy(&text)),
+            };
+            seen[usize::from(read.is_ok())] += 1;
+            for RuleError { origin, .. } in read.err().into_iter().flat_map(|errors| errors.0) {
+                assert!(origin.line > 0 && origin.column > 0);
+            }
+        }
+        assert!(seen.iter().all(|&times| times > 500), "{seen:?} refused and read");
+    }
+
+    /// Each would take minutes or the whole stack, were it read carelessly.
+    #[test]
+    fn long_texts_are_refused_in_time() {
+        let filled = |start: &str, piece: &str| {
+            start.to_owned() + &piece.repeat((LONGEST_TEXT - start.len()) / piece.len())
+        };
+        for text in [
+            filled("bcast = ", "["),
+            filled("[[bcast]]\nranks = [1", ", 'x'") + "]",
+            filled("", "[[bcast]]\nx=1\n"),
+            filled("[[bcast]]\n", "x"),
+            filled("[[bcast]]\nwhen = '", "("),
+        ] {
+            assert!(Rules::parse("file", &text).is_err());
+        }
+        for line in [filled("", "x;"), filled("ranks=", "1,"), filled("", "->"), filled("-> ring x=", "'")] {
+            assert!(Rules::parse_line("line", Allreduce, &line).is_err());
         }
     }
 }

@@ -1,8 +1,20 @@
 //! What somebody who mistyped a name may have meant.
 
+use super::error::shortened;
+
+const LONGEST: usize = 64;
+
 /// The known name with the fewest edits from `name`.
 pub fn nearest<'known>(name: &str, known: impl IntoIterator<Item = &'known str>) -> Option<&'known str> {
     known.into_iter().min_by_key(|candidate| edits(name, candidate))
+}
+
+/// Says that a name is not known, and which known one comes nearest.
+pub fn unknown<'known>(what: &str, name: &str, known: impl IntoIterator<Item = &'known str>) -> String {
+    // What is longer than any name is none that was mistyped.
+    let hint = if name.len() <= LONGEST { nearest(name, known) } else { None };
+    let hint = hint.map(|nearest| format!("; the nearest known one is `{nearest}`"));
+    format!("unknown {what} `{}`{}", shortened(name), hint.unwrap_or_default())
 }
 
 /// How many characters must be inserted, removed or replaced to turn one text into the other.

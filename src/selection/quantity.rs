@@ -1,14 +1,25 @@
 //! Numbers, sizes and ranges as they are written in rule files.
 
+use super::error::shortened;
 use std::ops::RangeInclusive;
 
-const UNITS: [(&str, usize); 5] = [("", 1), ("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+/// Units of bytes and their short forms.
+pub const UNITS: [(&str, usize); 8] = [
+    ("", 1),
+    ("B", 1),
+    ("K", 1 << 10),
+    ("KiB", 1 << 10),
+    ("M", 1 << 20),
+    ("MiB", 1 << 20),
+    ("G", 1 << 30),
+    ("GiB", 1 << 30),
+];
 
 /// A number without a unit.
 pub fn number(text: &str) -> Result<usize, String> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number {
-        return Err(format!("`{text}` is not a number"));
+        return Err(format!("`{}` is not a number", shortened(text)));
     }
     text.parse().map_err(|_| too_large(text))
 }
@@ -18,25 +29,31 @@ pub fn bytes(text: &str) -> Result<usize, String> {
     let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let (count, name) = text.split_at(digits);
     if count.is_empty() {
-        return Err(format!("`{text}` is not a number of bytes"));
+        return Err(format!("`{}` is not a number of bytes", shortened(text)));
     }
-    let unit = UNITS.iter().find(|(known, _)| *known == name.trim_start());
-    let (_, unit) =
-        unit.ok_or_else(|| format!("unknown unit `{}`; the units are B, KiB, MiB and GiB", name.trim()))?;
-    number(count)?.checked_mul(*unit).ok_or_else(|| too_large(text))
+    number(count)?.checked_mul(unit(name.trim_start())?).ok_or_else(|| too_large(text))
+}
+
+/// The bytes of a unit.
+pub fn unit(name: &str) -> Result<usize, String> {
+    let unit = UNITS.iter().find(|(known, _)| *known == name);
+    let (_, bytes) = unit.ok_or_else(|| {
+        format!("unknown unit `{}`; the units are B, KiB, MiB and GiB, or K, M and G", shortened(name.trim()))
+    })?;
+    Ok(*bytes)
 }
 
 /// `first..last`, both included, `first..`, `..last` or a single quantity.
 pub fn range(
     text: &str,
-    quantity: fn(&str) -> Result<usize, String>,
+    quantity: impl Fn(&str) -> Result<usize, String>,
 ) -> Result<RangeInclusive<usize>, String> {
     let Some((first, last)) = text.split_once("..") else {
         return quantity(text).map(|only| only..=only);
     };
     let (first, last) = (first.trim(), last.trim());
     if first.is_empty() && last.is_empty() {
-        return Err(format!("the range `{text}` has no bound"));
+        return Err(format!("the range `{}` has no bound", shortened(text)));
     }
     let first = if first.is_empty() { 0 } else { quantity(first)? };
     let last = if last.is_empty() { usize::MAX } else { quantity(last)? };
@@ -44,7 +61,7 @@ pub fn range(
 }
 
 fn too_large(text: &str) -> String {
-    format!("`{text}` is too large")
+    format!("`{}` is too large", shortened(text))
 }
 
 #[cfg(test)]
@@ -53,12 +70,22 @@ mod tests {
 
     #[test]
     fn bytes_have_units() {
-        for (text, expected) in
-            [("0", 0), ("17", 17), ("17B", 17), ("2KiB", 2048), ("3 MiB", 3 << 20), ("1GiB", 1 << 30)]
-        {
+        for (text, expected) in [
+            ("0", 0),
+            ("17", 17),
+            ("17B", 17),
+            ("2KiB", 2048),
+            ("2K", 2048),
+            ("1M", 1 << 20),
+            ("3 MiB", 3 << 20),
+            ("1GiB", 1 << 30),
+        ] {
             assert_eq!(bytes(text), Ok(expected));
         }
-        assert_eq!(bytes("2KB").unwrap_err(), "unknown unit `KB`; the units are B, KiB, MiB and GiB");
+        assert_eq!(
+            bytes("2KB").unwrap_err(),
+            "unknown unit `KB`; the units are B, KiB, MiB and GiB, or K, M and G"
+        );
         assert_eq!(bytes("KiB").unwrap_err(), "`KiB` is not a number of bytes");
         assert_eq!(bytes("-1").unwrap_err(), "`-1` is not a number of bytes");
         assert_eq!(bytes("99999999999999999999").unwrap_err(), "`99999999999999999999` is too large");

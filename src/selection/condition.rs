@@ -1,0 +1,229 @@
+//! What rules may ask of a call.
+
+use super::Call;
+use super::expression::Expression;
+use super::measure::Measure;
+use super::quantity::{bytes, number};
+use super::ranges::Ranges;
+use crate::algorithms::Collective;
+use std::fmt;
+
+/// A number that belongs to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Ranks, of both groups together.
+    Ranks,
+    /// Bytes; see [`Measure`].
+    Bytes,
+    /// The root's number.
+    Root,
+    /// Groups of the communicator.
+    Groups,
+    /// Nodes on which there are ranks.
+    Nodes,
+    /// The most ranks on a node.
+    RanksPerNode,
+}
+
+/// Something that is true of a call or false.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Property {
+    /// The number of ranks is a power of two.
+    PowerOfTwo,
+    /// The number of ranks is even. Algorithms ask for it, rules cannot.
+    Even,
+    /// The operator commutes.
+    Commutative,
+    /// The operator is one of MPI's own.
+    Predefined,
+    /// `MPI_IN_PLACE` stands for the send buffer, on all ranks.
+    InPlace,
+    /// The result must be reproducible. Algorithms ask that it need not, rules cannot.
+    Reproducible,
+}
+
+/// Something that rules or algorithms ask of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// A number is one of these.
+    Quantity(Quantity, Ranges),
+    /// A property holds, or does not.
+    Property(Property, bool),
+    /// An expression is true.
+    When(Expression),
+}
+
+impl Quantity {
+    /// All quantities.
+    pub const ALL: [Quantity; 6] = [
+        Quantity::Ranks,
+        Quantity::Bytes,
+        Quantity::Root,
+        Quantity::Groups,
+        Quantity::Nodes,
+        Quantity::RanksPerNode,
+    ];
+
+    /// Its name in rules.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantity::Ranks => "ranks",
+            Quantity::Bytes => "bytes",
+            Quantity::Root => "root",
+            Quantity::Groups => "groups",
+            Quantity::Nodes => "nodes",
+            Quantity::RanksPerNode => "ranks_per_node",
+        }
+    }
+
+    /// That of a call, if it is known and the same on all ranks.
+    pub fn of(self, call: &Call) -> Option<usize> {
+        match self {
+            Quantity::Ranks => Some(call.size),
+            Quantity::Bytes => call.is_measured().then_some(call.bytes),
+            Quantity::Root => call.root.filter(|_| call.remote == 0),
+            Quantity::Groups => Some(call.groups()),
+            Quantity::Nodes => call.nodes,
+            Quantity::RanksPerNode => call.ranks_per_node,
+        }
+    }
+
+    /// Reads one, as it is written in rules.
+    pub fn read(self, text: &str) -> Result<usize, String> {
+        if self == Quantity::Bytes { bytes(text) } else { number(text) }
+    }
+
+    /// What it can be at most, where it is always known.
+    pub fn all(self) -> Option<Ranges> {
+        match self {
+            Quantity::Ranks => Some(Ranges::from(1)),
+            Quantity::Groups => Some(Ranges::new([1..=2])),
+            // Whoever asks for these asks for calls that have them.
+            Quantity::Bytes | Quantity::Root => Some(Ranges::from(0)),
+            Quantity::Nodes | Quantity::RanksPerNode => None,
+        }
+    }
+}
+
+impl Property {
+    /// All that rules may ask for.
+    pub const ASKED: [Property; 4] =
+        [Property::PowerOfTwo, Property::Commutative, Property::Predefined, Property::InPlace];
+
+    /// Its name in rules.
+    pub fn name(self) -> &'static str {
+        match self {
+            Property::PowerOfTwo => "power_of_two",
+            Property::Even => "even",
+            Property::Commutative => "commutative",
+            Property::Predefined => "predefined",
+            Property::InPlace => "in_place",
+            Property::Reproducible => "reproducible",
+        }
+    }
+
+    /// Whether it holds for a call, if that is known and the same on all ranks.
+    pub fn of(self, call: &Call) -> Option<bool> {
+        match self {
+            Property::PowerOfTwo => Some(call.size.is_power_of_two()),
+            Property::Even => Some(call.size.is_multiple_of(2)),
+            Property::Commutative => Some(call.commutative),
+            Property::Predefined => call.predefined,
+            Property::InPlace => Some(call.in_place),
+            Property::Reproducible => Some(call.reproducible),
+        }
+    }
+}
+
+impl Condition {
+    /// The key of an expression.
+    pub const WHEN: &'static str = "when";
+
+    /// Its key in rules.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Condition::Quantity(quantity, _) => quantity.name(),
+            Condition::Property(property, _) => property.name(),
+            Condition::When(_) => Condition::WHEN,
+        }
+    }
+
+    /// Whether it asks for a quantity.
+    pub fn looks_at(&self, wanted: Quantity) -> bool {
+        match self {
+            Condition::Quantity(quantity, _) => *quantity == wanted,
+            Condition::Property(..) => false,
+            Condition::When(expression) => expression.quantities().any(|quantity| quantity == wanted),
+        }
+    }
+
+    /// Whether a call meets it. What is not known is not met.
+    pub fn is_met(&self, call: &Call) -> bool {
+        match self {
+            Condition::Quantity(quantity, wanted) => {
+                quantity.of(call).is_some_and(|number| wanted.contains(number))
+            }
+            Condition::Property(property, wanted) => property.of(call) == Some(*wanted),
+            Condition::When(expression) => expression.is_true(call) == Some(true),
+        }
+    }
+
+    /// What it looks at, with the call's values; None if something of it is not known.
+    pub fn value(&self, call: &Call) -> Option<String> {
+        match self {
+            Condition::Quantity(quantity, _) => quantity.of(call).map(|number| number.to_string()),
+            Condition::Property(property, _) => property.of(call).map(|holds| holds.to_string()),
+            Condition::When(expression) => expression.values(call),
+        }
+    }
+
+    /// Whether a new communicator's ranks and groups decide it for all calls.
+    pub fn is_settled_by_communicator(&self) -> bool {
+        match self {
+            Condition::Quantity(quantity, _) => matches!(quantity, Quantity::Ranks | Quantity::Groups),
+            Condition::Property(property, _) => matches!(property, Property::PowerOfTwo | Property::Even),
+            Condition::When(expression) => {
+                expression.quantities().all(|quantity| quantity == Quantity::Ranks)
+            }
+        }
+    }
+}
+
+/// As it is written in a line.
+impl fmt::Display for Condition {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Condition::Quantity(_, wanted) => write!(formatter, "{}={wanted}", self.key()),
+            Condition::Property(_, wanted) => write!(formatter, "{}={wanted}", self.key()),
+            Condition::When(expression) => write!(formatter, "{}=\"{expression}\"", self.key()),
+        }
+    }
+}
+
+/// Why a condition must not stand in a collective's rules, if so: ranks would decide differently, or it is about nothing.
+pub fn objection(key: &str, collective: Collective) -> Option<String> {
+    let name = collective.name();
+    let has_in_place = matches!(
+        collective,
+        Collective::Allgather
+            | Collective::Allgatherv
+            | Collective::Allreduce
+            | Collective::Alltoall
+            | Collective::Alltoallv
+            | Collective::Alltoallw
+    );
+    match key {
+        "contiguous" => {
+            Some("ranks may use datatypes of different layouts, and would decide differently".into())
+        }
+        "bytes" if Measure::of(collective) == Measure::Nothing => {
+            Some(format!("there are no bytes of {name} that all ranks know"))
+        }
+        "root" if !collective.is_rooted() => Some(format!("{name} has no root")),
+        "commutative" | "predefined" if !collective.reduces() => Some(format!("{name} has no operator")),
+        "in_place" if !has_in_place => Some(format!(
+            "in {name} not all ranks need to pass MPI_IN_PLACE, so they would decide differently"
+        )),
+        _ => None,
+    }
+}

@@ -1,0 +1,355 @@
+//! Which calls a rule can decide: a box, whose sides are what its conditions and its algorithm ask for. Expressions are
+//! left out, so a rule that has one decides at most these.
+
+use super::Choice;
+use super::condition::{Condition, Property, Quantity};
+use super::entry::{ALGORITHM, BELOW};
+use super::measure::Measure;
+use super::ranges::Ranges;
+use crate::algorithms::{Collective, Reason, Requirement};
+
+/// What is asked of each quantity and each property, if anything.
+pub struct Domain {
+    quantities: [Option<Ranges>; QUANTITIES],
+    properties: [Option<bool>; PROPERTIES],
+}
+
+const QUANTITIES: usize = Quantity::ALL.len();
+/// Those that rules ask for, and the two that algorithms do.
+const PROPERTIES: usize = Property::ASKED.len() + 2;
+
+/// Why a rule never matches.
+pub struct Contradiction {
+    /// The key of the rule that is to blame.
+    pub key: &'static str,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Domain {
+    /// The calls that meet some conditions and that the choice can serve; an error if there is none.
+    pub fn of(
+        collective: Collective,
+        conditions: &[Condition],
+        choice: Choice,
+    ) -> Result<Domain, Contradiction> {
+        let mut domain = Domain { quantities: [const { None }; QUANTITIES], properties: [None; PROPERTIES] };
+        for condition in conditions {
+            let message = format!("no call meets `{condition}` and what stands before it");
+            domain.restrict(condition, condition.key(), message)?;
+        }
+        for condition in conditions {
+            if let Some(quantity) = unknown_between_groups(collective, condition) {
+                let message = format!("between two groups not all ranks know the {}", quantity.name());
+                let one_group = Condition::Quantity(Quantity::Groups, Ranges::only(1));
+                domain.restrict(&one_group, condition.key(), message)?;
+            }
+        }
+        let name = choice.algorithm().map_or(BELOW, |algorithm| algorithm.name);
+        for (condition, reason) in implied(collective, choice) {
+            let message = format!("`{name}` serves none of these calls: {reason}");
+            domain.restrict(&condition, ALGORITHM, message)?;
+        }
+        Ok(domain)
+    }
+
+    /// Narrows it by a condition; blames a key, if nothing is left.
+    fn restrict(
+        &mut self,
+        condition: &Condition,
+        key: &'static str,
+        message: String,
+    ) -> Result<(), Contradiction> {
+        self.narrow(condition);
+        if self.is_empty() { Err(Contradiction { key, message }) } else { Ok(()) }
+    }
+
+    fn narrow(&mut self, condition: &Condition) {
+        match condition {
+            Condition::Quantity(quantity, wanted) => {
+                let side = &mut self.quantities[*quantity as usize];
+                let before = side.take().or_else(|| quantity.all());
+                *side = Some(before.map_or_else(|| wanted.clone(), |before| before.intersection(wanted)));
+            }
+            Condition::Property(property, wanted) => match &mut self.properties[*property as usize] {
+                // No call has both, so an empty side says that there is none.
+                Some(before) if before != wanted => {
+                    self.quantities[Quantity::Ranks as usize] = Some(Ranges::new([]))
+                }
+                side => *side = Some(*wanted),
+            },
+            Condition::When(_) => {}
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        let no_rank = |(most, root): (&Ranges, &Ranges)| root.first() >= most.last();
+        let (ranks, root) =
+            (&self.quantities[Quantity::Ranks as usize], &self.quantities[Quantity::Root as usize]);
+        self.quantities.iter().flatten().any(Ranges::is_empty)
+            || !self.sizes().exist()
+            || ranks.as_ref().zip(root.as_ref()).is_some_and(no_rank)
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes {
+            ranks: self.quantity(Quantity::Ranks).unwrap_or(Ranges::from(1)),
+            power_of_two: self.properties[Property::PowerOfTwo as usize],
+            even: self.properties[Property::Even as usize],
+        }
+    }
+
+    fn quantity(&self, quantity: Quantity) -> Option<Ranges> {
+        self.quantities[quantity as usize].clone().or_else(|| quantity.all())
+    }
+
+    /// Whether all calls of the other one are in this.
+    pub fn covers(&self, other: &Domain) -> bool {
+        let contains =
+            |quantity: Quantity| match (&self.quantities[quantity as usize], other.quantity(quantity)) {
+                _ if quantity == Quantity::Ranks => true,
+                (None, _) => true,
+                (Some(mine), Some(theirs)) => theirs.is_within(mine),
+                // It may not be known.
+                (Some(_), None) => false,
+            };
+        let mut sides = self.properties.iter().zip(&other.properties).enumerate();
+        let agrees = |(property, (mine, theirs)): (usize, (&Option<bool>, &Option<bool>))| {
+            let is_of_size = [Property::PowerOfTwo as usize, Property::Even as usize].contains(&property);
+            is_of_size || mine.is_none() || mine == theirs
+        };
+        other.sizes().are_within(&self.sizes())
+            && Quantity::ALL.into_iter().all(contains)
+            && sides.all(agrees)
+    }
+}
+
+/// Numbers of ranks, of which some properties are asked.
+struct Sizes {
+    ranks: Ranges,
+    power_of_two: Option<bool>,
+    even: Option<bool>,
+}
+
+impl Sizes {
+    fn exist(&self) -> bool {
+        exist(&self.ranks, self.power_of_two, self.even)
+    }
+
+    /// Whether all are among the others: none is beyond their ranges or lacks a property that they have.
+    fn are_within(&self, others: &Sizes) -> bool {
+        let lack = |mine: Option<bool>, theirs: Option<bool>| {
+            theirs.filter(|wanted| mine != Some(*wanted)).map(|wanted| Some(!wanted))
+        };
+        let beyond = self.ranks.intersection(&others.ranks.complement());
+        let is_beyond = exist(&beyond, self.power_of_two, self.even);
+        let is_unlike = lack(self.power_of_two, others.power_of_two)
+            .is_some_and(|power_of_two| exist(&self.ranks, power_of_two, self.even));
+        let is_odd =
+            lack(self.even, others.even).is_some_and(|even| exist(&self.ranks, self.power_of_two, even));
+        !(is_beyond || is_unlike || is_odd)
+    }
+}
+
+/// Whether one of some numbers has these properties. Among eight in a row there is one, unless powers of two are asked
+/// for.
+fn exist(ranks: &Ranges, power_of_two: Option<bool>, even: Option<bool>) -> bool {
+    let has = |number: usize| {
+        ranks.contains(number)
+            && power_of_two.is_none_or(|wanted| wanted == number.is_power_of_two())
+            && even.is_none_or(|wanted| wanted == number.is_multiple_of(2))
+    };
+    let near = ranks.iter().flat_map(|range| *range.start()..=range.start().saturating_add(7));
+    near.chain((0..usize::BITS).map(|exponent| 1 << exponent)).any(has)
+}
+
+/// What must be true of a call that a choice serves, and the reason if it is not; the same as [`Choice::serves`].
+pub fn implied(collective: Collective, choice: Choice) -> Vec<(Condition, Reason)> {
+    let irreproducible = (Condition::Property(Property::Reproducible, false), Reason::Irreproducible);
+    let Choice::Use { algorithm, .. } = choice else {
+        return collective.reduces().then_some(irreproducible).into_iter().collect();
+    };
+    let groups = if algorithm.is_for_two_groups() { Requirement::TwoGroups } else { Requirement::OneGroup };
+    let required = [groups].into_iter().chain(algorithm.requires.iter().copied());
+    let conditions = required.filter_map(|requirement| {
+        let condition = match requirement {
+            Requirement::Commutative => Condition::Property(Property::Commutative, true),
+            Requirement::EvenSize => Condition::Property(Property::Even, true),
+            Requirement::TwoGroups => Condition::Quantity(Quantity::Groups, Ranges::only(2)),
+            Requirement::OneGroup => Condition::Quantity(Quantity::Groups, Ranges::only(1)),
+            Requirement::Nodes | Requirement::BlockLengths | Requirement::LongestBlock => return None,
+        };
+        Some((condition, Reason::Unmet(requirement)))
+    });
+    conditions.chain((!algorithm.is_reproducible()).then_some(irreproducible)).collect()
+}
+
+/// What a condition asks for that is known within one group alone.
+fn unknown_between_groups(collective: Collective, condition: &Condition) -> Option<Quantity> {
+    let is_measured = Measure::between_groups(collective) != Measure::Nothing;
+    [Quantity::Bytes, Quantity::Root]
+        .into_iter()
+        .filter(|quantity| !(is_measured && *quantity == Quantity::Bytes))
+        .find(|quantity| condition.looks_at(*quantity))
+}
+
+/// The largest number of ranks that conditions allow.
+pub fn most_ranks(conditions: &[Condition]) -> usize {
+    let most = conditions.iter().filter_map(|condition| match condition {
+        Condition::Quantity(Quantity::Ranks, wanted) => wanted.last(),
+        _ => None,
+    });
+    most.min().unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use crate::selection::{Call, Rules, samples};
+
+    fn faults(collective: Collective, line: &str) -> Vec<String> {
+        match Rules::parse_line("line", collective, line) {
+            Ok(_) => Vec::new(),
+            Err(errors) => errors.0.iter().map(|error| error.to_string()).collect(),
+        }
+    }
+
+    #[test]
+    fn what_an_algorithm_requires_must_not_contradict_its_rule() {
+        for (collective, line, column, expected) in [
+            (
+                Collective::Allgather,
+                "ranks=7 -> neighbor_exchange",
+                12,
+                "`neighbor_exchange` serves none of these calls: the number of ranks is odd",
+            ),
+            (
+                Collective::Allreduce,
+                "commutative=false -> ring",
+                22,
+                "`ring` serves none of these calls: the operator does not commute",
+            ),
+            (
+                Collective::Allreduce,
+                "groups=2 -> ring",
+                13,
+                "`ring` serves none of these calls: the communicator has two groups",
+            ),
+            (
+                Collective::Bcast,
+                "bytes=8 -> inter_leaders",
+                12,
+                "`inter_leaders` serves none of these calls: the communicator has but one group",
+            ),
+            (
+                Collective::Bcast,
+                "groups=2 when='bytes > 4' -> below",
+                10,
+                "between two groups not all ranks know the bytes",
+            ),
+            (
+                Collective::Bcast,
+                "groups=2 root=1 -> below",
+                10,
+                "between two groups not all ranks know the root",
+            ),
+            (
+                Collective::Bcast,
+                "ranks=5..7 power_of_two -> linear",
+                12,
+                "no call meets `power_of_two=true` and what stands before it",
+            ),
+            (
+                Collective::Bcast,
+                "ranks=..4 root=4.. -> linear",
+                11,
+                "no call meets `root=4..` and what stands before it",
+            ),
+            (Collective::Bcast, "ranks=0 -> linear", 1, "no call meets `ranks=0` and what stands before it"),
+            (
+                Collective::Bcast,
+                "groups=3 -> linear",
+                1,
+                "no call meets `groups=3` and what stands before it",
+            ),
+        ] {
+            assert_eq!(faults(collective, line), [format!("line:1:{column}: {expected}")], "{line}");
+        }
+    }
+
+    #[test]
+    fn rules_that_are_covered_never_decide() {
+        for (line, is_covered) in [
+            ("-> below; -> rabenseifner", false),
+            ("-> rabenseifner; -> ring", true),
+            ("-> ring; -> rabenseifner", false),
+            ("-> ring; commutative -> circulant", true),
+            ("-> ring; commutative -> rabenseifner", false),
+            ("power_of_two -> rabenseifner; ranks=4,16 -> ring", true),
+            ("power_of_two=false -> rabenseifner; ranks=4,16 -> ring", false),
+            ("ranks=1..7 -> rabenseifner; ranks=8..9 -> ring", false),
+            ("ranks=1..7,8..9 -> rabenseifner; ranks=7..8 -> ring", true),
+            ("when=\"ranks > 0\" -> rabenseifner; -> linear", false),
+            ("-> rabenseifner; when=\"ranks > 4\" -> ring", true),
+            ("nodes=1.. -> rabenseifner; -> ring", false),
+            ("nodes=1.. -> rabenseifner; nodes=2 -> ring", true),
+            ("groups=1 -> below; -> inter_leaders", false),
+            ("bytes=0.. -> rabenseifner; -> ring", true),
+        ] {
+            let faults = faults(Collective::Allreduce, line);
+            assert_eq!(!faults.is_empty(), is_covered, "{line}: {faults:?}");
+            let says_so =
+                |fault: &String| fault.ends_with("this rule never decides: the one at line:1:1 covers it");
+            assert!(faults.iter().all(says_so), "{faults:?}");
+        }
+    }
+
+    /// Boxes of one or two sides are compared with the calls in them, and with what the choice serves.
+    #[test]
+    fn domains_hold_the_calls_that_rules_match() {
+        let mut random = Random(5);
+        let (mut covered, mut separate) = (0, 0);
+        for round in 0..3000 {
+            let collective = samples::COLLECTIVES[round % samples::COLLECTIVES.len()];
+            let [one, other] = [0; 2].map(|_| samples::rules(collective, 1, &mut random));
+            let [Some(one), Some(other)] = [&one, &other].map(|rules| rules.of(collective).first()) else {
+                continue;
+            };
+            let domain = |rule: &super::super::Rule| {
+                let domain = Domain::of(collective, &rule.conditions, rule.choice);
+                domain.unwrap_or_else(|contradiction| panic!("{}", contradiction.message))
+            };
+            let covers = one.is_box() && domain(one).covers(&domain(other));
+            let calls: Vec<Call> = (0..2000).map(|_| samples::call(collective, &mut random)).collect();
+            let mut theirs = calls.iter().filter(|call| other.matches(call));
+            let exception = theirs.find(|call| !one.matches(call));
+            if covers {
+                assert!(exception.is_none(), "{one:?} covers {other:?}, but {exception:?}");
+            }
+            // As there are calls on both sides of every bound, what covers in all samples covers.
+            let is_seen = calls.iter().any(|call| other.matches(call));
+            if one.is_box() && other.is_box() && is_seen {
+                assert_eq!(covers, exception.is_none(), "{one:?}, {other:?}");
+            }
+            covered += usize::from(covers);
+            separate += usize::from(exception.is_some());
+        }
+        assert!(covered > 20 && separate > 100, "{covered} covered, {separate} separate");
+    }
+
+    #[test]
+    fn requirements_are_those_that_calls_are_served_by() {
+        let mut random = Random(9);
+        for round in 0..2000 {
+            let collective = samples::COLLECTIVES[round % samples::COLLECTIVES.len()];
+            let call = samples::call(collective, &mut random);
+            let uses = |algorithm| Choice::Use { algorithm, parameters: Default::default() };
+            for choice in collective.algorithms().map(uses).chain([Choice::Below]) {
+                let is_implied =
+                    implied(collective, choice).iter().all(|(condition, _)| condition.is_met(&call));
+                assert_eq!(choice.serves(&call).is_ok(), is_implied, "{choice:?}, {call:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Sets of numbers, as conditions name them: ranges in a row.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// A set of numbers: ascending ranges that neither overlap nor touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranges(Vec<RangeInclusive<usize>>);
+
+impl Ranges {
+    /// The union of some ranges.
+    pub fn new(ranges: impl IntoIterator<Item = RangeInclusive<usize>>) -> Ranges {
+        let mut sorted: Vec<_> = ranges.into_iter().filter(|range| !range.is_empty()).collect();
+        sorted.sort_by_key(|range| *range.start());
+        let mut merged: Vec<RangeInclusive<usize>> = Vec::with_capacity(sorted.len());
+        for range in sorted {
+            match merged.last_mut() {
+                Some(last) if *range.start() <= last.end().saturating_add(1) => {
+                    *last = *last.start()..=*last.end().max(range.end());
+                }
+                _ => merged.push(range),
+            }
+        }
+        Ranges(merged)
+    }
+
+    /// From a number upwards.
+    pub fn from(first: usize) -> Ranges {
+        Ranges(vec![first..=usize::MAX])
+    }
+
+    /// One number.
+    pub fn only(number: usize) -> Ranges {
+        Ranges(vec![number..=number])
+    }
+
+    /// Whether a number is one of them.
+    pub fn contains(&self, number: usize) -> bool {
+        self.0.iter().any(|range| range.contains(&number))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether all of these are among the others.
+    pub fn is_within(&self, others: &Ranges) -> bool {
+        self.intersection(&others.complement()).is_empty()
+    }
+
+    /// Those in both.
+    pub fn intersection(&self, others: &Ranges) -> Ranges {
+        let overlap = |one: &RangeInclusive<usize>, other: &RangeInclusive<usize>| {
+            *one.start().max(other.start())..=*one.end().min(other.end())
+        };
+        Ranges::new(self.0.iter().flat_map(|one| others.0.iter().map(move |other| overlap(one, other))))
+    }
+
+    /// All other numbers.
+    pub fn complement(&self) -> Ranges {
+        let mut gaps = Vec::with_capacity(self.0.len() + 1);
+        let mut next = Some(0);
+        for range in &self.0 {
+            if let Some(first) = next.filter(|first| first < range.start()) {
+                gaps.push(first..=range.start() - 1);
+            }
+            next = range.end().checked_add(1);
+        }
+        gaps.extend(next.map(|first| first..=usize::MAX));
+        Ranges(gaps)
+    }
+
+    /// The ranges.
+    pub fn iter(&self) -> impl Iterator<Item = &RangeInclusive<usize>> {
+        self.0.iter()
+    }
+
+    /// The smallest of them.
+    pub fn first(&self) -> Option<usize> {
+        self.0.first().map(|range| *range.start())
+    }
+
+    /// The largest of them.
+    pub fn last(&self) -> Option<usize> {
+        self.0.last().map(|range| *range.end())
+    }
+}
+
+/// As it is written in rules, both ends included.
+impl fmt::Display for Ranges {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        for (position, range) in self.0.iter().enumerate() {
+            let comma = if position == 0 { "" } else { "," };
+            match (*range.start(), *range.end()) {
+                (first, last) if first == last => write!(formatter, "{comma}{first}")?,
+                (first, usize::MAX) => write!(formatter, "{comma}{first}..")?,
+                (0, last) => write!(formatter, "{comma}..{last}")?,
+                (first, last) => write!(formatter, "{comma}{first}..{last}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn ranges_that_touch_are_merged() {
+        assert_eq!(Ranges::new([5..=7, 1..=2, 3..=4, 9..=9]), Ranges(vec![1..=7, 9..=9]));
+        assert_eq!(Ranges::new([0..=usize::MAX, 3..=4]).to_string(), "0..");
+        assert_eq!(Ranges::new([32..=usize::MAX, 4..=4, 0..=1, 8..=16]).to_string(), "..1,4,8..16,32..");
+    }
+
+    #[test]
+    fn set_operations_are_those_of_their_members() {
+        let mut random = Random(3);
+        for _ in 0..1000 {
+            let mut some = || {
+                Ranges::new((0..random.below(4)).map(|_| {
+                    let first = random.below(12);
+                    first..=first + random.below(5)
+                }))
+            };
+            let (one, other) = (some(), some());
+            let (both, rest) = (one.intersection(&other), one.complement());
+            for number in (0..20).chain([usize::MAX]) {
+                let is_in_both = one.contains(number) && other.contains(number);
+                assert_eq!(both.contains(number), is_in_both, "{number} in {one} and {other}");
+                assert_ne!(rest.contains(number), one.contains(number), "{number} in {one} or not");
+            }
+            let all = (0..20).all(|number| !one.contains(number) || other.contains(number));
+            assert_eq!(one.is_within(&other), all, "{one} within {other}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Random rules and calls for tests.
+
+use super::{Call, Rules};
+use crate::algorithms::Collective;
+use crate::random::Random;
+
+/// Collectives that differ in what may be asked of their calls.
+pub const COLLECTIVES: [Collective; 5] = [
+    Collective::Allreduce,
+    Collective::Alltoall,
+    Collective::Bcast,
+    Collective::Allgather,
+    Collective::ReduceScatter,
+];
+
+const CONDITIONS: [&str; 22] = [
+    "ranks=4..16",
+    "ranks=..7",
+    "ranks=1,3,9..",
+    "ranks=8",
+    "bytes=..2K",
+    "bytes=1K..64K",
+    "bytes=0,512..",
+    "bytes=100",
+    "power_of_two",
+    "power_of_two=false",
+    "commutative",
+    "commutative=false",
+    "in_place",
+    "in_place=false",
+    "predefined=false",
+    "root=0",
+    "root=2..",
+    "groups=1",
+    "groups=2",
+    "nodes=2..",
+    "ranks_per_node=..4",
+    "when=\"delta_expo_max < log2(bytes)/2 - 2.5 or ranks > 12\"",
+];
+
+/// A rule, which may be wrong.
+pub fn rule(collective: Collective, random: &mut Random) -> String {
+    let conditions: Vec<_> =
+        (0..random.below(4)).map(|_| CONDITIONS[random.below(CONDITIONS.len())]).collect();
+    let algorithms: Vec<_> =
+        collective.algorithms().map(|algorithm| algorithm.name).chain(["below"]).collect();
+    format!("{} -> {}", conditions.join(" "), algorithms[random.below(algorithms.len())])
+}
+
+/// Rules that can all decide.
+pub fn rules(collective: Collective, most: usize, random: &mut Random) -> Rules {
+    let mut line = String::new();
+    let mut rules = Rules::default();
+    for _ in 0..most {
+        let longer = format!("{line}; {}", rule(collective, random));
+        if let Ok(read) = Rules::parse_line("random", collective, &longer) {
+            (line, rules) = (longer, read);
+        }
+    }
+    rules
+}
+
+/// A call near the conditions' bounds.
+pub fn call(collective: Collective, random: &mut Random) -> Call {
+    let size = 1 + random.below(20);
+    let remote = if random.below(4) == 0 { random.below(size) } else { 0 };
+    let mut maybe = |bound: usize| (random.below(3) > 0).then(|| random.below(bound));
+    let (nodes, ranks_per_node, predefined) = (maybe(4), maybe(6), maybe(2).map(|number| number > 0));
+    let bytes = [0, 99, 100, 101, 511, 512, 1 << 10, 2 << 10, 2049, 64 << 10, 65537, 1 << 30];
+    let is_rooted = collective.is_rooted() && remote == 0;
+    Call {
+        remote,
+        root: is_rooted.then(|| random.below(size)),
+        commutative: !collective.reduces() || random.below(2) > 0,
+        predefined,
+        in_place: random.below(2) > 0,
+        reproducible: collective.reduces() && random.below(4) == 0,
+        nodes,
+        ranks_per_node,
+        ..Call::new(collective, size, bytes[random.below(bytes.len())])
+    }
+}

@@ -1,0 +1,152 @@
+//! The rules of one collective on one communicator, cut down to what can still match there.
+
+use super::condition::{Condition, Quantity};
+use super::domain;
+use super::{Call, Choice, Rule, Rules};
+use crate::algorithms::Collective;
+
+/// Decides as the rules do that it was made of, for calls on one communicator.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The first bytes of each interval, ascending from 0; no rule's condition on bytes tells those within one apart.
+    starts: Vec<usize>,
+    /// For each interval the rules that may match, in their order.
+    candidates: Vec<Vec<Candidate>>,
+}
+
+/// A rule, and what of it is still to be asked of each call.
+#[derive(Clone, Debug)]
+struct Candidate {
+    rule: Rule,
+    open: Vec<Condition>,
+}
+
+impl Rules {
+    /// The rules of a collective on a communicator of so many ranks, of one or two groups.
+    pub fn for_communicator(&self, collective: Collective, size: usize, groups: usize) -> Table {
+        // As far as it is the same for all calls.
+        let call = Call { remote: groups - 1, ..Call::new(collective, size, 0) };
+        let candidates = self.of(collective).iter().filter_map(|rule| Candidate::on(&call, rule));
+        Table::new(candidates.collect())
+    }
+}
+
+impl Candidate {
+    /// None if the rule never matches on the communicator of a call.
+    fn on(call: &Call, rule: &Rule) -> Option<Candidate> {
+        let implied =
+            domain::implied(call.collective, rule.choice).into_iter().map(|(condition, _)| condition);
+        let asked = rule.conditions.iter().cloned().chain(implied);
+        let (settled, open): (Vec<_>, Vec<_>) = asked.partition(|asked| asked.is_settled_by_communicator());
+        let may_match = settled.iter().all(|condition| condition.is_met(call))
+            && (call.is_measured() || !open.iter().any(is_on_bytes));
+        may_match.then(|| Candidate { rule: rule.clone(), open })
+    }
+
+    /// The same for calls of so many bytes; None if it never matches them.
+    fn of_bytes(&self, bytes: usize) -> Option<Candidate> {
+        let (on_bytes, open): (Vec<_>, Vec<_>) = self.open.iter().cloned().partition(is_on_bytes);
+        let is_met = |condition: &Condition| match condition {
+            Condition::Quantity(_, wanted) => wanted.contains(bytes),
+            Condition::Property(..) | Condition::When(_) => true,
+        };
+        on_bytes.iter().all(is_met).then(|| Candidate { rule: self.rule.clone(), open })
+    }
+}
+
+fn is_on_bytes(condition: &Condition) -> bool {
+    matches!(condition, Condition::Quantity(Quantity::Bytes, _))
+}
+
+impl Table {
+    fn new(rules: Vec<Candidate>) -> Table {
+        let bounds =
+            rules.iter().flat_map(|candidate| &candidate.open).filter_map(|condition| match condition {
+                Condition::Quantity(Quantity::Bytes, wanted) => Some(wanted),
+                _ => None,
+            });
+        let bounds = bounds.flat_map(|wanted| wanted.iter());
+        let mut starts: Vec<usize> =
+            bounds.flat_map(|range| [Some(*range.start()), range.end().checked_add(1)]).flatten().collect();
+        starts.push(0);
+        starts.sort_unstable();
+        starts.dedup();
+        let candidates =
+            starts.iter().map(|&bytes| first_ones(rules.iter().filter_map(|rule| rule.of_bytes(bytes))));
+        Table { candidates: candidates.collect(), starts }
+    }
+
+    /// The first rule that matches a call on this communicator. Costs a binary search and usually one comparison.
+    pub fn rule(&self, call: &Call) -> Option<&Rule> {
+        let interval = self.starts.partition_point(|&start| start <= call.bytes) - 1;
+        let matches = |candidate: &&Candidate| candidate.open.iter().all(|condition| condition.is_met(call));
+        self.candidates[interval].iter().find(matches).map(|candidate| &candidate.rule)
+    }
+
+    /// Its choice, else [`Choice::Below`]: the same as that of [`Rules::choose`].
+    pub fn choose(&self, call: &Call) -> Choice {
+        self.rule(call).map_or(Choice::Below, |rule| rule.choice)
+    }
+}
+
+/// Those up to the first that always matches.
+fn first_ones(candidates: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
+    let mut ones = Vec::new();
+    for candidate in candidates {
+        let is_certain = candidate.open.is_empty();
+        ones.push(candidate);
+        if is_certain {
+            break;
+        }
+    }
+    ones
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use crate::selection::samples;
+    use std::ptr;
+
+    fn is_same(one: Choice, other: Choice) -> bool {
+        match (one, other) {
+            (Choice::Below, Choice::Below) => true,
+            (Choice::Use { algorithm, parameters }, Choice::Use { algorithm: other, parameters: others }) => {
+                ptr::eq(algorithm, other) && parameters == others
+            }
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn a_table_decides_as_its_rules_do() {
+        let mut random = Random(11);
+        let (mut decided, mut all) = (0, 0);
+        for round in 0..200 {
+            let collective = samples::COLLECTIVES[round % samples::COLLECTIVES.len()];
+            let rules = samples::rules(collective, 8, &mut random);
+            for _ in 0..50 {
+                let call = samples::call(collective, &mut random);
+                let table = rules.for_communicator(collective, call.size, call.groups());
+                let deciding = rules.of(collective).iter().find(|rule| rule.matches(&call));
+                let origins = [table.rule(&call), deciding].map(|rule| rule.map(|rule| &rule.origin));
+                assert_eq!(origins[0], origins[1], "{call:?}");
+                assert!(is_same(table.choose(&call), rules.choose(&call)), "{call:?}");
+                decided += usize::from(deciding.is_some());
+                all += 1;
+            }
+        }
+        assert!(decided > all / 3 && decided < all, "{decided} of {all} decided by a rule");
+    }
+
+    #[test]
+    fn the_built_in_rules_are_cut_to_one_per_interval() {
+        let table = Rules::built_in().for_communicator(Collective::Bcast, 16, 1);
+        assert_eq!(table.starts, [0, (12 << 10) + 1, (512 << 10) + 1]);
+        assert!(table.candidates.iter().all(|candidates| candidates.len() == 1));
+        // Only what asks for two groups is left, and bytes cannot be asked for.
+        let table = Rules::built_in().for_communicator(Collective::Bcast, 16, 2);
+        assert_eq!((table.starts.len(), table.candidates[0].len()), (1, 1));
+    }
+}

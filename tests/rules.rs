@@ -1,0 +1,226 @@
+//! The rule files that are shipped, and what is written about rules for users.
+//!
+//! Run with UPDATE_SNAPSHOTS=1 to rewrite the schema after an intended change.
+
+use rustcoll::algorithms::{Collective, Collective::*, Parameter};
+use rustcoll::selection::{Call, Choice, Measure, Rules, algorithm_names, keys};
+use std::path::PathBuf;
+use std::{env, fs};
+
+fn path(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), name].iter().collect()
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn shipped(name: &str) -> Rules {
+    let name = format!("selection-rules/{name}.toml");
+    Rules::parse(&name, &read(&name)).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn chosen(rules: &Rules, call: Call) -> &'static str {
+    rules.choose(&call).algorithm().map_or("below", |algorithm| algorithm.name)
+}
+
+const KIB: usize = 1 << 10;
+
+#[test]
+fn all_shipped_files_are_right() {
+    let files = fs::read_dir(path("selection-rules")).unwrap().map(|file| file.unwrap().path());
+    let mut names: Vec<_> =
+        files.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+    names.sort();
+    assert_eq!(names, ["cray-aries-bcast", "default", "mpich-2005", "t3e-atlas", "theta-bruck"]);
+    names.iter().for_each(|name| drop(shipped(name)));
+}
+
+#[test]
+fn decisions_on_the_t3e() {
+    let rules = shipped("t3e-atlas");
+    for ((size, bytes), expected) in [
+        ((100, 1 << 20), "binary_blocks"),
+        // Its powers are 5 apart, and log2(16 KiB)/2 - 2.5 is 4.5.
+        ((33, 16 * KIB), "rabenseifner"),
+        ((33, 64 * KIB), "binary_blocks"),
+        ((32, 64 * KIB), "rabenseifner"),
+        ((100, 16 * KIB - 1), "rabenseifner"),
+        ((13, 32), "recursive_doubling"),
+        ((13, KIB), "reduce_bcast"),
+        ((16, KIB), "below"),
+        ((11, 2 * KIB), "ring"),
+        ((12, 2 * KIB), "rabenseifner"),
+    ] {
+        assert_eq!(chosen(&rules, Call::new(Allreduce, size, bytes)), expected, "p = {size}, {bytes} bytes");
+    }
+}
+
+#[test]
+fn decisions_of_mpich() {
+    let rules = shipped("mpich-2005");
+    for ((collective, size, bytes), expected) in [
+        ((Allgather, 64, 8 * KIB - 1), "recursive_doubling"),
+        ((Allgather, 64, 8 * KIB), "ring"),
+        ((Allgather, 10, 8 * KIB - 1), "bruck"),
+        ((Allgather, 10, 8 * KIB), "ring"),
+        ((Bcast, 100, 12 * KIB - 1), "binomial"),
+        ((Bcast, 7, 1 << 30), "binomial"),
+        ((Bcast, 8, 12 * KIB), "scatter_recursive_doubling_allgather"),
+        ((Bcast, 9, 12 * KIB), "scatter_ring_allgather"),
+        ((Bcast, 8, 512 * KIB), "scatter_ring_allgather"),
+        ((Alltoall, 9, 256), "bruck"),
+        ((Alltoall, 9, 257), "spread_out"),
+        ((Alltoall, 9, 32 * KIB + 1), "pairwise"),
+        ((ReduceScatter, 9, 512 * KIB - 1), "recursive_halving"),
+        ((ReduceScatter, 9, 512 * KIB), "pairwise"),
+        ((Reduce, 9, 2 * KIB), "binomial"),
+        ((Allreduce, 9, 2 * KIB), "recursive_doubling"),
+    ] {
+        assert_eq!(chosen(&rules, Call::new(collective, size, bytes)), expected, "p = {size}, {bytes} bytes");
+    }
+    for (predefined, reduce, allreduce) in [
+        (Some(true), "rabenseifner", "rabenseifner"),
+        (Some(false), "binomial", "recursive_doubling"),
+        (None, "binomial", "recursive_doubling"),
+    ] {
+        let long = |collective| Call { predefined, ..Call::new(collective, 9, 4 * KIB) };
+        assert_eq!(chosen(&rules, long(Reduce)), reduce);
+        assert_eq!(chosen(&rules, long(Allreduce)), allreduce);
+    }
+}
+
+#[test]
+fn decisions_on_theta_and_hornet() {
+    let theta = shipped("theta-bruck");
+    for (bytes, expected) in [(15, "below"), (16, "bruck"), (2 * KIB, "bruck"), (2 * KIB + 1, "below")] {
+        assert_eq!(chosen(&theta, Call::new(Alltoall, 512, bytes)), expected);
+    }
+    let parameters = |choice| match choice {
+        Choice::Below => panic!("below"),
+        Choice::Use { parameters, .. } => parameters,
+    };
+    let radix = parameters(theta.choose(&Call::new(Alltoall, 512, 64))).get(Parameter::Radix);
+    assert_eq!(radix, None, "the default is the square root");
+    let hornet = shipped("cray-aries-bcast");
+    for ((size, bytes), expected) in [
+        ((129, 12287), "binomial"),
+        ((129, 12288), "scatter_ring_allgather_opt"),
+        ((64, 12288), "scatter_recursive_doubling_allgather"),
+        ((64, 524_288), "scatter_ring_allgather_opt"),
+    ] {
+        assert_eq!(chosen(&hornet, Call::new(Bcast, size, bytes)), expected);
+    }
+}
+
+#[test]
+fn the_documentation_has_every_key_and_every_measure() {
+    let text = read("docs/rules.md");
+    for collective in Collective::ALL {
+        for key in keys(collective) {
+            assert!(text.contains(&format!("`{key}`")), "{key} is missing");
+        }
+        let between =
+            if Measure::between_groups(collective) == Measure::Nothing { "none" } else { "the same" };
+        let measure = Measure::of(collective);
+        let between = if measure == Measure::Nothing { "" } else { between };
+        let row = format!("| {} | {} | {between} |", collective.name(), measure.description());
+        assert!(text.contains(&row), "the table of measures has no row {row}");
+    }
+}
+
+/// Every block of TOML and every line of rules in the documentation.
+#[test]
+fn the_examples_of_the_documentation_are_right() {
+    let text = read("docs/rules.md");
+    let blocks = |kind: &str| {
+        let open = format!("```{kind}\n");
+        let rest = text.split(&open[..]).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
+        rest.collect::<Vec<_>>()
+    };
+    let (files, lines) = (blocks("toml"), blocks("rules"));
+    assert!(!files.is_empty() && !lines.is_empty());
+    for file in files {
+        Rules::parse("docs/rules.md", &file).unwrap_or_else(|errors| panic!("{errors}\n{file}"));
+    }
+    for line in lines.iter().flat_map(|block| block.lines()) {
+        Rules::parse_line("docs/rules.md", Allreduce, line)
+            .unwrap_or_else(|errors| panic!("{errors}\n{line}"));
+    }
+}
+
+#[test]
+fn the_schema_has_the_names_of_the_registry() {
+    let name = "docs/rules.schema.json";
+    if env::var_os("UPDATE_SNAPSHOTS").is_some_and(|value| value == "1") {
+        fs::write(path(name), schema()).unwrap();
+    }
+    assert!(read(name) == schema(), "{name} is not what the registry says; UPDATE_SNAPSHOTS=1 rewrites it");
+}
+
+/// The JSON schema of rule files: strict on names, lenient on what only the reader can check.
+fn schema() -> String {
+    let collectives: Vec<_> = Collective::ALL.into_iter().map(of_collective).collect();
+    format!(
+        "{{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \
+         \"title\": \"Selection rules of rustcoll\",\n  \"type\": \"object\",\n  \"minProperties\": 1,\n  \
+         \"additionalProperties\": false,\n  \"properties\": {{\n{}\n  }},\n  \"$defs\": {{\n{}\n  }}\n}}\n",
+        collectives.join(",\n"),
+        DEFINITIONS.map(|(name, definition)| format!("    \"{name}\": {definition}")).join(",\n")
+    )
+}
+
+const DEFINITIONS: [(&str, &str); 6] = [
+    ("range", r#"{ "type": ["integer", "string"], "minimum": 0, "pattern": "^[0-9., ]+$" }"#),
+    (
+        "numbers",
+        r##"{ "anyOf": [{ "$ref": "#/$defs/range" }, { "type": "array", "minItems": 1, "items": { "$ref": "#/$defs/range" } }] }"##,
+    ),
+    ("size", r#"{ "type": ["integer", "string"], "minimum": 0, "pattern": "^[0-9BKMGi., ]+$" }"#),
+    (
+        "sizes",
+        r##"{ "anyOf": [{ "$ref": "#/$defs/size" }, { "type": "array", "minItems": 1, "items": { "$ref": "#/$defs/size" } }] }"##,
+    ),
+    ("truth", r#"{ "type": "boolean" }"#),
+    ("expression", r#"{ "type": "string", "minLength": 1, "maxLength": 512 }"#),
+];
+
+fn of_collective(collective: Collective) -> String {
+    let quoted: Vec<_> = algorithm_names(collective).map(|name| format!("\"{name}\"")).collect();
+    let property = |key: &str| {
+        let definition = match key {
+            "algorithm" => format!("{{ \"enum\": [{}] }}", quoted.join(", ")),
+            "ranks" | "root" | "groups" | "nodes" | "ranks_per_node" => reference("numbers"),
+            "bytes" => reference("sizes"),
+            "when" => reference("expression"),
+            "power_of_two" | "commutative" | "predefined" | "in_place" => reference("truth"),
+            parameter => of_parameter(parameter),
+        };
+        format!("          \"{key}\": {definition}")
+    };
+    let properties: Vec<_> = keys(collective).map(property).collect();
+    format!(
+        "    \"{}\": {{\n      \"type\": \"array\",\n      \"maxItems\": 1000,\n      \"items\": {{\n        \
+         \"type\": \"object\",\n        \"required\": [\"algorithm\"],\n        \"additionalProperties\": false,\n        \
+         \"properties\": {{\n{}\n        }}\n      }}\n    }}",
+        collective.name(),
+        properties.join(",\n")
+    )
+}
+
+fn reference(definition: &str) -> String {
+    format!("{{ \"$ref\": \"#/$defs/{definition}\" }}")
+}
+
+fn of_parameter(name: &str) -> String {
+    let is_it = |parameter: &Parameter| parameter.name() == name || parameter.aliases().contains(&name);
+    let parameter =
+        Parameter::ALL.into_iter().find(is_it).unwrap_or_else(|| panic!("{name} is no parameter"));
+    let number = match parameter {
+        Parameter::Segment => reference("size"),
+        Parameter::Radix | Parameter::Window => {
+            format!("{{ \"type\": \"integer\", \"minimum\": {} }}", parameter.minimum())
+        }
+    };
+    format!("{{ \"anyOf\": [{{ \"const\": \"{}\" }}, {number}] }}", parameter.default_word())
+}
