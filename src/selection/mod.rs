@@ -22,7 +22,7 @@ mod reading;
 mod samples;
 mod table;
 
-pub use error::{Origin, RuleError, RuleErrors};
+pub use error::{Note, Origin, RuleError, RuleErrors};
 pub use explain::{Explanation, Verdict};
 pub use measure::Measure;
 pub use reading::{algorithm_names, keys};
@@ -30,7 +30,7 @@ pub use table::Table;
 
 use crate::algorithms::{Algorithm, Collective, Parameter, Reason};
 use condition::Condition;
-use entry::Entry;
+use entry::Written;
 use error::{Fault, Source};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -135,7 +135,11 @@ impl Parameters {
 
 /// The rules of all collectives.
 #[derive(Clone, Debug, Default)]
-pub struct Rules(BTreeMap<Collective, Vec<Rule>>);
+pub struct Rules {
+    lists: BTreeMap<Collective, Vec<Rule>>,
+    priority: Option<i32>,
+    notes: Vec<Note>,
+}
 
 impl Rules {
     /// The rules that hold unless the user gives others.
@@ -163,33 +167,47 @@ impl Rules {
 
     /// Reads the rules of one collective from a line; its name is for messages. Fails as [`Rules::parse`] does.
     pub fn parse_line(name: &str, collective: Collective, line: &str) -> Result<Rules, RuleErrors> {
-        Rules::of_entries(name, line, |line, faults| vec![(collective, line::read(line, faults))])
+        Rules::of_entries(name, line, |line, faults| Written {
+            lists: vec![(collective, line::read(line, faults))],
+            ..Written::default()
+        })
     }
 
     fn of_entries(
         name: &str,
         text: &str,
-        read: impl Fn(&str, &mut Vec<Fault>) -> Vec<(Collective, Vec<Entry>)>,
+        read: impl Fn(&str, &mut Vec<Fault>) -> Written,
     ) -> Result<Rules, RuleErrors> {
         if text.len() > LONGEST_TEXT {
             return Err(refusal(name, format!("this is longer than {LONGEST_TEXT} bytes")));
         }
         let source = Source::new(name, text);
         let mut faults = Vec::new();
-        let entries = read(text, &mut faults);
-        if faults.is_empty() && entries.iter().all(|(_, entries)| entries.is_empty()) {
+        let Written { priority, lists, notes } = read(text, &mut faults);
+        let is_empty = priority.is_none() && lists.iter().all(|(_, entries)| entries.is_empty());
+        if faults.is_empty() && is_empty {
             return Err(refusal(name, "there are no rules".into()));
         }
-        let rules = entries.iter().map(|(collective, entries)| {
+        let rules = lists.iter().map(|(collective, entries)| {
             (*collective, reading::rules(*collective, entries, &source, &mut faults))
         });
-        let rules = Rules(rules.collect());
+        let rules = Rules { lists: rules.collect(), priority, notes: source.notes(notes) };
         if faults.is_empty() { Ok(rules) } else { Err(source.errors(faults)) }
+    }
+
+    /// The priority that a file asks for the component, from 0 to 100.
+    pub fn priority(&self) -> Option<i32> {
+        self.priority
+    }
+
+    /// What could not be taken over from a file of another library as it stands there, in the order of the text.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
     }
 
     /// The rules of a collective, the first first.
     pub fn of(&self, collective: Collective) -> &[Rule] {
-        self.0.get(&collective).map_or(&[], Vec::as_slice)
+        self.lists.get(&collective).map_or(&[], Vec::as_slice)
     }
 
     /// The choice of the first rule that matches, else [`Choice::Below`].
@@ -316,6 +334,28 @@ mod tests {
         let call = call(Allreduce, 4, 8);
         assert_eq!(chosen(&rules, call), "below");
         assert_eq!(chosen(&rules, Call { reproducible: true, ..call }), "rabenseifner");
+    }
+
+    #[test]
+    fn a_file_may_have_a_priority() {
+        let rule = "[[bcast]]\nalgorithm = \"linear\"\n";
+        assert_eq!(parse(rule).priority(), None);
+        assert_eq!(parse(&format!("priority = 70\n{rule}")).priority(), Some(70));
+        assert_eq!(parse("priority = 0").priority(), Some(0));
+        for (value, expected) in [
+            ("101", "expected a number from 0 to 100, found `101`"),
+            ("-1", "expected a number from 0 to 100, found `-1`"),
+            ("99999999999999999999", "expected a number from 0 to 100, found `99999999999999999999`"),
+            ("[70]", "expected a number, a text, true or false"),
+        ] {
+            let errors = Rules::parse("file", &format!("priority = {value}\n{rule}")).unwrap_err();
+            assert_eq!(errors.to_string(), format!("file:1:12: {expected}"));
+        }
+        let errors = Rules::parse("file", "prioritY = 1").unwrap_err();
+        assert_eq!(
+            errors.to_string(),
+            "file:1:1: unknown collective `prioritY`; the nearest known one is `priority`"
+        );
     }
 
     #[test]
