@@ -8,13 +8,13 @@ use std::path::Path;
 impl Rules {
     /// Reads a rule file. Fails if it cannot be read, and as [`Rules::read`] does.
     pub fn load(path: &Path) -> Result<Rules, RuleErrors> {
-        Rules::read(&path.display().to_string(), &content(path)?)
+        Rules::read(&path.display().to_string(), &file_content(path)?)
     }
 }
 
 /// The content of a rule file, for [`Rules::read`]. Nothing but regular files is opened: others may never end, or never
 /// begin.
-pub fn content(path: &Path) -> Result<Vec<u8>, RuleErrors> {
+pub fn file_content(path: &Path) -> Result<Vec<u8>, RuleErrors> {
     let name = path.display().to_string();
     let unreadable = |error: io::Error| refusal(&name, format!("cannot be read: {error}"));
     let metadata = path.metadata().map_err(unreadable)?;
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_file_that_nobody_may_read_is_refused() {
         let file = Temporary::with("secret.toml", b"[[bcast]]\nalgorithm = \"chain\"\n");
-        fs::set_permissions(&file.0, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&file.0, fs::Permissions::from_mode(0o0)).unwrap();
         // The superuser may read everything.
         if File::open(&file.0).is_err() {
             assert_eq!(file.fault(), ":1:1: cannot be read: Permission denied (os error 13)");

@@ -25,7 +25,7 @@ mod table;
 
 pub use error::{Note, Origin, RuleError, RuleErrors};
 pub use explain::{Explanation, Verdict};
-pub use load::content;
+pub use load::file_content;
 pub use measure::Measure;
 pub use reading::{algorithm_names, keys};
 pub use table::Table;
