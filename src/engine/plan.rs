@@ -80,6 +80,16 @@ impl Plan {
         schedule.steps.iter().for_each(|step| planner.step(step));
         planner.plan
     }
+
+    /// The same plan with rank `r` called `(r + by) mod size`.
+    pub fn relabel(mut self, by: usize, size: usize) -> Plan {
+        for operation in &mut self.operations {
+            if let Operation::Send { peer, .. } | Operation::Receive { peer, .. } = operation {
+                *peer = ((*peer as usize + by) % size) as u32;
+            }
+        }
+        self
+    }
 }
 
 /// A packed message on its way.
