@@ -10,7 +10,7 @@ use super::nodes;
 use super::operation::Operation;
 use super::parameters::{self, Settings, Values, word};
 use super::pml::Error;
-use super::schedules::{Chosen, Schedules, may_take_nodes};
+use super::schedules::{Chosen, Decided, Schedules, Served, may_take_nodes};
 use super::topology;
 use super::work::{Group, Work, Wrapping};
 use crate::algorithms::{Collective, Cut, Graph, Problem};
@@ -69,8 +69,7 @@ struct Shape {
 /// A call's shape and what serves it.
 struct Prepared {
     shape: Shape,
-    /// The algorithm's number, 0 for the component below.
-    number: c_int,
+    decision: Decision,
     /// `None`: the component below.
     planned: Option<Planned>,
 }
@@ -116,8 +115,17 @@ pub struct Planned {
     /// The program.
     pub program: Program,
     is_packed: bool,
-    /// The number of its algorithm.
+    /// What was decided.
+    pub decision: Decision,
+}
+
+/// What was decided about a call.
+#[derive(Clone)]
+pub struct Decision {
+    /// The algorithm's number, 0 for the component below.
     pub number: c_int,
+    /// Who decided it.
+    pub decided: Decided,
 }
 
 impl Communicator {
@@ -200,7 +208,7 @@ impl Communicator {
         if !unsafe { job.turn_to(call, settings.values()) } {
             return false;
         }
-        settings.note_ran(job.planned.number);
+        settings.note_ran(job.planned.decision.number);
         !log::log_enabled!(log::Level::Debug)
     }
 
@@ -335,7 +343,7 @@ impl Communicator {
             self.group,
             self.identifier,
             arguments.collective.name(),
-            word(arguments.collective, planned.number),
+            word(arguments.collective, planned.decision.number),
             match needed <= limit {
                 true => "there is not so much".to_owned(),
                 false => format!("the limit is {limit}"),
@@ -360,7 +368,11 @@ impl Communicator {
         let planned = match arguments.is_empty() {
             true => {
                 let nothing = Program::Plan(Arc::new(Plan::default()));
-                Planned { program: nothing, is_packed: false, number: 0 }
+                Planned {
+                    program: nothing,
+                    is_packed: false,
+                    decision: Decision { number: 0, decided: Decided::NothingToDo },
+                }
             }
             false => self.planned(&arguments, values, has_below)?,
         };
@@ -396,14 +408,15 @@ impl Communicator {
                 last.insert(prepared(shape, chosen, self.group))
             }
         };
-        Settings::of(collective).note_ran(prepared.number);
+        Settings::of(collective).note_ran(prepared.decision.number);
         log::debug!(
-            "{}, communicator {}: {} of {} bytes by {}",
+            "{}, communicator {}: {} of {} bytes by {} ({})",
             self.group,
             self.identifier,
             collective.name(),
             prepared.shape.call.bytes,
-            word(collective, prepared.number)
+            word(collective, prepared.decision.number),
+            prepared.decision.decided
         );
         prepared.planned.clone()
     }
@@ -450,8 +463,9 @@ impl Shape {
 }
 
 fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
-    let Chosen::Here { algorithm, number, schedule } = chosen else {
-        return Prepared { shape, number: 0, planned: None };
+    let Chosen { decided, served } = chosen;
+    let Some(Served { algorithm, number, schedule }) = served else {
+        return Prepared { shape, decision: Decision { number: 0, decided }, planned: None };
     };
     let collective = shape.call.collective;
     let is_packed = collective == Collective::Bcast && shape.has_gaps && schedule.blocks > 1;
@@ -466,8 +480,9 @@ fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
         Some(exchange) => Program::Exchange(Arc::new(exchange)),
         None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
     };
-    let planned = Planned { program, is_packed, number };
-    Prepared { number, planned: Some(planned), shape }
+    let decision = Decision { number, decided };
+    let planned = Planned { program, is_packed, decision: decision.clone() };
+    Prepared { shape, decision, planned: Some(planned) }
 }
 
 /// The tag that Open MPI reserves for a collective that blocks; those among neighbours share that of their like.

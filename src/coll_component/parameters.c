@@ -136,8 +136,8 @@ void rustcoll_register_parameters(const mca_base_component_t *component)
         priorities, 0, OPAL_INFO_LVL_6, MCA_BASE_VAR_SCOPE_READONLY, &priority_parameter);
     OBJ_RELEASE(priorities);
     register_integer(component, "verbose",
-                     "What is logged: 1, every new schedule of a communicator; 60, every call; 80, every post "
-                     "(coll_base_verbose raises it)",
+                     "What is logged: 1, every new schedule of a communicator; 60, every call and who decided it; 80, "
+                     "every post (coll_base_verbose raises it)",
                      &mca_base_var_enum_verbose, 0, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_READONLY, &verbose_parameter);
     for (int i = 0; rustcoll_parameter_get(i, &parameter); i++) {
         register_one(component, &parameter);

@@ -7,9 +7,10 @@ use crate::algorithms::{
     legal_radix,
 };
 use crate::schedule::Schedule;
-use crate::selection::{Call, Choice, Parameters, Rules};
+use crate::selection::{Call, Choice, Origin, Parameters, Rules, Table};
 use std::collections::HashSet;
 use std::ffi::c_int;
+use std::fmt;
 use std::ptr;
 use std::sync::{Arc, LazyLock};
 
@@ -26,6 +27,8 @@ pub struct Schedules {
     /// How log lines begin.
     name: String,
     known: Vec<Known>,
+    /// By collective: the rules as far as they can match here, once they were asked.
+    tables: [Option<Table>; Collective::ALL.len()],
     /// The number of each rank's node, once it was asked for.
     nodes: Option<Arc<[u32]>>,
     /// Forced algorithms whose refusal was reported.
@@ -39,26 +42,57 @@ struct Known {
     schedule: Arc<Schedule>,
 }
 
-/// Who serves a call.
-pub enum Chosen<'a> {
-    /// The component below.
-    Below,
-    /// This component.
-    Here {
-        /// The algorithm.
-        algorithm: &'static Algorithm,
-        /// Its number among the collective's.
-        number: c_int,
-        /// Its schedule.
-        schedule: &'a Arc<Schedule>,
-    },
+/// Who serves a call, and who decided it.
+pub struct Chosen<'a> {
+    /// Who decided it.
+    pub decided: Decided,
+    /// `None`: the component below serves it.
+    pub served: Option<Served<'a>>,
+}
+
+/// What this component serves a call by.
+pub struct Served<'a> {
+    /// The algorithm.
+    pub algorithm: &'static Algorithm,
+    /// Its number among the collective's.
+    pub number: c_int,
+    /// Its schedule.
+    pub schedule: &'a Arc<Schedule>,
+}
+
+/// Who decided how a call is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decided {
+    /// A parameter that forces an algorithm, also if that cannot serve the call.
+    Parameter,
+    /// The rule that stands there.
+    Rule(Origin),
+    /// No rule matches.
+    NoRule,
+    /// What was decided is the component below, but it must not serve the call, or there is none.
+    NoneBelow,
+    /// The call moves no data.
+    NothingToDo,
+}
+
+impl fmt::Display for Decided {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Decided::Parameter => formatter.write_str("forced"),
+            Decided::Rule(origin) => write!(formatter, "{origin}"),
+            Decided::NoRule => formatter.write_str("no rule"),
+            Decided::NoneBelow => formatter.write_str("nothing below"),
+            Decided::NothingToDo => formatter.write_str("nothing to do"),
+        }
+    }
 }
 
 impl Schedules {
     /// None yet.
     pub fn new(group: Group, identifier: u32) -> Self {
         let name = format!("{group}, communicator {identifier}");
-        Schedules { group, name, known: Vec::new(), nodes: None, reported: HashSet::new() }
+        let tables = [const { None }; Collective::ALL.len()];
+        Schedules { group, name, known: Vec::new(), tables, nodes: None, reported: HashSet::new() }
     }
 
     /// Who serves a call with these parameter values. All ranks come to the same answer, for all that it depends on is
@@ -72,24 +106,23 @@ impl Schedules {
         has_below: bool,
         graph: Graph,
     ) -> Chosen<'_> {
-        match self.choice(call, values, has_below) {
-            Choice::Below => Chosen::Below,
+        let (choice, decided) = self.choice(call, values, has_below);
+        let served = match choice {
+            Choice::Below => None,
             Choice::Use { algorithm, parameters } => {
                 let mut problem = self.problem(call, algorithm, values, parameters);
                 (problem.in_place, problem.root, problem.graph) = (in_place, root, graph);
                 let number = number(algorithm);
-                Chosen::Here { algorithm, number, schedule: self.schedule(algorithm, problem) }
+                Some(Served { algorithm, number, schedule: self.schedule(algorithm, problem) })
             }
-        }
+        };
+        Chosen { decided, served }
     }
 
     /// Whether the ranks' nodes must be asked for before a call is served; the same on all ranks.
     pub fn lack_nodes(&mut self, call: &Call, values: Values, has_below: bool) -> bool {
         self.nodes.is_none()
-            && match self.choice(call, values, has_below) {
-                Choice::Use { algorithm, .. } => algorithm.takes_nodes(),
-                Choice::Below => false,
-            }
+            && self.choice(call, values, has_below).0.algorithm().is_some_and(Algorithm::takes_nodes)
     }
 
     /// Notes the number of each rank's node.
@@ -97,28 +130,45 @@ impl Schedules {
         self.nodes = Some(nodes);
     }
 
-    /// The forced algorithm, if it can serve the call; else what the rules say.
-    fn choice(&mut self, call: &Call, values: Values, has_below: bool) -> Choice {
+    /// What is chosen, of what may be, and who chose it.
+    fn choice(&mut self, call: &Call, values: Values, has_below: bool) -> (Choice, Decided) {
         // Nobody knows how the component below reduces.
         let may_pass_on = has_below && !call.reproducible;
-        let choice = match values.forced(call.collective) {
-            Some(algorithm) => match call.is_served_by(algorithm) {
-                Ok(()) => Choice::Use { algorithm, parameters: Parameters::default() },
-                // Whoever forces an algorithm for one group leaves it open what happens between two, and vice versa.
-                Err(reason @ Reason::Unmet(Requirement::OneGroup | Requirement::TwoGroups)) => {
-                    self.report_refusal(algorithm, &reason.to_string(), false);
-                    Rules::built_in().choose(call)
-                }
-                Err(reason) => {
-                    self.report_refusal(algorithm, &reason.to_string(), may_pass_on);
-                    if call.reproducible { Rules::built_in().choose(call) } else { Choice::Below }
-                }
-            },
-            None => Rules::built_in().choose(call),
+        let forced =
+            values.forced(call.collective).and_then(|algorithm| self.forced(algorithm, call, may_pass_on));
+        let (choice, decided) = match forced {
+            Some(choice) => (choice, Decided::Parameter),
+            None => self.by_rules(call),
         };
         match choice {
-            Choice::Below if !may_pass_on => first_that_serves(call),
-            choice => choice,
+            Choice::Below if !may_pass_on => (first_that_serves(call), Decided::NoneBelow),
+            _ => (choice, decided),
+        }
+    }
+
+    /// The forced algorithm, if it can serve the call; `None` leaves it to the rules.
+    fn forced(&mut self, algorithm: &'static Algorithm, call: &Call, may_pass_on: bool) -> Option<Choice> {
+        match call.is_served_by(algorithm) {
+            Ok(()) => Some(Choice::Use { algorithm, parameters: Parameters::default() }),
+            // Whoever forces an algorithm for one group leaves it open what happens between two, and vice versa.
+            Err(reason @ Reason::Unmet(Requirement::OneGroup | Requirement::TwoGroups)) => {
+                self.report_refusal(algorithm, &reason.to_string(), false);
+                None
+            }
+            Err(reason) => {
+                self.report_refusal(algorithm, &reason.to_string(), may_pass_on);
+                (!call.reproducible).then_some(Choice::Below)
+            }
+        }
+    }
+
+    fn by_rules(&mut self, call: &Call) -> (Choice, Decided) {
+        let table = self.tables[call.collective as usize].get_or_insert_with(|| {
+            Rules::built_in().for_communicator(call.collective, call.size, call.groups())
+        });
+        match table.rule(call) {
+            Some(rule) => (rule.choice, Decided::Rule(rule.origin.clone())),
+            None => (Choice::Below, Decided::NoRule),
         }
     }
 
