@@ -18,20 +18,25 @@ use super::{Operation, Plan};
 use std::collections::HashMap;
 use std::fmt;
 
-/// The plans of all ranks, rank 0's first, whose elements are bytes. Displays as a GOAL schedule.
+/// The plans of all ranks, whose elements are bytes. Displays as a GOAL schedule; each plan is made when it is written.
 ///
 /// The k-th message from one rank to another bears the tag k, whatever order a simulator starts them in. A wait is a
 /// `calc 0`; a copy or a reduction is a `calc` of as many units as it has bytes.
-pub struct Goal<'plans>(pub &'plans [Plan]);
+pub struct Goal<Planner> {
+    /// How many ranks there are.
+    pub ranks: usize,
+    /// The plan of a rank.
+    pub plan: Planner,
+}
 
-impl fmt::Display for Goal<'_> {
+impl<Planner: Fn(usize) -> Plan> fmt::Display for Goal<Planner> {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         writeln!(formatter, "// calc n: n bytes are copied or reduced; calc 0: a wait")?;
-        writeln!(formatter, "num_ranks {}", self.0.len())?;
-        for (rank, plan) in self.0.iter().enumerate() {
+        writeln!(formatter, "num_ranks {}", self.ranks)?;
+        for rank in 0..self.ranks {
             writeln!(formatter, "rank {rank} {{")?;
             Program { formatter, labels: 0, last: None, posts: HashMap::new(), tags: HashMap::new() }
-                .plan(plan)?;
+                .plan(&(self.plan)(rank))?;
             writeln!(formatter, "}}")?;
         }
         Ok(())
@@ -112,7 +117,7 @@ mod tests {
     use std::collections::HashSet;
 
     fn goal(plans: &[Plan]) -> String {
-        Goal(plans).to_string()
+        Goal { ranks: plans.len(), plan: |rank: usize| plans[rank].clone() }.to_string()
     }
 
     /// A line of a rank's program.

@@ -15,8 +15,8 @@ mod file;
 mod line;
 mod load;
 mod measure;
-pub(crate) mod nearest;
-mod quantity;
+pub mod nearest;
+pub mod quantity;
 mod ranges;
 mod reading;
 #[cfg(test)]
