@@ -2,11 +2,9 @@
 //! do, for all sizes up to 128. The rounds of neighbourhood collectives depend on the order in which messages are posted;
 //! their formula gives the fewest possible, and its square the most.
 
-mod common;
-
-use common::check_all;
-use rustcoll::algorithms::{Algorithm, Collective, Cut, Problem, default_radix};
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Problem, REGISTRY, default_radix};
 use rustcoll::cost::Cost;
+use rustcoll::verify;
 
 #[test]
 fn formulas_give_what_is_counted() {
@@ -32,6 +30,19 @@ fn groups_may_be_exchanged() {
         let (cost, exchanged) = ((algorithm.cost)(problem), (algorithm.cost)(&problem.exchanged()));
         assert_eq!(cost, exchanged, "{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
     });
+}
+
+/// Asserts something of the selected problems of every algorithm.
+fn check_all(
+    sizes: impl IntoIterator<Item = usize>,
+    selected: fn(&Problem) -> bool,
+    check: fn(&Algorithm, &Problem),
+) {
+    let check = |algorithm: &Algorithm, problem: &Problem| {
+        check(algorithm, problem);
+        Ok::<(), ()>(())
+    };
+    verify::check_all(REGISTRY, sizes, selected, check).expect("checks panic if they fail");
 }
 
 /// Some roots and radices, among them the extreme ones. In place the same messages are sent, which few ranks show.

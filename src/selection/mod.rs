@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod condition;
+mod decisions;
 mod domain;
 mod entry;
 mod error;
@@ -15,14 +16,15 @@ mod file;
 mod line;
 mod load;
 mod measure;
-pub(crate) mod nearest;
-mod quantity;
+pub mod nearest;
+pub mod quantity;
 mod ranges;
 mod reading;
 #[cfg(test)]
 mod samples;
 mod table;
 
+pub use decisions::{Decision, Difference, Piece};
 pub use error::{Note, Origin, RuleError, RuleErrors};
 pub use explain::{Explanation, Verdict};
 pub use load::file_content;
@@ -35,6 +37,7 @@ use condition::Condition;
 use entry::Written;
 use error::{Fault, Source};
 use std::collections::BTreeMap;
+use std::ptr;
 use std::sync::LazyLock;
 
 /// A text of rules is at most so many bytes long.
@@ -118,6 +121,18 @@ pub enum Choice {
         /// Its parameters.
         parameters: Parameters,
     },
+}
+
+impl PartialEq for Choice {
+    fn eq(&self, other: &Choice) -> bool {
+        match (self, other) {
+            (Choice::Below, Choice::Below) => true,
+            (Choice::Use { algorithm, parameters }, Choice::Use { algorithm: other, parameters: others }) => {
+                ptr::eq(*algorithm, *other) && parameters == others
+            }
+            _ => false,
+        }
+    }
 }
 
 /// The parameters that a rule sets.

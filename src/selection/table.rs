@@ -2,8 +2,10 @@
 
 use super::condition::{Condition, Quantity};
 use super::domain;
+use super::expression::Expression;
 use super::{Call, Choice, Rule, Rules};
 use crate::algorithms::Collective;
+use std::collections::{BTreeSet, HashSet};
 
 /// Decides as the rules do that it was made of, for calls on one communicator.
 #[derive(Clone, Debug)]
@@ -76,6 +78,20 @@ impl Table {
         Table { candidates: candidates.collect(), starts }
     }
 
+    /// Every number of bytes, 0 among them, from which on another rule may decide calls that are like this one otherwise.
+    pub(super) fn changes(&self, call: &Call) -> BTreeSet<usize> {
+        let mut changes = BTreeSet::from_iter(self.starts.iter().copied());
+        let mut seen = HashSet::new();
+        for candidate in self.candidates.iter().flatten().filter(|one| seen.insert(&one.rule.origin)) {
+            for condition in &candidate.open {
+                if let Condition::When(expression) = condition {
+                    changes.extend(changes_of(expression, call));
+                }
+            }
+        }
+        changes
+    }
+
     /// The first rule that matches a call on this communicator. Costs a binary search and usually one comparison.
     pub fn rule(&self, call: &Call) -> Option<&Rule> {
         let interval = self.starts.partition_point(|&start| start <= call.bytes) - 1;
@@ -97,6 +113,31 @@ impl Table {
     }
 }
 
+/// The numbers of bytes from which on comparisons come out differently.
+fn changes_of(expression: &Expression, call: &Call) -> Vec<usize> {
+    let at = |bytes| expression.comparisons(&Call { bytes, ..*call });
+    let powers: Vec<usize> =
+        [0].into_iter().chain((0..usize::BITS).map(|power| 1 << power)).chain([usize::MAX]).collect();
+    let answers: Vec<_> = powers.iter().map(|&bytes| at(bytes)).collect();
+    let mut changes = Vec::new();
+    for (bounds, pair) in powers.windows(2).zip(answers.windows(2)) {
+        let differing = (0..pair[0].len()).filter(|&one| pair[0][one] != pair[1][one]);
+        changes.extend(
+            differing.map(|one| first_other(bounds[0], bounds[1], |bytes| at(bytes)[one] == pair[0][one])),
+        );
+    }
+    changes
+}
+
+/// The first number that is not as those from `same` on are; `other` is none of them.
+fn first_other(mut same: usize, mut other: usize, is_same: impl Fn(usize) -> bool) -> usize {
+    while other - same > 1 {
+        let middle = same + (other - same) / 2;
+        if is_same(middle) { same = middle } else { other = middle }
+    }
+    other
+}
+
 /// Those up to the first that always matches.
 fn first_ones(candidates: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
     let mut ones = Vec::new();
@@ -115,17 +156,6 @@ mod tests {
     use super::*;
     use crate::random::Random;
     use crate::selection::samples;
-    use std::ptr;
-
-    fn is_same(one: Choice, other: Choice) -> bool {
-        match (one, other) {
-            (Choice::Below, Choice::Below) => true,
-            (Choice::Use { algorithm, parameters }, Choice::Use { algorithm: other, parameters: others }) => {
-                ptr::eq(algorithm, other) && parameters == others
-            }
-            _ => false,
-        }
-    }
 
     #[test]
     fn a_table_decides_as_its_rules_do() {
@@ -140,7 +170,7 @@ mod tests {
                 let deciding = rules.of(collective).iter().find(|rule| rule.matches(&call));
                 let origins = [table.rule(&call), deciding].map(|rule| rule.map(|rule| &rule.origin));
                 assert_eq!(origins[0], origins[1], "{call:?}");
-                assert!(is_same(table.choose(&call), rules.choose(&call)), "{call:?}");
+                assert_eq!(table.choose(&call), rules.choose(&call), "{call:?}");
                 decided += usize::from(deciding.is_some());
                 all += 1;
             }

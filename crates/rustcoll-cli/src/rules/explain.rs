@@ -1,0 +1,147 @@
+//! `rustcoll rules explain`
+
+use crate::command_line::{ExplainOptions, Format};
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use crate::problem::below;
+use rustcoll::algorithms::Parameter;
+use rustcoll::selection::{Call, Choice, Explanation, Measure, Rules, Verdict, keys};
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// Prints what the rules say to a call, up to the one that decides.
+pub fn run(options: &ExplainOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    let call = call(options)?;
+    let rules = rules(options)?;
+    let mut explanations = rules.explain(&call);
+    let deciding = explanations.iter().position(|explanation| explanation.verdict == Verdict::Matches);
+    explanations.truncate(deciding.map_or(explanations.len(), |position| position + 1));
+    let choice = deciding.map(|position| explanations[position].rule.choice);
+    match options.format {
+        Format::Text => {
+            for explanation in &explanations {
+                writeln!(output, "{explanation}")?;
+            }
+            writeln!(output, "{}", in_words(choice))?;
+        }
+        Format::Json => writeln!(output, "{:#}", as_json(&explanations, choice))?,
+    }
+    Ok(Outcome::Right)
+}
+
+/// The rules of all files in the order in which the component asks them.
+fn rules(options: &ExplainOptions) -> Result<Rules, Failure> {
+    let mut rules = Rules::default();
+    for file in options.files.iter().rev() {
+        rules = rules.followed_by(&files::load(file).map_err(Failure::Input)?);
+    }
+    Ok(rules.followed_by(Rules::built_in()))
+}
+
+/// The call that the options describe. Fails if one of them says nothing about calls of the collective.
+fn call(options: &ExplainOptions) -> Result<Call, Failure> {
+    let ExplainOptions { collective, ranks: size, .. } = *options;
+    let remote = options.remote.unwrap_or(0);
+    let has_two_groups = collective.algorithms().any(|algorithm| algorithm.is_for_two_groups());
+    if options.remote.is_some() && !has_two_groups {
+        return Err(usage(format!("--remote: {} is of one group only", collective.name())));
+    }
+    if options.remote.is_some() && !(1..size).contains(&remote) {
+        return Err(usage(format!("--remote {remote}: each group needs a rank of the {size}")));
+    }
+    for (option, number) in [("nodes", options.nodes), ("ranks-per-node", options.ranks_per_node)] {
+        if let Some(number) = number.filter(|number| *number > size) {
+            return Err(usage(format!("--{option} {number}: there are but {size} ranks")));
+        }
+    }
+    refuse_what_has_no_effect(options)?;
+    let call = Call {
+        remote,
+        root: match options.root {
+            Some(root) => Some(below(root, size, "root")?),
+            None => (collective.is_rooted() && remote == 0).then_some(0),
+        },
+        commutative: !options.not_commutative,
+        predefined: options.predefined,
+        in_place: options.in_place,
+        reproducible: options.reproducible,
+        nodes: options.nodes,
+        ranks_per_node: options.ranks_per_node,
+        ..Call::new(collective, size, options.bytes.unwrap_or(0))
+    };
+    let name = collective.name();
+    match (call.is_measured(), options.bytes) {
+        (true, None) => {
+            let measure = Measure::of(collective).description();
+            Err(usage(format!("--bytes is missing: {name} is measured by {measure}")))
+        }
+        (false, Some(_)) => {
+            Err(usage(format!("--bytes: there are no bytes of this {name} that all ranks know")))
+        }
+        (true, Some(_)) | (false, None) => Ok(call),
+    }
+}
+
+fn refuse_what_has_no_effect(options: &ExplainOptions) -> Result<(), Failure> {
+    let collective = options.collective;
+    let may_ask_for = |key| keys(collective).any(|known| known == key);
+    let one_group = options.remote.is_none();
+    for (option, is_given, has_effect) in [
+        ("root", options.root.is_some(), may_ask_for("root") && one_group),
+        ("in-place", options.in_place, may_ask_for("in_place") && one_group),
+        ("not-commutative", options.not_commutative, may_ask_for("commutative")),
+        ("predefined", options.predefined.is_some(), may_ask_for("predefined")),
+        ("reproducible", options.reproducible, collective.reduces()),
+    ] {
+        if is_given && !has_effect {
+            let groups = if one_group { "" } else { " between two groups" };
+            let name = collective.name();
+            return Err(usage(format!("--{option} has no effect on the algorithm of {name}{groups}")));
+        }
+    }
+    Ok(())
+}
+
+fn usage(message: String) -> Failure {
+    Failure::Usage(message)
+}
+
+/// Who serves the call, with the parameters that the rule sets.
+fn in_words(choice: Option<Choice>) -> String {
+    match choice {
+        None => "no rule matches: the component below serves it".into(),
+        Some(Choice::Below) => "the component below serves it".into(),
+        Some(Choice::Use { algorithm, parameters }) => {
+            let set = Parameter::ALL.into_iter().filter_map(|parameter| {
+                parameters.get(parameter).map(|value| format!(", {} {value}", parameter.name()))
+            });
+            format!("{}{} serves it", algorithm.name, set.collect::<String>())
+        }
+    }
+}
+
+fn as_json(explanations: &[Explanation], choice: Option<Choice>) -> Value {
+    let name = |choice: &Choice| choice.algorithm().map_or("below", |algorithm| algorithm.name);
+    let rules = explanations.iter().map(|Explanation { rule, verdict }| {
+        json!({
+            "file": &*rule.origin.file,
+            "line": rule.origin.line,
+            "column": rule.origin.column,
+            "algorithm": name(&rule.choice),
+            "matches": *verdict == Verdict::Matches,
+            "verdict": verdict.to_string(),
+        })
+    });
+    let parameters: serde_json::Map<String, Value> = match choice {
+        Some(Choice::Use { parameters, .. }) => Parameter::ALL
+            .into_iter()
+            .filter_map(|parameter| Some((parameter.name().into(), parameters.get(parameter)?.into())))
+            .collect(),
+        Some(Choice::Below) | None => serde_json::Map::new(),
+    };
+    json!({
+        "algorithm": choice.as_ref().map_or("below", name),
+        "parameters": parameters,
+        "rules": rules.collect::<Vec<Value>>(),
+    })
+}
