@@ -141,16 +141,16 @@ pub fn word(collective: Collective, number: i32) -> &'static str {
 
 /// A list of words for C.
 struct Words {
-    /// NULL-terminated; points into `_texts`.
+    /// NULL-terminated; points into `texts`.
     pointers: Vec<*const c_char>,
-    _texts: Vec<CString>,
+    texts: Vec<CString>,
 }
 
 impl Words {
     fn new(words: impl IntoIterator<Item = &'static str>) -> Self {
         let texts: Vec<CString> = words.into_iter().map(text).collect();
         let pointers = texts.iter().map(|word| word.as_ptr()).chain([ptr::null()]).collect();
-        Words { pointers, _texts: texts }
+        Words { pointers, texts }
     }
 }
 
@@ -162,6 +162,8 @@ struct Registered {
     minimum: i32,
     value: &'static AtomicI32,
     variable: Option<(CString, Words, &'static AtomicI32)>,
+    /// Whether choices depend on it, so that it must be equal on all ranks.
+    is_shared: bool,
 }
 
 // SAFETY: the pointers point into texts that the same value owns and nobody changes.
@@ -183,6 +185,14 @@ impl Registered {
             variable_value: variable.map_or(ptr::null_mut(), |(.., value)| value.as_ptr()),
         }
     }
+
+    /// Its name and value, unless that is the default.
+    fn setting(&self) -> Option<String> {
+        let value = self.value.load(Relaxed);
+        let word = usize::try_from(value).ok().and_then(|value| self.words.texts.get(value));
+        let shown = word.map_or(value.to_string(), |word| word.to_string_lossy().into_owned());
+        (value != 0).then(|| format!("{}={shown}", self.name.to_string_lossy()))
+    }
 }
 
 fn text(text: &str) -> CString {
@@ -202,6 +212,7 @@ fn general() -> [Registered; 3] {
             &SWITCH,
             0,
             &REPRODUCIBLE,
+            true,
         ),
         general_parameter(
             "scratch_limit",
@@ -210,6 +221,7 @@ fn general() -> [Registered; 3] {
             &["none"],
             1,
             &SCRATCH_LIMIT,
+            false,
         ),
         general_parameter(
             "scratch_kept",
@@ -217,6 +229,7 @@ fn general() -> [Registered; 3] {
             &["none"],
             1,
             &SCRATCH_KEPT,
+            false,
         ),
     ]
 }
@@ -227,10 +240,11 @@ fn general_parameter(
     words: &[&'static str],
     minimum: i32,
     value: &'static AtomicI32,
+    is_shared: bool,
 ) -> Registered {
     let (name, description) = (text(name), text(description));
     let words = Words::new(words.iter().copied());
-    Registered { name, description, words, minimum, value, variable: None }
+    Registered { name, description, words, minimum, value, variable: None, is_shared }
 }
 
 /// The parameters of a collective: its algorithm, then what its algorithms take.
@@ -251,6 +265,7 @@ fn algorithm_parameter(collective: Collective) -> Registered {
         minimum: 0,
         value: &settings.algorithm,
         variable: Some((text(&format!("{name}_ran")), words(BELOW), &settings.ran)),
+        is_shared: true,
     }
 }
 
@@ -272,7 +287,14 @@ fn shaping_parameter(collective: Collective, parameter: Parameter) -> Registered
             Parameter::Window => &settings.window,
         },
         variable: None,
+        is_shared: true,
     }
+}
+
+/// What the user sets of the parameters that must be equal on all ranks, as names and values.
+pub fn shaping() -> String {
+    let shared = REGISTERED.iter().filter(|parameter| parameter.is_shared);
+    shared.filter_map(Registered::setting).collect::<Vec<_>>().join(", ")
 }
 
 /// The parameter of that number, if there are so many.
