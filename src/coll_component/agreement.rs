@@ -3,6 +3,7 @@
 
 use super::hash::hash;
 use super::parameters;
+use super::rules::{self, Source};
 use crate::algorithms::{Parameter, REGISTRY};
 
 /// The rules that are compiled in.
@@ -21,15 +22,38 @@ struct Holding {
 }
 
 /// What this rank holds. The priority is that on communicators whose info keys do not name the component.
-fn holdings(priority: Option<i32>) -> [Holding; 3] {
+fn holdings(priority: Option<i32>) -> [Holding; 4] {
     let priority = priority.map_or("off, for it is not asked for here".to_owned(), |it| it.to_string());
     let forced = parameters::shaping();
-    let shown = if forced.is_empty() { "all as by default".to_owned() } else { forced.clone() };
     [
         Holding { what: "builds", content: build(), shown: format!("version {}", env!("CARGO_PKG_VERSION")) },
         Holding { what: "priorities", content: priority.clone(), shown: priority },
-        Holding { what: "parameters", content: forced, shown },
+        Holding { what: "parameters", shown: or_default(&forced), content: forced },
+        rules(&rules::of_job().sources),
     ]
+}
+
+/// The rules that the user gives. The names of files do not count: hosts may keep the same file in different places.
+fn rules(sources: &[Source]) -> Holding {
+    let digest = |source: &Source| format!("{:016x}", hash(&source.content));
+    let content = sources.iter().map(|source| match source.is_file {
+        true => digest(source),
+        false => format!("{} {}", source.name, digest(source)),
+    });
+    let shown = sources.iter().map(|source| match source.is_file {
+        true => format!("{} ({} bytes, digest {})", source.name, source.content.len(), digest(source)),
+        false => format!("{}={}", source.name, String::from_utf8_lossy(&source.content)),
+    });
+    let shown: Vec<String> = shown.collect();
+    Holding {
+        what: "rules",
+        content: content.collect::<Vec<_>>().join(" "),
+        shown: or_default(&shown.join(", ")),
+    }
+}
+
+fn or_default(given: &str) -> String {
+    if given.is_empty() { "all as by default".into() } else { given.into() }
 }
 
 /// All of a build that choices depend on, but for its code.

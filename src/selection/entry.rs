@@ -1,5 +1,7 @@
 //! Rules as they are written, in a file or in a line: keys and values with their places, and no meaning yet.
 
+use super::error::Fault;
+use crate::algorithms::Collective;
 use std::ops::Range;
 
 /// The key of the algorithm.
@@ -7,6 +9,17 @@ pub const ALGORITHM: &str = "algorithm";
 
 /// The algorithm that stands for the component below.
 pub const BELOW: &str = "below";
+
+/// A text of rules as it is written.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// The component's priority.
+    pub priority: Option<i32>,
+    /// The rules of each collective, the first first.
+    pub lists: Vec<(Collective, Vec<Entry>)>,
+    /// What a reader should know of rules that could not be taken over as they are.
+    pub notes: Vec<Fault>,
+}
 
 /// A rule as it is written.
 #[derive(Debug)]

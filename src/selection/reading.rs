@@ -224,6 +224,12 @@ impl Key {
     }
 }
 
+/// Whether a key of rules is that of a condition; None if it is none of rules.
+pub fn is_condition(name: &str) -> Option<bool> {
+    let key = Key::all().find(|key| key.names().any(|known| known == name))?;
+    Some(matches!(key, Key::Quantity(_) | Key::Property(_) | Key::When))
+}
+
 /// Every key that a rule of a collective may hold.
 pub fn keys(collective: Collective) -> impl Iterator<Item = &'static str> {
     let is_of_use = move |key: &Key| match key {

@@ -134,6 +134,47 @@ fn hosts_with_the_same_parameter_files_run() {
     assert_ran(&on_two_hosts("same", &[], ["coll_rustcoll_alltoall_radix = 4\n"; 2]));
 }
 
+/// Two hosts with a rule file each, the first in another folder than the second.
+fn with_rule_files(name: &str, contents: [&str; 2]) -> Job {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&directory).unwrap();
+    let settings = [0, 1].map(|host| {
+        let file = directory.join(format!("{host}.toml"));
+        fs::write(&file, contents[host]).unwrap();
+        format!("coll_rustcoll_rules_file = {}\n", file.display())
+    });
+    on_two_hosts(name, &[], [&settings[0], &settings[1]])
+}
+
+#[test]
+fn hosts_with_different_rule_files_end_the_job_with_their_names() {
+    let rules = "[[allreduce]]\nalgorithm = \"ring\"\n";
+    let job = with_rule_files("other_rules", [rules, &rules.replace("ring", "linear")]);
+    assert_ended_by_difference(&job, "rules");
+    job.assert_contains("0.toml (");
+    job.assert_contains("1.toml (");
+}
+
+#[test]
+fn hosts_with_the_same_rules_in_different_places_run() {
+    assert_ran(&with_rule_files("same_rules", ["[[allreduce]]\nalgorithm = \"ring\"\n"; 2]));
+}
+
+/// It would leave the rules out, and the others would not.
+#[test]
+fn a_host_whose_rule_file_is_faulty_ends_the_job() {
+    let job = with_rule_files("faulty", ["[[allreduce]]\nalgorithm = \"ring\"\n", "nonsense"]);
+    assert_ended_by_difference(&job, "rules");
+}
+
+#[test]
+fn ranks_with_different_lines_of_rules_end_the_job() {
+    let job = with_odd_ranks(1, &["OMPI_MCA_coll_rustcoll_allreduce_rules=-> ring"], 2);
+    assert_ended_by_difference(&job, "rules");
+    job.assert_contains("coll_rustcoll_allreduce_rules=-> ring");
+    job.assert_contains("all as by default");
+}
+
 /// Where Open MPI fetches such data only when they are asked for.
 #[test]
 fn ranks_compare_without_an_exchange_in_advance() {
