@@ -64,6 +64,14 @@ int rustcoll_refused_parameter(const char **parameter, const char **legal);
 int rustcoll_verbosity(void);
 int rustcoll_given_priority(int *priority);
 
+/* Shows a message of the help file. */
+void rustcoll_show(const char *topic, ...);
+
+/* Tells other processes what this one holds that must be alike; they see it from MPI_Init's exchange of such data on. */
+void rustcoll_publish(int priority);
+/* Ends the job if a process of a new communicator holds something else. */
+void rustcoll_agree(struct ompi_communicator_t *communicator);
+
 /* The stream that log lines go to. */
 void rustcoll_open_output(void);
 

@@ -5,7 +5,7 @@ use super::bindings::*;
 use super::communicator::{Admission, Communicator};
 use super::operation::Operation;
 use super::work::Group;
-use super::{logging, operation, parameters, priority, rules};
+use super::{agreement, logging, operation, parameters, priority, rules};
 use crate::algorithms::Collective;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -60,7 +60,7 @@ extern "C" fn rustcoll_unknown_parameter(nearest: *mut *const c_char) -> *const 
     })
 }
 
-/// A C string that is never freed; for messages that precede the end of the job.
+/// A C string that is never freed: there are few, or they precede the end of the job.
 fn lasting(text: String) -> *const c_char {
     CString::new(text).unwrap_or_default().into_raw()
 }
@@ -90,6 +90,30 @@ extern "C" fn rustcoll_priority(
         let (components, preference) = unsafe { (optional_text(components), optional_text(preference)) };
         let given = (is_given != 0).then_some(given).or_else(|| rules::of_job().rules.priority());
         priority::priority(given, components, preference).unwrap_or(-1)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_holdings(priority: c_int) -> *const c_char {
+    guarded(c"".as_ptr(), || lasting(agreement::published((priority >= 0).then_some(priority))))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_differ(
+    own: *const c_char,
+    other: *const c_char,
+    difference: *mut rustcoll_difference,
+) -> c_int {
+    guarded(0, || {
+        // SAFETY: the shim passes NULL or C strings that outlive the call.
+        let (own, other) = unsafe { (optional_text(own), optional_text(other)) };
+        let found = agreement::difference(own.unwrap_or_default(), other);
+        found.map_or(0, |agreement::Difference { what, own, other }| {
+            let [what, own, other] = [what.to_owned(), own, other].map(lasting);
+            // SAFETY: the shim passes a valid place for the answer.
+            unsafe { difference.write(rustcoll_difference { what, own, other }) };
+            1
+        })
     })
 }
 
@@ -201,6 +225,8 @@ fn signatures_agree() {
     let _ = [header::rustcoll_gives_rules as unsafe extern "C" fn() -> _, rustcoll_gives_rules];
     let _ = [header::rustcoll_start as unsafe extern "C" fn(_, _, _), rustcoll_start];
     let _ = [header::rustcoll_priority as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_priority];
+    let _ = [header::rustcoll_holdings as unsafe extern "C" fn(_) -> _, rustcoll_holdings];
+    let _ = [header::rustcoll_differ as unsafe extern "C" fn(_, _, _) -> _, rustcoll_differ];
     let _ = [
         header::rustcoll_communicator_new as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _,
         rustcoll_communicator_new,

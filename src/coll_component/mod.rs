@@ -2,12 +2,14 @@
 //!
 //! The shim (`*.c`) contains what only C can say; every decision is taken here.
 
+mod agreement;
 mod arguments;
 mod bindings;
 mod channel;
 mod communicator;
 mod entry;
 mod exchanging;
+mod hash;
 mod info;
 mod job;
 mod logging;

@@ -2,6 +2,7 @@
 //! map they tell each other, once for each communicator that needs it.
 
 use super::bindings::*;
+use super::hash::hash;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -19,13 +20,6 @@ pub fn identity() -> u64 {
         CStr::from_ptr(name.as_ptr())
     };
     hash(name.to_bytes())
-}
-
-/// The 64-bit hash FNV-1a: all ranks must use the same one.
-fn hash(bytes: &[u8]) -> u64 {
-    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x100_0000_01b3;
-    bytes.iter().fold(OFFSET, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
 }
 
 /// The ranks' nodes.
@@ -65,11 +59,5 @@ mod tests {
     fn nodes_are_numbered_as_they_appear() {
         let expected = Nodes { of_ranks: [0, 1, 0, 2, 1, 1].into(), number: 3, most_ranks: 3 };
         assert_eq!(Nodes::new(&[70, 7, 70, 0, 7, 7]), expected);
-    }
-
-    #[test]
-    fn names_differ_and_known_ones_are_as_published() {
-        assert_ne!(hash(b"node1"), hash(b"node2"));
-        assert_eq!(hash(b"a"), 0xaf63_dc4c_8601_ec8c);
     }
 }

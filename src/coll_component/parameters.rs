@@ -188,16 +188,16 @@ pub fn word(collective: Collective, number: i32) -> &'static str {
 
 /// A list of words for C.
 struct Words {
-    /// NULL-terminated; points into `_texts`.
+    /// NULL-terminated; points into `texts`.
     pointers: Vec<*const c_char>,
-    _texts: Vec<CString>,
+    texts: Vec<CString>,
 }
 
 impl Words {
     fn new(words: impl IntoIterator<Item = &'static str>) -> Self {
         let texts: Vec<CString> = words.into_iter().map(text).collect();
         let pointers = texts.iter().map(|word| word.as_ptr()).chain([ptr::null()]).collect();
-        Words { pointers, _texts: texts }
+        Words { pointers, texts }
     }
 }
 
@@ -207,6 +207,8 @@ struct Registered {
     description: CString,
     kept: Kept,
     variable: Option<(CString, Words, &'static AtomicI32)>,
+    /// Whether choices depend on its value, so that this must be equal on all ranks.
+    is_shared: bool,
 }
 
 /// What a parameter's value may be, and where it is kept.
@@ -243,6 +245,15 @@ impl Registered {
             variable_value: variable.map_or(ptr::null_mut(), |(.., value)| value.as_ptr()),
         }
     }
+
+    /// Its name and value, unless that is the default.
+    fn setting(&self) -> Option<String> {
+        let Kept::Number { words, value, .. } = &self.kept else { return None };
+        let value = value.load(Relaxed);
+        let word = usize::try_from(value).ok().and_then(|value| words.texts.get(value));
+        let shown = word.map_or(value.to_string(), |word| word.to_string_lossy().into_owned());
+        (value != 0).then(|| format!("{}={shown}", self.name.to_string_lossy()))
+    }
 }
 
 fn text(text: &str) -> CString {
@@ -257,14 +268,17 @@ static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
 /// The parameters that hold for all collectives.
 fn general() -> [Registered; 3] {
     [
-        general_parameter(
-            "reproducible",
-            "Whether an element of a reduction depends only on the number of ranks and on their values of it; on \
+        Registered {
+            is_shared: true,
+            ..general_parameter(
+                "reproducible",
+                "Whether an element of a reduction depends only on the number of ranks and on their values of it; on \
              restricts the choice of algorithms and never leaves a reduction to the component below",
-            &SWITCH,
-            0,
-            &REPRODUCIBLE,
-        ),
+                &SWITCH,
+                0,
+                &REPRODUCIBLE,
+            )
+        },
         general_parameter(
             "scratch_limit",
             "The most temporary memory that a collective may take at a rank, in KiB; one that needs more returns \
@@ -304,7 +318,13 @@ fn rule_parameters() -> [Registered; 3] {
 }
 
 fn text_parameter(name: &str, description: &str, value: &'static Text) -> Registered {
-    Registered { name: text(name), description: text(description), kept: Kept::Text(value), variable: None }
+    Registered {
+        name: text(name),
+        description: text(description),
+        kept: Kept::Text(value),
+        variable: None,
+        is_shared: false,
+    }
 }
 
 fn general_parameter(
@@ -316,7 +336,13 @@ fn general_parameter(
 ) -> Registered {
     let (name, description) = (text(name), text(description));
     let words = Words::new(words.iter().copied());
-    Registered { name, description, kept: Kept::Number { words, minimum, value }, variable: None }
+    Registered {
+        name,
+        description,
+        kept: Kept::Number { words, minimum, value },
+        variable: None,
+        is_shared: false,
+    }
 }
 
 /// The parameters of a collective: its algorithm, its rules, then what its algorithms take.
@@ -353,6 +379,7 @@ fn algorithm_parameter(collective: Collective) -> Registered {
         description: text(&format!("Algorithm of {name}; {AUTOMATIC} follows the selection rules")),
         kept: Kept::Number { words: words(AUTOMATIC), minimum: 0, value: &settings.algorithm },
         variable: Some((text(&format!("{name}_ran")), words(BELOW), &settings.ran)),
+        is_shared: true,
     }
 }
 
@@ -376,7 +403,14 @@ fn shaping_parameter(collective: Collective, parameter: Parameter) -> Registered
             },
         },
         variable: None,
+        is_shared: true,
     }
+}
+
+/// What the user sets of the parameters that must be equal on all ranks, but for rules, as names and values.
+pub fn shaping() -> String {
+    let shared = REGISTERED.iter().filter(|parameter| parameter.is_shared);
+    shared.filter_map(Registered::setting).collect::<Vec<_>>().join(", ")
 }
 
 /// The parameter of that number, if there are so many.

@@ -24,6 +24,8 @@ pub struct Collected {
 pub struct Source {
     /// Where it comes from: a file, or a line's parameter.
     pub name: String,
+    /// Whether it is a file.
+    pub is_file: bool,
     /// The text.
     pub content: Vec<u8>,
 }
@@ -80,7 +82,9 @@ impl Collected {
     /// Adds the rules of a collective in a line.
     pub fn add_line(&mut self, name: &str, collective: Collective, line: &str) {
         let rules = Rules::parse_line(name, collective, line);
-        self.add(rules.map(|rules| (Source { name: name.into(), content: line.into() }, rules)));
+        self.add(
+            rules.map(|rules| (Source { name: name.into(), is_file: false, content: line.into() }, rules)),
+        );
     }
 
     /// Adds the files of a list, those that stand later in it first; `origin` is where the list stands.
@@ -92,7 +96,7 @@ impl Collected {
             }
             let read = selection::file_content(Path::new(name)).and_then(|content| {
                 let rules = Rules::read(name, &content)?;
-                Ok((Source { name: name.into(), content }, rules))
+                Ok((Source { name: name.into(), is_file: true, content }, rules))
             });
             self.add(read);
         }
@@ -136,7 +140,10 @@ mod tests {
         given.add_line("one", Collective::Bcast, "ranks=4 -> chain");
         given.add_line("other", Collective::Bcast, "-> binary");
         assert_eq!((chosen(&given, 4), chosen(&given, 5)), ("chain", "binary"));
-        assert_eq!(given.sources[1], Source { name: "other".into(), content: b"-> binary".into() });
+        assert_eq!(
+            given.sources[1],
+            Source { name: "other".into(), is_file: false, content: b"-> binary".into() }
+        );
     }
 
     #[test]

@@ -112,6 +112,11 @@ typedef struct rustcoll_call {
     const rustcoll_operator *operator_;
 } rustcoll_call;
 
+/* What differs between two processes, and what each holds of it; the texts live as long as the process. */
+typedef struct rustcoll_difference {
+    const char *what, *own, *other;
+} rustcoll_difference;
+
 /* ---- Rust, called by the shim ---- */
 
 /* Fills in parameter number `index`; returns 0 past the last one. */
@@ -126,6 +131,11 @@ void rustcoll_start(int verbosity, int is_first_on_node, int is_first_of_job);
 /* Priority on a communicator, or -1 to stay away; a rule file may ask for one. `given`: the parameter's value, if the user set it. `components`:
  * the value of `--mca coll`, `preference`: that of the communicator's info key; either may be NULL. */
 int rustcoll_priority(int is_given, int given, const char *components, const char *preference);
+/* What this process holds that must be alike on all, as a text that lives as long as the process. `priority`: that on
+ * communicators whose info keys do not name the component. */
+const char *rustcoll_holdings(int priority);
+/* Whether two such texts differ, and how; `other` is NULL if the other process has none. */
+int rustcoll_differ(const char *own, const char *other, rustcoll_difference *difference);
 /* A communicator's state, or NULL if there is no memory. `remote_size`: ranks of the other group of an
  * inter-communicator, else 0; `local_communicator` reaches the own group. */
 void *rustcoll_communicator_new(const void *communicator, const void *local_communicator, int rank, int size,
