@@ -279,6 +279,16 @@ fn a_job_without_the_component_hears_of_faulty_rules_that_it_gives() {
 }
 
 #[test]
+fn a_job_without_the_component_hears_that_its_rules_are_not_used() {
+    let warning = "gives rules to the collective component";
+    let without = (COMPONENTS, "^han");
+    let job = right_with(&[without, (LINE, "-> linear")], &[]);
+    job.assert(job.count(warning) == 1, "one warning expected");
+    let job = right_with(&[without, (LINE, "-> linear"), (PRIORITY, "off")], &[]);
+    job.assert(job.count(warning) == 0, "it is not wanted");
+}
+
+#[test]
 fn rules_may_ask_for_nodes() {
     let line = "nodes=2 ranks_per_node=2 -> rabenseifner; nodes=4 -> binary_blocks; -> linear";
     for (ranks_on_node, expected) in [("2", "rabenseifner"), ("1", "binary_blocks"), ("3", "linear")] {
