@@ -305,6 +305,16 @@ impl Arguments {
         }
     }
 
+    /// Bytes of data: the measure, or where there is none those that this rank sends, or if it sends none receives.
+    pub fn bytes(&self) -> usize {
+        match self.send.counts.bytes() {
+            _ if self.collective == Collective::Barrier => 0,
+            _ if self.is_measured() => self.measured_bytes(),
+            0 => self.recv.counts.bytes(),
+            sent => sent,
+        }
+    }
+
     /// Whether the measure says that there is nothing to do, on any rank.
     pub fn is_empty(&self) -> bool {
         self.is_measured() && self.measured_bytes() == 0

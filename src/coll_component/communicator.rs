@@ -8,20 +8,23 @@ use super::info::Info;
 use super::job::Job;
 use super::memory::OutOfMemory;
 use super::nodes::{self, Nodes};
-use super::operation::Operation;
+use super::operation::{Course, Operation};
 use super::parameters::{self, Settings, Values, word};
 use super::pml::Error;
 use super::rules;
 use super::schedules::{Chosen, Decided, Form, Schedules, Served};
 use super::topology;
+use super::watch::{self, Subject};
 use super::work::{Group, Work, Wrapping};
 use crate::algorithms::{Collective, Cut, Graph, Problem};
 use crate::engine::call::{Counts, bind, bind_two_groups};
 use crate::engine::{LengthExchange, Plan};
+use crate::report::Kind;
 use crate::selection::Call;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
 
 /// A communicator's state.
 ///
@@ -32,7 +35,8 @@ pub struct Communicator {
     /// The handle of the communicator that reaches the own group of an inter-communicator; else the same.
     local: *const c_void,
     group: Group,
-    identifier: u32,
+    /// How log lines begin.
+    name: Arc<str>,
     below: rustcoll_below,
     /// This rank's neighbours. Open MPI adds a topology to a communicator that is complete in all else.
     graph: OnceLock<Graph>,
@@ -45,6 +49,8 @@ struct Blocking {
     work: Work,
     /// By collective: the last job.
     jobs: [Option<Job>; Collective::ALL.len()],
+    /// The calls that have not ended yet, if anybody wants to know: the component below may call others.
+    under_way: Vec<Option<(Subject, Instant)>>,
 }
 
 /// What decides how calls are served.
@@ -83,7 +89,7 @@ enum Outcome {
     /// All ranks must first tell each other their nodes.
     NodesUnknown,
     /// The component below serves it.
-    Below,
+    Below(Decision),
     /// This component does.
     Here(Planned),
 }
@@ -140,6 +146,31 @@ pub struct Decision {
     pub number: c_int,
     /// Who decided it.
     pub decided: Decided,
+    /// What it has in common with others.
+    kind: Arc<Kind>,
+}
+
+impl Decision {
+    /// `served` is the algorithm with its number, or nobody here.
+    fn new(
+        collective: Collective,
+        group: Group,
+        number: c_int,
+        served: String,
+        decided: Decided,
+    ) -> Decision {
+        let Group { size, remote, .. } = group;
+        let kind = Arc::new(Kind { size, remote, collective, served, decided: decided.in_short() });
+        Decision { number, decided, kind }
+    }
+
+    fn below(collective: Collective, group: Group, decided: Decided) -> Decision {
+        Decision::new(collective, group, 0, "below".into(), decided)
+    }
+
+    fn nothing_to_do(collective: Collective, group: Group) -> Decision {
+        Decision::new(collective, group, 0, "nobody".into(), Decided::NothingToDo)
+    }
 }
 
 impl Communicator {
@@ -150,14 +181,14 @@ impl Communicator {
         identifier: u32,
         below: rustcoll_below,
     ) -> Self {
-        let name = format!("{group}, communicator {identifier}");
+        let name: Arc<str> = format!("{group}, communicator {identifier}").into();
         let (info, faults) = Info::of(handle);
         report_faults(&faults, &name, group);
         Communicator {
             handle,
             local,
             group,
-            identifier,
+            name: Arc::clone(&name),
             below,
             graph: OnceLock::new(),
             planning: Mutex::new(Planning {
@@ -167,6 +198,7 @@ impl Communicator {
             blocking: UnsafeCell::new(Blocking {
                 work: Work::new(),
                 jobs: [const { None }; Collective::ALL.len()],
+                under_way: Vec::new(),
             }),
         }
     }
@@ -226,7 +258,7 @@ impl Communicator {
             return false;
         }
         settings.note_ran(job.planned.decision.number);
-        !log::log_enabled!(log::Level::Debug)
+        !watch::is_on()
     }
 
     /// Decides how a collective that blocks is served; nothing is posted yet.
@@ -236,28 +268,60 @@ impl Communicator {
     pub unsafe fn admit(&self, call: &rustcoll_call) -> Admission {
         let collective = Collective::ALL[call.collective as usize];
         let values = Settings::of(collective).values();
+        let start = watch::now();
         // SAFETY: by this function's contract.
         unsafe {
-            let Blocking { work, jobs } = &mut *self.blocking.get();
+            let Blocking { work, jobs, under_way } = &mut *self.blocking.get();
             let mut arguments = self.arguments(call);
             if let Err(error) = arguments.check(self.group.all()) {
                 return Admission::Illegal(error);
             }
+            let mut begin = |decision: &Decision| {
+                under_way.push(start.map(|start| (self.subject(&arguments, decision), start)));
+            };
             if arguments.is_empty() {
+                begin(&Decision::nothing_to_do(collective, self.group));
                 return Admission::Nothing;
             }
             let has_below = self.below.blocking[collective as usize] != 0;
             let planned = match self.planned(&arguments, values, Form { has_below, is_blocking: true }) {
                 Outcome::NodesUnknown => return Admission::NodesUnknown,
-                Outcome::Below => return Admission::Below,
+                Outcome::Below(decision) => {
+                    begin(&decision);
+                    return Admission::Below;
+                }
                 Outcome::Here(planned) => planned,
             };
             let Ok(wrapping) = self.obtain(work, &mut arguments, &planned, values.scratch_limit()) else {
                 work.give_back(parameters::scratch_kept());
                 return Admission::OutOfMemory;
             };
+            under_way.push(start.map(|start| (self.subject(&arguments, &planned.decision), start)));
             jobs[collective as usize] = Some(Job::new(call, values, arguments, planned, wrapping));
             Admission::Here
+        }
+    }
+
+    /// Notes that the call has ended that was admitted last, of those that have not ended yet.
+    ///
+    /// # Safety
+    /// As for [`Communicator::admit`].
+    pub unsafe fn note_ended(&self) {
+        // SAFETY: by this function's contract nobody else uses it.
+        let Blocking { under_way, .. } = unsafe { &mut *self.blocking.get() };
+        if let Some(Some((subject, start))) = under_way.pop() {
+            subject.tell(Some(start.elapsed()));
+        }
+    }
+
+    /// What is to be told of a call.
+    fn subject(&self, arguments: &Arguments, decision: &Decision) -> Subject {
+        let is_counted = decision.decided != Decided::NothingToDo;
+        Subject {
+            communicator: Arc::clone(&self.name),
+            kind: Arc::clone(&decision.kind),
+            number: is_counted.then_some(decision.number),
+            bytes: arguments.bytes(),
         }
     }
 
@@ -267,7 +331,7 @@ impl Communicator {
     /// As for [`Communicator::admit`].
     pub unsafe fn run(&self, collective: Collective) -> c_int {
         // SAFETY: by this function's contract nobody else uses it.
-        let Blocking { work, jobs } = unsafe { &mut *self.blocking.get() };
+        let Blocking { work, jobs, .. } = unsafe { &mut *self.blocking.get() };
         let Some(Job { values, arguments, planned, wrapping, .. }) = &jobs[collective as usize] else {
             return MPI_ERR_INTERN;
         };
@@ -351,9 +415,8 @@ impl Communicator {
     fn report_shortage(&self, work: &Work, arguments: &Arguments, planned: &Planned, limit: usize) {
         let needed = self.needed(work, arguments, planned);
         log::error!(
-            "{}, communicator {}: {} by {} needs {needed} bytes of temporary memory; {}",
-            self.group,
-            self.identifier,
+            "{}: {} by {} needs {needed} bytes of temporary memory; {}",
+            self.name,
             arguments.collective.name(),
             word(arguments.collective, planned.decision.number),
             match needed <= limit {
@@ -380,24 +443,30 @@ impl Communicator {
         let planned = match arguments.is_empty() {
             true => {
                 let nothing = Program::Plan(Arc::new(Plan::default()));
-                Planned {
-                    program: nothing,
-                    is_packed: false,
-                    decision: Decision { number: 0, decided: Decided::NothingToDo },
-                }
+                let decision = Decision::nothing_to_do(arguments.collective, self.group);
+                Planned { program: nothing, is_packed: false, decision }
             }
             false => match self.planned(&arguments, values, Form { has_below, is_blocking: false }) {
                 Outcome::Here(planned) => planned,
-                Outcome::Below | Outcome::NodesUnknown => return None,
+                Outcome::Below(decision) => {
+                    // It has a request of its own, of which nobody tells here.
+                    if watch::is_on() {
+                        self.subject(&arguments, &decision).tell(None);
+                    }
+                    return None;
+                }
+                Outcome::NodesUnknown => return None,
             },
         };
         let mut work = Work::new();
+        let subject = self.subject(&arguments, &planned.decision);
         let limit = values.scratch_limit();
         let Ok(wrapping) = self.obtain(&mut work, &mut arguments, &planned, limit) else {
             return Some(Err(MPI_ERR_NO_MEM));
         };
         let channel = self.channel(tag, local_tag);
-        Some(Ok(Operation::new(planned.program, arguments, wrapping, work, channel, limit, request)))
+        let course = Course::new(planned.program, limit);
+        Some(Ok(Operation { course, arguments, wrapping, channel, work, request, subject, start: None }))
     }
 
     /// Decides who serves a call and plans it, unless the last call was alike.
@@ -431,15 +500,17 @@ impl Communicator {
         };
         Settings::of(collective).note_ran(prepared.decision.number);
         log::debug!(
-            "{}, communicator {}: {} of {} bytes by {} ({})",
-            self.group,
-            self.identifier,
+            "{}: {} of {} bytes by {} ({})",
+            self.name,
             collective.name(),
             prepared.shape.call.bytes,
             word(collective, prepared.decision.number),
             prepared.decision.decided
         );
-        prepared.planned.clone().map_or(Outcome::Below, Outcome::Here)
+        match &prepared.planned {
+            Some(planned) => Outcome::Here(planned.clone()),
+            None => Outcome::Below(prepared.decision.clone()),
+        }
     }
 }
 
@@ -499,10 +570,11 @@ impl Shape {
 
 fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
     let Chosen { decided, lacks_nodes, served } = chosen;
-    let Some(Served { algorithm, number, schedule }) = served else {
-        return Prepared { shape, decision: Decision { number: 0, decided }, lacks_nodes, planned: None };
-    };
     let collective = shape.call.collective;
+    let Some(Served { algorithm, number, shown, schedule }) = served else {
+        let decision = Decision::below(collective, group, decided);
+        return Prepared { shape, decision, lacks_nodes, planned: None };
+    };
     let is_packed = collective == Collective::Bcast && shape.has_gaps && schedule.blocks > 1;
     let packed = Counts::One { count: shape.call.bytes, bytes: 1 };
     let recv = if is_packed { &packed } else { &shape.recv };
@@ -515,7 +587,7 @@ fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
         Some(exchange) => Program::Exchange(Arc::new(exchange)),
         None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
     };
-    let decision = Decision { number, decided };
+    let decision = Decision::new(collective, group, number, shown, decided);
     let planned = Planned { program, is_packed, decision: decision.clone() };
     Prepared { shape, decision, lacks_nodes, planned: Some(planned) }
 }

@@ -92,6 +92,7 @@ static int open_component(void)
 static int close_component(void)
 {
     rustcoll_stop_progress();
+    rustcoll_finish();
     return OMPI_SUCCESS;
 }
 

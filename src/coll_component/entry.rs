@@ -4,8 +4,10 @@
 use super::bindings::*;
 use super::communicator::{Admission, Communicator};
 use super::operation::Operation;
+use super::parameters::Reported;
+use super::watch::Quantity;
 use super::work::Group;
-use super::{agreement, logging, operation, parameters, priority, rules};
+use super::{agreement, logging, operation, parameters, priority, rules, watch};
 use crate::algorithms::Collective;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -73,8 +75,45 @@ extern "C" fn rustcoll_gives_rules() -> c_int {
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_start(verbosity: c_int, is_first_on_node: c_int, is_first_of_job: c_int) {
     guarded((), || {
-        logging::start(verbosity);
+        logging::start(verbosity, parameters::reported() == Reported::Calls);
         rules::announce(is_first_on_node != 0, is_first_of_job != 0);
+        watch::start(is_first_of_job != 0);
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_finish() {
+    guarded((), watch::finish);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_watch(more: c_int) {
+    watch::add_watchers(more as isize);
+}
+
+/// The collective that the shim knows by a number.
+fn collective(number: c_int) -> Collective {
+    Collective::ALL[number as usize]
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_counted_numbers(number: c_int) -> c_int {
+    guarded(0, || watch::counted_numbers(collective(number)) as c_int)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_counted(number: c_int, quantity: c_int, sums: *mut c_void) {
+    guarded((), || {
+        let quantity = [Quantity::Calls, Quantity::Bytes, Quantity::Time][quantity as usize];
+        for (index, sum) in watch::counted(collective(number), quantity).enumerate() {
+            // SAFETY: the shim passes room for as many sums as there are numbers, of 8 bytes each.
+            unsafe {
+                match quantity {
+                    Quantity::Time => sums.cast::<f64>().add(index).write(sum as f64 * 1e-9),
+                    Quantity::Calls | Quantity::Bytes => sums.cast::<u64>().add(index).write(sum),
+                }
+            }
+        }
     });
 }
 
@@ -149,7 +188,8 @@ extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_
     unsafe {
         let communicator = &*state.cast::<Communicator>();
         let call = &*call;
-        if !communicator.admit_again(call) {
+        let is_repeated = communicator.admit_again(call);
+        if !is_repeated {
             let admit = || guarded(None, || Some(communicator.admit(call)));
             let mut admission = admit();
             if let Some(Admission::NodesUnknown) = admission {
@@ -162,16 +202,29 @@ extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_
             }
             match admission {
                 None | Some(Admission::NodesUnknown) => return MPI_ERR_INTERN,
-                Some(Admission::Nothing) => return MPI_SUCCESS,
+                Some(Admission::Nothing) => {
+                    guarded((), || communicator.note_ended());
+                    return MPI_SUCCESS;
+                }
                 Some(Admission::Below) => return RUSTCOLL_BELOW,
                 Some(Admission::OutOfMemory) => return MPI_ERR_NO_MEM,
                 Some(Admission::Illegal(error)) => return error,
                 Some(Admission::Here) => {}
             }
         }
-        let run = || communicator.run(Collective::ALL[call.collective as usize]);
-        ending_the_job(communicator.handle(), MPI_ERR_INTERN, run)
+        let run = || communicator.run(collective(call.collective));
+        let status = ending_the_job(communicator.handle(), MPI_ERR_INTERN, run);
+        if !is_repeated {
+            guarded((), || communicator.note_ended());
+        }
+        status
     }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_ended_below(state: *mut c_void) {
+    // SAFETY: the shim passes the communicator's state, on which no other collective that blocks runs.
+    guarded((), || unsafe { (*state.cast::<Communicator>()).note_ended() });
 }
 
 #[unsafe(no_mangle)]
@@ -233,6 +286,11 @@ fn signatures_agree() {
     ];
     let _ = [header::rustcoll_communicator_free as unsafe extern "C" fn(_), rustcoll_communicator_free];
     let _ = [header::rustcoll_run as unsafe extern "C" fn(_, _) -> _, rustcoll_run];
+    let _ = [header::rustcoll_ended_below as unsafe extern "C" fn(_), rustcoll_ended_below];
+    let _ = [header::rustcoll_finish as unsafe extern "C" fn(), rustcoll_finish];
+    let _ = [header::rustcoll_watch as unsafe extern "C" fn(_), rustcoll_watch];
+    let _ = [header::rustcoll_counted_numbers as unsafe extern "C" fn(_) -> _, rustcoll_counted_numbers];
+    let _ = [header::rustcoll_counted as unsafe extern "C" fn(_, _, _), rustcoll_counted];
     let _ = [header::rustcoll_prepare as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _, rustcoll_prepare];
     let _ = [header::rustcoll_operation_start as unsafe extern "C" fn(_), rustcoll_operation_start];
     let _ = [header::rustcoll_operation_free as unsafe extern "C" fn(_), rustcoll_operation_free];

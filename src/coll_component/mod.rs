@@ -22,4 +22,5 @@ mod priority;
 mod rules;
 mod schedules;
 mod topology;
+mod watch;
 mod work;

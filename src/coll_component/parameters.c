@@ -123,8 +123,9 @@ static void register_number(const mca_base_component_t *component, const rustcol
         0 < parameter->minimum
             ? new_number_enumerator(parameter->name, parameter->words[0], 0, parameter->minimum)
             : new_word_enumerator(parameter->name, parameter->words);
-    register_integer(component, parameter->name, parameter->description, enumerator, MCA_BASE_VAR_FLAG_SETTABLE,
-                     OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL, parameter->value);
+    register_integer(component, parameter->name, parameter->description, enumerator,
+                     parameter->is_fixed ? 0 : MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+                     parameter->is_fixed ? MCA_BASE_VAR_SCOPE_READONLY : MCA_BASE_VAR_SCOPE_ALL, parameter->value);
     OBJ_RELEASE(enumerator);
     if (NULL != parameter->variable) {
         register_variable(component, parameter);
@@ -153,6 +154,7 @@ void rustcoll_register_parameters(const mca_base_component_t *component)
             register_number(component, &parameter);
         }
     }
+    rustcoll_register_counters(component);
 }
 
 int rustcoll_refused_parameter(const char **parameter, const char **legal)

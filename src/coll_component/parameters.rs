@@ -4,7 +4,7 @@ use super::bindings::rustcoll_parameter;
 use crate::algorithms::{Algorithm, Collective, Parameter};
 use crate::selection::Parameters;
 use crate::selection::nearest::nearest;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering::Relaxed};
@@ -68,6 +68,33 @@ static SCRATCH_KEPT: AtomicI32 = AtomicI32::new(64 << 10);
 
 /// Whether a job with faulty rules ends: a number of [`SWITCH`].
 static RULES_STRICT: AtomicI32 = AtomicI32::new(0);
+
+/// What is reported: a number of [`Reported::WORDS`].
+static REPORT: AtomicI32 = AtomicI32::new(0);
+
+/// What the user is told of the calls that a job made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reported {
+    /// Nothing.
+    Nothing,
+    /// A table when MPI ends.
+    Summary,
+    /// The same, and each call.
+    Calls,
+}
+
+impl Reported {
+    const WORDS: [&str; 3] = ["none", "summary", "calls"];
+}
+
+/// What the user wants to be told.
+pub fn reported() -> Reported {
+    match REPORT.load(Relaxed) {
+        1 => Reported::Summary,
+        2 => Reported::Calls,
+        _ => Reported::Nothing,
+    }
+}
 
 /// The rule files.
 static RULES_FILE: Text = Text::new();
@@ -207,8 +234,18 @@ struct Registered {
     description: CString,
     kept: Kept,
     variable: Option<(CString, Words, &'static AtomicI32)>,
-    /// Whether choices depend on its value, so that this must be equal on all ranks.
-    is_shared: bool,
+    role: Role,
+}
+
+/// What a parameter's value is good for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Choices depend on it, so it must be equal on all ranks.
+    Shared,
+    /// Each rank may have its own.
+    Own,
+    /// It is only read when the job starts.
+    Fixed,
 }
 
 /// What a parameter's value may be, and where it is kept.
@@ -240,6 +277,7 @@ impl Registered {
             words,
             minimum,
             value,
+            is_fixed: c_int::from(self.role == Role::Fixed),
             variable: variable.map_or(ptr::null(), |(name, ..)| name.as_ptr()),
             variable_words: variable.map_or(ptr::null(), |(_, words, _)| words.pointers.as_ptr()),
             variable_value: variable.map_or(ptr::null_mut(), |(.., value)| value.as_ptr()),
@@ -266,10 +304,10 @@ static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
 });
 
 /// The parameters that hold for all collectives.
-fn general() -> [Registered; 3] {
+fn general() -> [Registered; 4] {
     [
         Registered {
-            is_shared: true,
+            role: Role::Shared,
             ..general_parameter(
                 "reproducible",
                 "Whether an element of a reduction depends only on the number of ranks and on their values of it; on \
@@ -294,6 +332,14 @@ fn general() -> [Registered; 3] {
             1,
             &SCRATCH_KEPT,
         ),
+        fixed(general_parameter(
+            "report",
+            "What is told of the calls of a job: summary, a table when it ends, of the calls of its first rank; calls, \
+             that and a line for each call of each rank",
+            &Reported::WORDS,
+            0,
+            &REPORT,
+        )),
     ]
 }
 
@@ -307,13 +353,13 @@ fn rule_parameters() -> [Registered; 3] {
             &RULES_FILE,
         ),
         text_parameter(alias, &format!("Another name of {PREFIX}{file}"), &DYNAMIC_RULES_FILENAME),
-        general_parameter(
+        fixed(general_parameter(
             "rules_strict",
             "Whether a job ends if the rules that it is given have faults; else it warns and leaves them out",
             &SWITCH,
             0,
             &RULES_STRICT,
-        ),
+        )),
     ]
 }
 
@@ -323,8 +369,12 @@ fn text_parameter(name: &str, description: &str, value: &'static Text) -> Regist
         description: text(description),
         kept: Kept::Text(value),
         variable: None,
-        is_shared: false,
+        role: Role::Fixed,
     }
+}
+
+fn fixed(parameter: Registered) -> Registered {
+    Registered { role: Role::Fixed, ..parameter }
 }
 
 fn general_parameter(
@@ -341,7 +391,7 @@ fn general_parameter(
         description,
         kept: Kept::Number { words, minimum, value },
         variable: None,
-        is_shared: false,
+        role: Role::Own,
     }
 }
 
@@ -379,7 +429,7 @@ fn algorithm_parameter(collective: Collective) -> Registered {
         description: text(&format!("Algorithm of {name}; {AUTOMATIC} follows the selection rules")),
         kept: Kept::Number { words: words(AUTOMATIC), minimum: 0, value: &settings.algorithm },
         variable: Some((text(&format!("{name}_ran")), words(BELOW), &settings.ran)),
-        is_shared: true,
+        role: Role::Shared,
     }
 }
 
@@ -403,13 +453,13 @@ fn shaping_parameter(collective: Collective, parameter: Parameter) -> Registered
             },
         },
         variable: None,
-        is_shared: true,
+        role: Role::Shared,
     }
 }
 
 /// What the user sets of the parameters that must be equal on all ranks, but for rules, as names and values.
 pub fn shaping() -> String {
-    let shared = REGISTERED.iter().filter(|parameter| parameter.is_shared);
+    let shared = REGISTERED.iter().filter(|parameter| parameter.role == Role::Shared);
     shared.filter_map(Registered::setting).collect::<Vec<_>>().join(", ")
 }
 

@@ -9,7 +9,7 @@ use crate::algorithms::{
     Algorithm, Collective, Graph, Parameter, Problem, Reason, Requirement, default_radix, legal_radix,
 };
 use crate::schedule::Schedule;
-use crate::selection::{Call, Choice, Origin, Parameters, Table};
+use crate::selection::{BUILT_IN_NAME, Call, Choice, Origin, Parameters, Table};
 use std::collections::HashSet;
 use std::ffi::c_int;
 use std::fmt;
@@ -27,7 +27,7 @@ const MOST_SEGMENTS: usize = 16384;
 pub struct Schedules {
     group: Group,
     /// How log lines begin.
-    name: String,
+    name: Arc<str>,
     known: Vec<Known>,
     /// What the communicator was created with.
     info: Info,
@@ -79,6 +79,8 @@ pub struct Served<'a> {
     pub algorithm: &'static Algorithm,
     /// Its number among the collective's.
     pub number: c_int,
+    /// Its name with the parameters that shape its schedule.
+    pub shown: String,
     /// Its schedule.
     pub schedule: &'a Arc<Schedule>,
 }
@@ -104,6 +106,15 @@ impl Decided {
     fn is_forced(&self) -> bool {
         matches!(self, Decided::Parameter | Decided::Info)
     }
+
+    /// In short, for a table: of a rule the file and line.
+    pub fn in_short(&self) -> String {
+        match self {
+            Decided::Rule(Origin { file, line, .. }) if &**file == BUILT_IN_NAME => format!("default:{line}"),
+            Decided::Rule(Origin { file, line, .. }) => format!("{file}:{line}"),
+            other => other.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Decided {
@@ -121,7 +132,7 @@ impl fmt::Display for Decided {
 
 impl Schedules {
     /// None yet, on a communicator that was created with some info keys.
-    pub fn new(group: Group, name: String, info: Info) -> Self {
+    pub fn new(group: Group, name: Arc<str>, info: Info) -> Self {
         let tables = [const { None }; Collective::ALL.len()];
         Schedules { group, name, known: Vec::new(), info, tables, nodes: None, reported: HashSet::new() }
     }
@@ -149,7 +160,8 @@ impl Schedules {
                 let mut problem = self.problem(call, algorithm, parameters);
                 (problem.in_place, problem.root, problem.graph) = (in_place, root, graph);
                 let number = number(algorithm);
-                Some(Served { algorithm, number, schedule: self.schedule(algorithm, problem) })
+                let shown = describe(algorithm, &problem);
+                Some(Served { algorithm, number, shown, schedule: self.schedule(algorithm, problem) })
             }
         };
         Some(Chosen { decided, lacks_nodes, served })
@@ -311,13 +323,7 @@ impl Schedules {
     fn schedule(&mut self, algorithm: &'static Algorithm, problem: Problem) -> &Arc<Schedule> {
         let is_it = |known: &Known| ptr::eq(known.algorithm, algorithm) && known.problem == problem;
         let position = self.known.iter().position(is_it).unwrap_or_else(|| {
-            log::info!(
-                "{}: {} by {}{}",
-                self.name,
-                algorithm.collective.name(),
-                algorithm.name,
-                describe(algorithm, &problem)
-            );
+            log::info!("{}: {} by {}", self.name, algorithm.collective.name(), describe(algorithm, &problem));
             if self.known.len() == MOST_SCHEDULES {
                 self.known.clear();
             }
@@ -343,7 +349,7 @@ fn shaped(choice: Choice, shape: impl FnOnce(Parameters) -> Parameters) -> Choic
     }
 }
 
-/// The parameters that shape a schedule, for the log.
+/// An algorithm with the parameters that shape its schedule.
 fn describe(algorithm: &Algorithm, problem: &Problem) -> String {
     let value = |parameter: &Parameter| match parameter {
         Parameter::Radix => format!(", radix {}", problem.radix),
@@ -352,5 +358,9 @@ fn describe(algorithm: &Algorithm, problem: &Problem) -> String {
     };
     let nodes = problem.nodes.iter().max().map_or(1, |last| last + 1);
     let nodes = if algorithm.takes_nodes() { format!(", nodes {nodes}") } else { String::new() };
-    algorithm.parameters.iter().map(value).chain([nodes]).collect()
+    [algorithm.name.to_owned()]
+        .into_iter()
+        .chain(algorithm.parameters.iter().map(value))
+        .chain([nodes])
+        .collect()
 }

@@ -34,6 +34,7 @@ typedef struct rustcoll_parameter {
     const char *const *words;  /* words[i] stands for the value i; ends with NULL */
     int minimum;               /* numbers from here up are legal beside the words; 0: words only */
     int *value;
+    int is_fixed;              /* the value is only read when the job starts */
     const char *variable;      /* name of a performance variable that goes with it, or NULL */
     const char *const *variable_words;
     int *variable_value;
@@ -128,6 +129,8 @@ const char *rustcoll_unknown_parameter(const char **nearest);
 int rustcoll_gives_rules(void);
 /* Starts logging at a verbosity from 0 to 100, and tells of faults of the user's rules. */
 void rustcoll_start(int verbosity, int is_first_on_node, int is_first_of_job);
+/* Prints the report, if the user wants one. */
+void rustcoll_finish(void);
 /* Priority on a communicator, or -1 to stay away; a rule file may ask for one. `given`: the parameter's value, if the user set it. `components`:
  * the value of `--mca coll`, `preference`: that of the communicator's info key; either may be NULL. */
 int rustcoll_priority(int is_given, int given, const char *components, const char *preference);
@@ -142,8 +145,10 @@ void *rustcoll_communicator_new(const void *communicator, const void *local_comm
                                 int remote_size, unsigned identifier, const rustcoll_below *below);
 void rustcoll_communicator_free(void *state);
 
-/* Runs a collective to its end: an MPI error code, or RUSTCOLL_BELOW. */
+/* Runs a collective to its end: an MPI error code, or RUSTCOLL_BELOW; then rustcoll_ended_below is to be called when the
+ * component below has ended it. */
 int rustcoll_run(void *state, const rustcoll_call *call);
+void rustcoll_ended_below(void *state);
 
 /* Prepares a collective that does not block, under a tag of its own, on the local communicator under another one; what
  * `call` points to need not live on. An MPI error code, or RUSTCOLL_BELOW. `request` is what rustcoll_shim_complete
@@ -156,6 +161,14 @@ void rustcoll_operation_start(void *operation);
 void rustcoll_operation_free(void *operation);
 /* Goes on with all collectives that are under way; how many were completed. */
 int rustcoll_progress(void);
+
+/* What tools may count of the calls of a collective, by the numbers of algorithms, with the component below first: how
+ * many numbers, and the sums so far (unsigned long long; of time double, in seconds). */
+enum rustcoll_quantity { RUSTCOLL_CALLS, RUSTCOLL_BYTES, RUSTCOLL_TIME, RUSTCOLL_QUANTITIES };
+int rustcoll_counted_numbers(int collective);
+void rustcoll_counted(int collective, int quantity, void *sums);
+/* There are more tools that count, or fewer. */
+void rustcoll_watch(int more);
 
 /* ---- the shim, called by Rust ---- */
 

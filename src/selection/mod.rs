@@ -40,6 +40,9 @@ use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::LazyLock;
 
+/// By this name origins tell of the rules that are compiled in.
+pub const BUILT_IN_NAME: &str = "the built-in rules";
+
 /// A text of rules is at most so many bytes long.
 pub const LONGEST_TEXT: usize = 1 << 20;
 
@@ -172,7 +175,7 @@ impl Rules {
     pub fn built_in() -> &'static Rules {
         static BUILT_IN: LazyLock<Rules> = LazyLock::new(|| {
             let text = include_str!("../../selection-rules/default.toml");
-            Rules::parse("the built-in rules", text).expect("tested with the library")
+            Rules::parse(BUILT_IN_NAME, text).expect("tested with the library")
         });
         &BUILT_IN
     }
