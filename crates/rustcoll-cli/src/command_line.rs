@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// Schedules are made for at most so many ranks.
 const MOST_RANKS: usize = 1 << 16;
 
-/// The verifier keeps the schedules of all ranks.
-const MOST_RANKS_VERIFIED: usize = 1024;
+/// Whoever goes through numbers of ranks does so up to here.
+const MOST_RANKS_IN_TURN: usize = 1024;
 
 /// A vector is cut into at most so many segments.
 const MOST_SEGMENTS: i64 = 1 << 14;
@@ -156,6 +156,22 @@ pub enum RulesCommand {
     },
     /// Says which rule decides a call, and why each earlier one does not
     Explain(ExplainOptions),
+    /// Says where two rule files decide differently
+    Diff(DiffOptions),
+}
+
+/// Of `rustcoll rules diff`.
+#[derive(Args, Debug)]
+pub struct DiffOptions {
+    /// A rule file; - is the standard input. Where no rule of a file matches, the default rules decide
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub one: PathBuf,
+    /// Another one; the default rules alone unless given
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub other: Option<PathBuf>,
+    /// Numbers of ranks, both ends included
+    #[arg(long, default_value = "1..64", value_parser = numbers_of_ranks)]
+    pub ranks: RangeInclusive<usize>,
 }
 
 /// Of `rustcoll rules explain`.
@@ -242,7 +258,7 @@ fn any_ranks(text: &str) -> Result<usize, String> {
 
 fn numbers_of_ranks(text: &str) -> Result<RangeInclusive<usize>, String> {
     let range = quantity::range(text, quantity::number)?;
-    let bounds = 1..=MOST_RANKS_VERIFIED;
+    let bounds = 1..=MOST_RANKS_IN_TURN;
     Ok(within(*range.start(), bounds.clone())?..=within(*range.end(), bounds)?)
 }
 

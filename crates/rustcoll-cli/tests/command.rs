@@ -338,3 +338,27 @@ fn a_reader_who_has_seen_enough_does_no_harm() {
     let result = child.wait_with_output().unwrap();
     assert_eq!((result.status.code(), result.stderr.len()), (Some(0), 0));
 }
+
+#[test]
+fn two_files_are_compared() {
+    let folder = folder("differences");
+    let file = |name: &str, rules: &str| {
+        let path = folder.join(name);
+        fs::write(&path, rules).unwrap();
+        path.display().to_string()
+    };
+    let bruck = "[[alltoall]]\nalgorithm = \"bruck\"\nradix = 2\n";
+    let pairwise = "[[alltoall]]\nalgorithm = \"pairwise\"\n";
+    let one = file("one.toml", &format!("{bruck}bytes = \"..1KiB\"\n{pairwise}"));
+    let other = file("other.toml", &format!("{bruck}bytes = \"..2KiB\"\nranks = \"..6\"\n{pairwise}"));
+    assert_eq!(
+        rustcoll(&format!("rules diff {one} {other} --ranks 5..9")).wrong(),
+        format!(
+            "alltoall ranks=5..6 bytes=1025..2048: pairwise ({one}:5:1) | bruck, radix 2 ({other}:1:1)\n\
+             alltoall ranks=7..9 bytes=0..1024: bruck, radix 2 ({one}:1:1) | pairwise ({other}:6:1)\n"
+        )
+    );
+    assert_eq!(rustcoll(&format!("rules diff {one} {one} --ranks 5..9")).right(), "");
+    assert_eq!(rustcoll("rules diff selection-rules/default.toml").right(), "");
+    assert!(rustcoll(&format!("rules diff {one} missing.toml")).refused(1).contains("missing.toml"));
+}
