@@ -90,8 +90,8 @@ pub struct ScheduleOptions {
     /// ranks would have to tell each other before are taken to be known
     #[arg(long, requires = "bytes", conflicts_with = "rank")]
     pub goal: bool,
-    /// With --goal, the bytes of the vector, or of each block where there is one for each rank or neighbour; between two
-    /// groups, of each of the first group's. Units are B, KiB, MiB and GiB, or K, M and G
+    /// With --goal, the bytes of the vector, or of each block where there is one for each rank or neighbour; in a
+    /// reduce-scatter between two groups, of each of the first group's. Units are B, KiB, MiB and GiB, or K, M and G
     #[arg(long, requires = "goal", value_parser = quantity::bytes)]
     pub bytes: Option<usize>,
 }
@@ -180,6 +180,9 @@ pub struct ExplainOptions {
     /// Rule files, later ones first; - is the standard input. The default rules come last
     #[arg(value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
+    /// Rules in a line, as in coll_rustcoll_<collective>_rules; they come before those of files
+    #[arg(long)]
+    pub line: Option<String>,
     /// The collective
     #[arg(long, value_parser = collectives())]
     pub collective: Collective,
@@ -208,7 +211,7 @@ pub struct ExplainOptions {
     #[arg(long)]
     pub not_commutative: bool,
     /// Whether the operator is one of MPI's own; not known unless given
-    #[arg(long)]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub predefined: Option<bool>,
     /// The result must be reproducible
     #[arg(long)]

@@ -285,6 +285,27 @@ fn later_files_come_first_and_the_default_rules_last() {
 }
 
 #[test]
+fn rules_in_a_line_come_before_files() {
+    let explain =
+        "rules explain selection-rules/t3e-atlas.toml --collective allreduce --ranks 8 --bytes 1MiB";
+    let lines = ["predefined->recursive_doubling;->linear", "predefined->reccursive_doubling"];
+    let [right, wrong] = lines.map(|line| format!("{explain} --line {line}"));
+    assert_eq!(
+        rustcoll(&right).right(),
+        "coll_rustcoll_allreduce_rules:1:1: recursive_doubling: predefined=true is not met: not known\n\
+         coll_rustcoll_allreduce_rules:1:32: linear: matches\nlinear serves it\n"
+    );
+    for (option, expected) in [
+        ("--predefined", "recursive_doubling serves it"),
+        ("--predefined=true", "recursive_doubling serves it"),
+        ("--predefined=false", "linear serves it"),
+    ] {
+        assert_eq!(last_line(&rustcoll(&format!("{right} {option}")).right()), expected);
+    }
+    assert!(rustcoll(&wrong).refused(1).contains("unknown allreduce algorithm `reccursive_doubling`"));
+}
+
+#[test]
 fn explanations_are_given_to_programs_too() {
     let line = "rules explain - --collective alltoall --ranks 9 --bytes 64 --format json";
     let rules = "[[alltoall]]\nranks = \"..8\"\nalgorithm = \"below\"\n[[alltoall]]\nalgorithm = \"bruck\"\nradix = 3\n";

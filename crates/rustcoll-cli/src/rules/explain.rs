@@ -4,7 +4,7 @@ use super::choice;
 use crate::command_line::{ExplainOptions, Format};
 use crate::failure::{Failure, Outcome};
 use crate::problem::below;
-use rustcoll::selection::{Call, Choice, Explanation, Measure, Verdict, keys};
+use rustcoll::selection::{Call, Choice, Explanation, Measure, Rules, Verdict, keys};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// Prints what the rules say to a call, up to the one that decides.
 pub fn run(options: &ExplainOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let call = call(options)?;
-    let rules = super::in_order(options.files.iter().map(PathBuf::as_path))?;
+    let rules = rules(options)?;
     let mut explanations = rules.explain(&call);
     let deciding = explanations.iter().position(|explanation| explanation.verdict == Verdict::Matches);
     explanations.truncate(deciding.map_or(explanations.len(), |position| position + 1));
@@ -27,6 +27,15 @@ pub fn run(options: &ExplainOptions, output: &mut impl Write) -> Result<Outcome,
         Format::Json => writeln!(output, "{:#}", as_json(&explanations, choice))?,
     }
     Ok(Outcome::Right)
+}
+
+/// The line's rules before those of files.
+fn rules(options: &ExplainOptions) -> Result<Rules, Failure> {
+    let rules = super::in_order(options.files.iter().map(PathBuf::as_path))?;
+    let Some(line) = &options.line else { return Ok(rules) };
+    let name = format!("coll_rustcoll_{}_rules", options.collective.name());
+    let first = Rules::parse_line(&name, options.collective, line);
+    first.map(|first| first.followed_by(&rules)).map_err(|faults| Failure::Input(faults.to_string()))
 }
 
 /// The call that the options describe. Fails if one of them says nothing about calls of the collective.
