@@ -27,7 +27,7 @@ mod table;
 pub use decisions::{Decision, Difference, Piece};
 pub use error::{Note, Origin, RuleError, RuleErrors};
 pub use explain::{Explanation, Verdict};
-pub use load::content;
+pub use load::file_content;
 pub use measure::Measure;
 pub use reading::{algorithm_names, keys};
 pub use table::Table;
