@@ -191,7 +191,8 @@ pub struct Arguments {
     pub operator: rustcoll_operator,
 }
 
-const NO_OPERATOR: rustcoll_operator = rustcoll_operator { handle: ptr::null(), commutative: 1 };
+const NO_OPERATOR: rustcoll_operator =
+    rustcoll_operator { handle: ptr::null(), commutative: 1, predefined: 1 };
 
 impl Arguments {
     /// An allgather in place of so many bytes from each rank, for the component's own use.

@@ -4,13 +4,15 @@ use super::arguments::Arguments;
 use super::bindings::*;
 use super::channel::{Channel, Line};
 use super::exchanging::Exchanging;
+use super::info::Info;
 use super::job::Job;
 use super::memory::OutOfMemory;
-use super::nodes;
+use super::nodes::{self, Nodes};
 use super::operation::Operation;
 use super::parameters::{self, Settings, Values, word};
 use super::pml::Error;
-use super::schedules::{Chosen, Decided, Schedules, Served, may_take_nodes};
+use super::rules;
+use super::schedules::{Chosen, Decided, Form, Schedules, Served};
 use super::topology;
 use super::work::{Group, Work, Wrapping};
 use crate::algorithms::{Collective, Cut, Graph, Problem};
@@ -70,8 +72,20 @@ struct Shape {
 struct Prepared {
     shape: Shape,
     decision: Decision,
+    /// Whether it may be decided otherwise once the ranks' nodes are known.
+    lacks_nodes: bool,
     /// `None`: the component below.
     planned: Option<Planned>,
+}
+
+/// What becomes of a call.
+enum Outcome {
+    /// All ranks must first tell each other their nodes.
+    NodesUnknown,
+    /// The component below serves it.
+    Below,
+    /// This component does.
+    Here(Planned),
 }
 
 /// How a collective that blocks is served.
@@ -136,6 +150,9 @@ impl Communicator {
         identifier: u32,
         below: rustcoll_below,
     ) -> Self {
+        let name = format!("{group}, communicator {identifier}");
+        let (info, faults) = Info::of(handle);
+        report_faults(&faults, &name, group);
         Communicator {
             handle,
             local,
@@ -144,7 +161,7 @@ impl Communicator {
             below,
             graph: OnceLock::new(),
             planning: Mutex::new(Planning {
-                schedules: Schedules::new(group, identifier),
+                schedules: Schedules::new(group, name, info),
                 last: [const { None }; Collective::ALL.len()],
             }),
             blocking: UnsafeCell::new(Blocking {
@@ -230,10 +247,11 @@ impl Communicator {
                 return Admission::Nothing;
             }
             let has_below = self.below.blocking[collective as usize] != 0;
-            if may_take_nodes(collective) && self.lacks_nodes(&arguments, values, has_below) {
-                return Admission::NodesUnknown;
-            }
-            let Some(planned) = self.planned(&arguments, values, has_below) else { return Admission::Below };
+            let planned = match self.planned(&arguments, values, Form { has_below, is_blocking: true }) {
+                Outcome::NodesUnknown => return Admission::NodesUnknown,
+                Outcome::Below => return Admission::Below,
+                Outcome::Here(planned) => planned,
+            };
             let Ok(wrapping) = self.obtain(work, &mut arguments, &planned, values.scratch_limit()) else {
                 work.give_back(parameters::scratch_kept());
                 return Admission::OutOfMemory;
@@ -250,22 +268,22 @@ impl Communicator {
     pub unsafe fn run(&self, collective: Collective) -> c_int {
         // SAFETY: by this function's contract nobody else uses it.
         let Blocking { work, jobs } = unsafe { &mut *self.blocking.get() };
-        let Some(Job { arguments, planned, wrapping, .. }) = &jobs[collective as usize] else {
+        let Some(Job { values, arguments, planned, wrapping, .. }) = &jobs[collective as usize] else {
             return MPI_ERR_INTERN;
         };
         let channel = self.channel(tag(collective), tag(collective));
-        let limit = || Settings::of(collective).values().scratch_limit();
+        let limit = values.scratch_limit();
         let ended = match &planned.program {
             Program::Plan(plan) => {
                 work.begin(plan, wrapping).and_then(|()| work.finish(plan, channel, arguments, wrapping))
             }
             Program::Exchange(exchange) => {
-                let mut exchanging = Exchanging::new(exchange, limit());
+                let mut exchanging = Exchanging::new(exchange, limit);
                 exchanging.begin(work).and_then(|()| exchanging.finish(work, channel, arguments))
             }
         };
         if ended == Err(MPI_ERR_NO_MEM) {
-            self.report_shortage(work, arguments, planned, limit());
+            self.report_shortage(work, arguments, planned, limit);
         }
         work.give_back(parameters::scratch_kept());
         super::pml::status(ended)
@@ -299,16 +317,10 @@ impl Communicator {
             std::mem::forget(all);
         } else {
             let mut planning = self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            planning.schedules.note_nodes(nodes::numbered(&all));
+            planning.schedules.note_nodes(Nodes::new(&all));
             planning.last = [const { None }; Collective::ALL.len()];
         }
         super::pml::status(exchanged)
-    }
-
-    fn lacks_nodes(&self, arguments: &Arguments, values: Values, has_below: bool) -> bool {
-        let call = described(arguments, values, self.group);
-        let mut planning = self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        planning.schedules.lack_nodes(&call, values, has_below)
     }
 
     /// Obtains the memory of a call, unless that is more than so many bytes.
@@ -374,7 +386,10 @@ impl Communicator {
                     decision: Decision { number: 0, decided: Decided::NothingToDo },
                 }
             }
-            false => self.planned(&arguments, values, has_below)?,
+            false => match self.planned(&arguments, values, Form { has_below, is_blocking: false }) {
+                Outcome::Here(planned) => planned,
+                Outcome::Below | Outcome::NodesUnknown => return None,
+            },
         };
         let mut work = Work::new();
         let limit = values.scratch_limit();
@@ -385,16 +400,21 @@ impl Communicator {
         Some(Ok(Operation::new(planned.program, arguments, wrapping, work, channel, limit, request)))
     }
 
-    /// Decides who serves a call and plans it, unless the last call was alike. `None`: the component below.
-    fn planned(&self, arguments: &Arguments, values: Values, has_below: bool) -> Option<Planned> {
+    /// Decides who serves a call and plans it, unless the last call was alike.
+    fn planned(&self, arguments: &Arguments, values: Values, form: Form) -> Outcome {
         let collective = arguments.collective;
         let mut planning = self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let Planning { schedules, last } = &mut *planning;
         let last = &mut last[collective as usize];
         let prepared = match last {
-            Some(prepared) if prepared.shape.is_of(arguments, values, has_below) => prepared,
+            Some(prepared)
+                if prepared.shape.is_of(arguments, values, form.has_below)
+                    && !(prepared.lacks_nodes && form.is_blocking) =>
+            {
+                prepared
+            }
             _ => {
-                let shape = Shape::new(arguments, values, has_below, self.group);
+                let shape = Shape::new(arguments, values, form.has_below, self.group);
                 let has_graph = collective.cut() == Cut::Edges;
                 let graph = if has_graph { self.graph().clone() } else { Graph::default() };
                 let chosen = schedules.choose(
@@ -402,9 +422,10 @@ impl Communicator {
                     shape.in_place && collective.has_in_place(),
                     shape.root,
                     shape.values,
-                    has_below,
+                    form,
                     graph,
                 );
+                let Some(chosen) = chosen else { return Outcome::NodesUnknown };
                 last.insert(prepared(shape, chosen, self.group))
             }
         };
@@ -418,7 +439,17 @@ impl Communicator {
             word(collective, prepared.decision.number),
             prepared.decision.decided
         );
-        prepared.planned.clone()
+        prepared.planned.clone().map_or(Outcome::Below, Outcome::Here)
+    }
+}
+
+/// Tells what is wrong with a communicator's info keys, and ends the job if it is to be strict.
+fn report_faults(faults: &[String], name: &str, group: Group) {
+    if !faults.is_empty() && parameters::rules_are_strict() {
+        rules::refuse(faults, group.rank == 0);
+    }
+    if group.rank == 0 {
+        faults.iter().for_each(|fault| log::warn!("{name}: left out: {fault}"));
     }
 }
 
@@ -435,7 +466,7 @@ fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
         // Only the root knows whether it is, and a choice must not depend on what one rank knows.
         in_place: arguments.in_place && !collective.is_rooted(),
         reproducible: values.reproducible() && collective.reduces(),
-        predefined: None,
+        predefined: collective.reduces().then_some(arguments.operator.predefined != 0),
         nodes: None,
         ranks_per_node: None,
     }
@@ -456,6 +487,10 @@ impl Shape {
             && self.root == arguments.root
             && self.in_place == arguments.in_place
             && self.call.commutative == (arguments.operator.commutative != 0)
+            && self
+                .call
+                .predefined
+                .is_none_or(|predefined| predefined == (arguments.operator.predefined != 0))
             && self.has_gaps == arguments.has_gaps()
             && self.recv == arguments.recv.counts
             && self.send == arguments.send.counts
@@ -463,9 +498,9 @@ impl Shape {
 }
 
 fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
-    let Chosen { decided, served } = chosen;
+    let Chosen { decided, lacks_nodes, served } = chosen;
     let Some(Served { algorithm, number, schedule }) = served else {
-        return Prepared { shape, decision: Decision { number: 0, decided }, planned: None };
+        return Prepared { shape, decision: Decision { number: 0, decided }, lacks_nodes, planned: None };
     };
     let collective = shape.call.collective;
     let is_packed = collective == Collective::Bcast && shape.has_gaps && schedule.blocks > 1;
@@ -482,7 +517,7 @@ fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
     };
     let decision = Decision { number, decided };
     let planned = Planned { program, is_packed, decision: decision.clone() };
-    Prepared { shape, decision, planned: Some(planned) }
+    Prepared { shape, decision, lacks_nodes, planned: Some(planned) }
 }
 
 /// The tag that Open MPI reserves for a collective that blocks; those among neighbours share that of their like.

@@ -167,17 +167,31 @@ static int is_asked_for(void)
     return 0 <= rustcoll_priority(is_given, given, named_components(), NULL);
 }
 
-/* Ends a job that would run otherwise than it was asked to. One rank of a node speaks first; if the others do not come
- * to an end with it, the fault is theirs alone, and they speak as well. */
-static int give_up(const char *topic, const char *first, const char *second, const char *third)
+/* Whether the user says that this job is not to use it. */
+static int is_sent_away(void)
 {
-    if (0 != opal_process_info.my_local_rank) {
+    int given;
+    return rustcoll_given_priority(&given) && 0 > given;
+}
+
+/* Ends a job that would run otherwise than it was asked to. One rank speaks first; if the others do not come to an end
+ * with it, the fault is theirs alone, and they speak as well. */
+static int give_up(int speaks_first, const char *topic, const char *first, const char *second, const char *third)
+{
+    if (!speaks_first) {
         sleep(2);
     }
     show(topic, first, second, third);
     ompi_rte_abort(1, NULL);
     return OMPI_ERROR;
 }
+
+void rustcoll_shim_refuse_rules(const char *faults, int speaks_first)
+{
+    give_up(speaks_first, "refused-rules", faults, "", "");
+}
+
+void rustcoll_shim_leave_out_rules(const char *faults) { show("left-out-rules", faults); }
 
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
 {
@@ -186,7 +200,8 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     const char *parameter, *legal, *nearest, *unknown = rustcoll_unknown_parameter(&nearest);
     int is_refused = rustcoll_refused_parameter(&parameter, &legal);
     /* A job that has not asked for the component shall not hear of it. */
-    int is_quiet = !is_asked_for();
+    int is_quiet = !is_asked_for() && !rustcoll_gives_rules();
+    int is_first_on_node = 0 == opal_process_info.my_local_rank;
     if (!is_built_for_this_release(is_quiet)) {
         return OMPI_ERR_NOT_SUPPORTED;
     }
@@ -194,12 +209,16 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
         return OMPI_ERR_NOT_AVAILABLE;
     }
     if (is_refused) {
-        return give_up("illegal-parameter", parameter, given_value(parameter), legal);
+        return give_up(is_first_on_node, "illegal-parameter", parameter, given_value(parameter), legal);
     }
     if (NULL != unknown) {
-        return give_up("unknown-parameter", unknown, nearest, "");
+        return give_up(is_first_on_node, "unknown-parameter", unknown, nearest, "");
     }
-    rustcoll_start(rustcoll_verbosity());
+    int is_first_of_job = 0 == OPAL_PROC_MY_NAME.vpid;
+    rustcoll_start(rustcoll_verbosity(), is_first_on_node, is_first_of_job);
+    if (is_first_of_job && rustcoll_gives_rules() && !is_asked_for() && !is_sent_away()) {
+        show("unused-rules");
+    }
     return OMPI_SUCCESS;
 }
 

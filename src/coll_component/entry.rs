@@ -5,7 +5,7 @@ use super::bindings::*;
 use super::communicator::{Admission, Communicator};
 use super::operation::Operation;
 use super::work::Group;
-use super::{logging, operation, parameters, priority};
+use super::{logging, operation, parameters, priority, rules};
 use crate::algorithms::Collective;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -66,8 +66,16 @@ fn lasting(text: String) -> *const c_char {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn rustcoll_start(verbosity: c_int) {
-    guarded((), || logging::start(verbosity));
+extern "C" fn rustcoll_gives_rules() -> c_int {
+    guarded(0, || c_int::from(rules::are_given()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_start(verbosity: c_int, is_first_on_node: c_int, is_first_of_job: c_int) {
+    guarded((), || {
+        logging::start(verbosity);
+        rules::announce(is_first_on_node != 0, is_first_of_job != 0);
+    });
 }
 
 #[unsafe(no_mangle)]
@@ -80,7 +88,8 @@ extern "C" fn rustcoll_priority(
     guarded(-1, || {
         // SAFETY: the shim passes NULL or C strings that outlive the call.
         let (components, preference) = unsafe { (optional_text(components), optional_text(preference)) };
-        priority::priority((is_given != 0).then_some(given), components, preference).unwrap_or(-1)
+        let given = (is_given != 0).then_some(given).or_else(|| rules::of_job().rules.priority());
+        priority::priority(given, components, preference).unwrap_or(-1)
     })
 }
 
@@ -189,7 +198,8 @@ fn signatures_agree() {
     use super::bindings as header;
     let _ = [header::rustcoll_parameter_get as unsafe extern "C" fn(_, _) -> _, rustcoll_parameter_get];
     let _ = [header::rustcoll_unknown_parameter as unsafe extern "C" fn(_) -> _, rustcoll_unknown_parameter];
-    let _ = [header::rustcoll_start as unsafe extern "C" fn(_), rustcoll_start];
+    let _ = [header::rustcoll_gives_rules as unsafe extern "C" fn() -> _, rustcoll_gives_rules];
+    let _ = [header::rustcoll_start as unsafe extern "C" fn(_, _, _), rustcoll_start];
     let _ = [header::rustcoll_priority as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_priority];
     let _ = [
         header::rustcoll_communicator_new as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _,

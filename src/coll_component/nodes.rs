@@ -28,14 +28,33 @@ fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(OFFSET, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
 }
 
-/// The number of each rank's node, from 0 in the order of the ranks.
-pub fn numbered(identities: &[u64]) -> Arc<[u32]> {
-    let mut numbers = HashMap::new();
-    let number = |identity: &u64| {
-        let next = numbers.len() as u32;
-        *numbers.entry(*identity).or_insert(next)
-    };
-    identities.iter().map(number).collect()
+/// The ranks' nodes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Nodes {
+    /// The number of each rank's node, from 0 in the order of the ranks.
+    pub of_ranks: Arc<[u32]>,
+    /// How many there are.
+    pub number: usize,
+    /// The most ranks on one of them.
+    pub most_ranks: usize,
+}
+
+impl Nodes {
+    /// The nodes of ranks by their identities.
+    pub fn new(identities: &[u64]) -> Nodes {
+        let mut numbers = HashMap::new();
+        let mut ranks: Vec<usize> = Vec::new();
+        let number = |identity: &u64| {
+            let number = *numbers.entry(*identity).or_insert_with(|| {
+                ranks.push(0);
+                ranks.len() - 1
+            });
+            ranks[number] += 1;
+            number as u32
+        };
+        let of_ranks = identities.iter().map(number).collect();
+        Nodes { of_ranks, number: ranks.len(), most_ranks: ranks.into_iter().max().unwrap_or(0) }
+    }
 }
 
 #[cfg(test)]
@@ -44,7 +63,8 @@ mod tests {
 
     #[test]
     fn nodes_are_numbered_as_they_appear() {
-        assert_eq!(*numbered(&[70, 7, 70, 0, 7]), [0, 1, 0, 2, 1]);
+        let expected = Nodes { of_ranks: [0, 1, 0, 2, 1, 1].into(), number: 3, most_ranks: 3 };
+        assert_eq!(Nodes::new(&[70, 7, 70, 0, 7, 7]), expected);
     }
 
     #[test]

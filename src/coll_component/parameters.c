@@ -110,7 +110,14 @@ static void register_variable(const mca_base_component_t *component, const rustc
     OBJ_RELEASE(enumerator);
 }
 
-static void register_one(const mca_base_component_t *component, const rustcoll_parameter *parameter)
+/* A text. What it means is not for Open MPI to check, so it cannot be changed later. */
+static void register_text(const mca_base_component_t *component, const rustcoll_parameter *parameter)
+{
+    mca_base_component_var_register(component, parameter->name, parameter->description, MCA_BASE_VAR_TYPE_STRING, NULL,
+                                    0, 0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, parameter->text);
+}
+
+static void register_number(const mca_base_component_t *component, const rustcoll_parameter *parameter)
 {
     mca_base_var_enum_t *enumerator =
         0 < parameter->minimum
@@ -131,8 +138,8 @@ void rustcoll_register_parameters(const mca_base_component_t *component)
     priority_parameter = verbose_parameter = 0;
     priority_index = register_integer(
         component, "priority",
-        "Priority of the rustcoll component. It stays away from every communicator unless this is set, or the "
-        "component is named in the parameter coll or in the communicator's info key ompi_comm_coll_preference",
+        "Priority of the rustcoll component. It stays away from every communicator unless this or a rule file sets "
+        "it, or the component is named in the parameter coll or in the communicator's info key ompi_comm_coll_preference",
         priorities, 0, OPAL_INFO_LVL_6, MCA_BASE_VAR_SCOPE_READONLY, &priority_parameter);
     OBJ_RELEASE(priorities);
     register_integer(component, "verbose",
@@ -140,7 +147,11 @@ void rustcoll_register_parameters(const mca_base_component_t *component)
                      "every post (coll_base_verbose raises it)",
                      &mca_base_var_enum_verbose, 0, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_READONLY, &verbose_parameter);
     for (int i = 0; rustcoll_parameter_get(i, &parameter); i++) {
-        register_one(component, &parameter);
+        if (NULL != parameter.text) {
+            register_text(component, &parameter);
+        } else {
+            register_number(component, &parameter);
+        }
     }
 }
 

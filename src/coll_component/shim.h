@@ -22,12 +22,15 @@ typedef struct rustcoll_datatype {
 typedef struct rustcoll_operator {
     const void *handle;
     int commutative;
+    int predefined; /* one of MPI's own */
 } rustcoll_operator;
 
-/* A parameter that the shim registers with Open MPI, and where its value is kept. */
+/* A parameter that the shim registers with Open MPI, and where its value is kept. One that is a text has no words and no
+ * variable, and is only read when the job starts. */
 typedef struct rustcoll_parameter {
     const char *name;          /* without the component's prefix */
     const char *description;
+    char **text;               /* where its value is kept if it is a text, else NULL */
     const char *const *words;  /* words[i] stands for the value i; ends with NULL */
     int minimum;               /* numbers from here up are legal beside the words; 0: words only */
     int *value;
@@ -116,9 +119,11 @@ int rustcoll_parameter_get(int index, rustcoll_parameter *parameter);
 /* A parameter of this component that the user sets in the environment and nobody knows, or NULL; and the nearest name
  * that is known. The texts live as long as the process. */
 const char *rustcoll_unknown_parameter(const char **nearest);
-/* Starts logging at a verbosity from 0 to 100. */
-void rustcoll_start(int verbosity);
-/* Priority on a communicator, or -1 to stay away. `given`: the parameter's value, if the user set it. `components`:
+/* Whether the user gives rules, in files or lines. */
+int rustcoll_gives_rules(void);
+/* Starts logging at a verbosity from 0 to 100, and tells of faults of the user's rules. */
+void rustcoll_start(int verbosity, int is_first_on_node, int is_first_of_job);
+/* Priority on a communicator, or -1 to stay away; a rule file may ask for one. `given`: the parameter's value, if the user set it. `components`:
  * the value of `--mca coll`, `preference`: that of the communicator's info key; either may be NULL. */
 int rustcoll_priority(int is_given, int given, const char *components, const char *preference);
 /* A communicator's state, or NULL if there is no memory. `remote_size`: ranks of the other group of an
@@ -169,6 +174,9 @@ const void *rustcoll_shim_maximum(void);
 int rustcoll_shim_test(void **request, int *error);
 /* Describes the process topology of a communicator that has one. */
 void rustcoll_shim_topology(const void *communicator, rustcoll_topology *topology);
+/* Key and value of the info entry of that number that a communicator was created with; 0 past the last one. They live
+ * as long as nobody changes the entries. */
+int rustcoll_shim_info(const void *communicator, int number, const char **key, const char **value);
 /* Describes a datatype. */
 void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description);
 /* Completes the request of a collective that does not block. */
@@ -179,6 +187,10 @@ void rustcoll_shim_host_name(char *name, size_t length);
 
 /* One line for the log. */
 void rustcoll_shim_output(const char *line);
+/* Ends the job over faulty rules. `speaks_first`: at one rank of those that do so. */
+void rustcoll_shim_refuse_rules(const char *faults, int speaks_first);
+/* Tells that faulty rules are left out. */
+void rustcoll_shim_leave_out_rules(const char *faults);
 /* Ends the job; does not return. */
 void rustcoll_shim_abort(const void *communicator, const char *message);
 

@@ -61,7 +61,8 @@ static const rustcoll_datatype *describe_datatype(const struct ompi_datatype_t *
 
 static void describe_operator(description *described, struct ompi_op_t *operator_)
 {
-    described->operator_ = (rustcoll_operator) {operator_, ompi_op_is_commute(operator_)};
+    described->operator_ = (rustcoll_operator) {operator_, ompi_op_is_commute(operator_),
+                                                 ompi_op_is_intrinsic(operator_)};
     described->call.operator_ = &described->operator_;
 }
 

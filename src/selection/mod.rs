@@ -15,6 +15,7 @@ mod expression;
 mod file;
 mod foreign;
 mod line;
+mod load;
 mod measure;
 pub(crate) mod nearest;
 mod quantity;
@@ -28,6 +29,7 @@ mod writing;
 pub use decisions::{Decision, Difference, Piece};
 pub use error::{Note, Origin, RuleError, RuleErrors};
 pub use explain::{Explanation, Verdict};
+pub use load::file_content;
 pub use measure::Measure;
 pub use reading::{algorithm_names, keys};
 pub use table::Table;
@@ -147,7 +149,16 @@ impl Parameters {
         self.0[parameter as usize]
     }
 
-    fn set(&mut self, parameter: Parameter, value: Option<usize>) {
+    /// These, and where they are left at their defaults the others.
+    pub fn or(mut self, others: Parameters) -> Parameters {
+        for parameter in Parameter::ALL {
+            self.set(parameter, self.get(parameter).or(others.get(parameter)));
+        }
+        self
+    }
+
+    /// Sets one of them, or leaves it at its default.
+    pub fn set(&mut self, parameter: Parameter, value: Option<usize>) {
         self.0[parameter as usize] = value;
     }
 }
@@ -198,7 +209,7 @@ impl Rules {
         read: impl Fn(&str, &mut Vec<Fault>) -> Written,
     ) -> Result<Rules, RuleErrors> {
         if text.len() > LONGEST_TEXT {
-            return Err(refusal(name, format!("this is longer than {LONGEST_TEXT} bytes")));
+            return Err(refusal(name, load::too_long()));
         }
         let source = Source::new(name, text);
         let mut faults = Vec::new();
@@ -214,6 +225,16 @@ impl Rules {
         let lists = rules.collect();
         let rules = Rules { lists, priority, notes: source.notes(notes) };
         if faults.is_empty() { Ok(rules) } else { Err(source.errors(faults)) }
+    }
+
+    /// These rules, and for calls that none of them matches the others. What else the others say holds where these do not.
+    pub fn followed_by(mut self, others: &Rules) -> Rules {
+        for (&collective, list) in &others.lists {
+            self.lists.entry(collective).or_default().extend_from_slice(list);
+        }
+        self.priority = self.priority.or(others.priority);
+        self.notes.extend_from_slice(&others.notes);
+        self
     }
 
     /// The priority that a file asks for the component, from 0 to 100.
@@ -340,6 +361,19 @@ mod tests {
             assert_eq!(chosen(&rules, call(Bcast, size, bytes)), expected, "p = {size}, {bytes} bytes");
         }
         assert_eq!(chosen(&rules, call(Alltoall, 2, KIB)), "below");
+    }
+
+    #[test]
+    fn others_decide_where_no_rule_matches() {
+        let own = parse("priority = 7\n[[bcast]]\nranks = 4\nalgorithm = \"chain\"\n");
+        let others =
+            parse("priority = 9\n[[bcast]]\nalgorithm = \"binary\"\n[[scan]]\nalgorithm = \"linear\"\n");
+        let both = own.followed_by(&others);
+        assert_eq!(chosen(&both, call(Bcast, 4, 0)), "chain");
+        assert_eq!(chosen(&both, call(Bcast, 5, 0)), "binary");
+        assert_eq!(chosen(&both, call(Scan, 5, 0)), "linear");
+        assert_eq!(both.priority(), Some(7));
+        assert_eq!(Rules::default().followed_by(&others).priority(), Some(9));
     }
 
     #[test]

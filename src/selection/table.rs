@@ -99,6 +99,14 @@ impl Table {
         self.candidates[interval].iter().find(matches).map(|candidate| &candidate.rule)
     }
 
+    /// Whether any of its rules asks for the ranks' nodes.
+    pub fn asks_for_nodes(&self) -> bool {
+        let on_nodes = |condition: &Condition| {
+            condition.looks_at(Quantity::Nodes) || condition.looks_at(Quantity::RanksPerNode)
+        };
+        self.candidates.iter().flatten().any(|candidate| candidate.open.iter().any(on_nodes))
+    }
+
     /// Its choice, else [`Choice::Below`]: the same as that of [`Rules::choose`].
     pub fn choose(&self, call: &Call) -> Choice {
         self.rule(call).map_or(Choice::Below, |rule| rule.choice)
@@ -168,6 +176,25 @@ mod tests {
             }
         }
         assert!(decided > all / 3 && decided < all, "{decided} of {all} decided by a rule");
+    }
+
+    #[test]
+    fn a_table_tells_whether_rules_that_can_match_ask_for_nodes() {
+        for (line, expected) in [
+            ("ranks=..4 nodes=2.. -> ring; -> linear", [true, false]),
+            ("when='ranks_per_node > 2' -> ring", [true, true]),
+            ("ranks=8 ranks_per_node=2 -> ring", [false, true]),
+            ("-> recursive_doubling; nodes=2 -> linear", [false, false]),
+            ("bytes=8.. -> ring", [false, false]),
+        ] {
+            // The fourth line has a rule that never decides, which only a file of its own must not have.
+            let rules =
+                line.split(';').map(|rule| Rules::parse_line("line", Collective::Allreduce, rule).unwrap());
+            let rules = rules.fold(Rules::default(), |before, rule| before.followed_by(&rule));
+            let asks =
+                [4, 8].map(|size| rules.for_communicator(Collective::Allreduce, size, 1).asks_for_nodes());
+            assert_eq!(asks, expected, "{line}");
+        }
     }
 
     #[test]
