@@ -22,16 +22,28 @@ pub struct Written {
 }
 
 /// A rule as it is written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry {
     /// Where it begins.
     pub place: Range<usize>,
     /// Its keys and values in the order of the text.
     pub items: Vec<Item>,
+    pub standing: Standing,
+}
+
+/// How a rule came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is written so. That it never decides is a fault.
+    Written,
+    /// It is what a rule of another library means, and may ask for one thing several times. That it never decides is noted.
+    Translated,
+    /// It completes others, and need not decide.
+    Implied,
 }
 
 /// A key and its values.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Item {
     pub key: Word,
     /// None stands for `true`; several are the elements of a list.

@@ -3,7 +3,7 @@
 //! Before the arrow stand a rule's conditions, behind it the algorithm and its parameters; semicolons separate rules. A
 //! condition without a value asks for `true`. What contains spaces or semicolons stands in quotes of either kind.
 
-use super::entry::{ALGORITHM, Entry, Item, Word};
+use super::entry::{ALGORITHM, Entry, Item, Standing, Word};
 use super::error::Fault;
 use super::reading::is_condition;
 use std::ops::Range;
@@ -31,7 +31,7 @@ fn entry(text: &str, tokens: &[Range<usize>], faults: &mut Vec<Fault>) -> Option
     let mut items = side(text, &tokens[..arrow], true, faults);
     items.push(algorithm);
     items.extend(side(text, &tokens[arrow + 2..], false, faults));
-    Some(Entry { place, items })
+    Some(Entry { place, items, standing: Standing::Written })
 }
 
 /// What stands before the arrow, conditions, or behind the algorithm, its parameters. What belongs to the other side is

@@ -13,6 +13,7 @@ mod error;
 mod explain;
 mod expression;
 mod file;
+mod foreign;
 mod line;
 mod load;
 mod measure;
@@ -23,6 +24,7 @@ mod reading;
 #[cfg(test)]
 mod samples;
 mod table;
+mod writing;
 
 pub use decisions::{Decision, Difference, Piece};
 pub use error::{Note, Origin, RuleError, RuleErrors};
@@ -31,11 +33,13 @@ pub use load::file_content;
 pub use measure::Measure;
 pub use reading::{algorithm_names, keys};
 pub use table::Table;
+pub use writing::Conversion;
 
 use crate::algorithms::{Algorithm, Collective, Parameter, Reason};
 use condition::Condition;
 use entry::Written;
 use error::{Fault, Source};
+pub use foreign::Format;
 use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::LazyLock;
@@ -139,7 +143,7 @@ impl PartialEq for Choice {
 }
 
 /// The parameters that a rule sets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Parameters([Option<usize>; Parameter::ALL.len()]);
 
 impl Parameters {
@@ -191,7 +195,7 @@ impl Rules {
     /// Reads the text of a rule file. Fails if it is longer than [`LONGEST_TEXT`] or holds no rules, and with every fault
     /// that a rule has.
     pub fn parse(name: &str, text: &str) -> Result<Rules, RuleErrors> {
-        Rules::of_entries(name, text, file::read)
+        Rules::of_entries(name, text, |text, faults| Format::of(text).read(text, faults))
     }
 
     /// Reads the rules of one collective from a line; its name is for messages. Fails as [`Rules::parse`] does.
@@ -212,15 +216,17 @@ impl Rules {
         }
         let source = Source::new(name, text);
         let mut faults = Vec::new();
-        let Written { priority, lists, notes } = read(text, &mut faults);
-        let is_empty = priority.is_none() && lists.iter().all(|(_, entries)| entries.is_empty());
+        let Written { priority, lists, mut notes } = read(text, &mut faults);
+        let is_empty =
+            priority.is_none() && notes.is_empty() && lists.iter().all(|(_, entries)| entries.is_empty());
         if faults.is_empty() && is_empty {
             return Err(refusal(name, "there are no rules".into()));
         }
         let rules = lists.iter().map(|(collective, entries)| {
-            (*collective, reading::rules(*collective, entries, &source, &mut faults))
+            (*collective, reading::rules(*collective, entries, &source, &mut faults, &mut notes))
         });
-        let rules = Rules { lists: rules.collect(), priority, notes: source.notes(notes) };
+        let lists = rules.collect();
+        let rules = Rules { lists, priority, notes: source.notes(notes) };
         if faults.is_empty() { Ok(rules) } else { Err(source.errors(faults)) }
     }
 
@@ -288,6 +294,14 @@ impl Choice {
         match self {
             Choice::Below => None,
             Choice::Use { algorithm, .. } => Some(algorithm),
+        }
+    }
+
+    /// Its parameters; none are set for whoever is below.
+    pub fn parameters(&self) -> Parameters {
+        match self {
+            Choice::Below => Parameters::default(),
+            Choice::Use { parameters, .. } => *parameters,
         }
     }
 

@@ -56,12 +56,15 @@ impl Candidate {
 
     /// The same for calls of so many bytes; None if it never matches them.
     fn of_bytes(&self, bytes: usize) -> Option<Candidate> {
-        let (on_bytes, open): (Vec<_>, Vec<_>) = self.open.iter().cloned().partition(is_on_bytes);
         let is_met = |condition: &Condition| match condition {
-            Condition::Quantity(_, wanted) => wanted.contains(bytes),
-            Condition::Property(..) | Condition::When(_) => true,
+            Condition::Quantity(Quantity::Bytes, wanted) => wanted.contains(bytes),
+            Condition::Quantity(..) | Condition::Property(..) | Condition::When(_) => true,
         };
-        on_bytes.iter().all(is_met).then(|| Candidate { rule: self.rule.clone(), open })
+        // Most are not met, and need not be copied.
+        self.open.iter().all(is_met).then(|| {
+            let open = self.open.iter().filter(|condition| !is_on_bytes(condition)).cloned().collect();
+            Candidate { rule: self.rule.clone(), open }
+        })
     }
 }
 

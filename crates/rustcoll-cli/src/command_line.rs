@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// Schedules are made for at most so many ranks.
 const MOST_RANKS: usize = 1 << 16;
 
-/// The verifier keeps the schedules of all ranks.
-const MOST_RANKS_VERIFIED: usize = 1024;
+/// Whoever goes through numbers of ranks does so up to here.
+const MOST_RANKS_IN_TURN: usize = 1024;
 
 /// A vector is cut into at most so many segments.
 const MOST_SEGMENTS: i64 = 1 << 14;
@@ -90,8 +90,8 @@ pub struct ScheduleOptions {
     /// ranks would have to tell each other before are taken to be known
     #[arg(long, requires = "bytes", conflicts_with = "rank")]
     pub goal: bool,
-    /// With --goal, the bytes of the vector, or of each block where there is one for each rank or neighbour; between two
-    /// groups, of each of the first group's. Units are B, KiB, MiB and GiB, or K, M and G
+    /// With --goal, the bytes of the vector, or of each block where there is one for each rank or neighbour; in a
+    /// reduce-scatter between two groups, of each of the first group's. Units are B, KiB, MiB and GiB, or K, M and G
     #[arg(long, requires = "goal", value_parser = quantity::bytes)]
     pub bytes: Option<usize>,
 }
@@ -156,6 +156,22 @@ pub enum RulesCommand {
     },
     /// Says which rule decides a call, and why each earlier one does not
     Explain(ExplainOptions),
+    /// Says where two rule files decide differently
+    Diff(DiffOptions),
+}
+
+/// Of `rustcoll rules diff`.
+#[derive(Args, Debug)]
+pub struct DiffOptions {
+    /// A rule file; - is the standard input. Where no rule of a file matches, the default rules decide
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub one: PathBuf,
+    /// Another one; the default rules alone unless given
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub other: Option<PathBuf>,
+    /// Numbers of ranks, both ends included
+    #[arg(long, default_value = "1..64", value_parser = numbers_of_ranks)]
+    pub ranks: RangeInclusive<usize>,
 }
 
 /// Of `rustcoll rules explain`.
@@ -164,6 +180,9 @@ pub struct ExplainOptions {
     /// Rule files, later ones first; - is the standard input. The default rules come last
     #[arg(value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
+    /// Rules in a line, as in coll_rustcoll_<collective>_rules; they come before those of files
+    #[arg(long)]
+    pub line: Option<String>,
     /// The collective
     #[arg(long, value_parser = collectives())]
     pub collective: Collective,
@@ -192,7 +211,7 @@ pub struct ExplainOptions {
     #[arg(long)]
     pub not_commutative: bool,
     /// Whether the operator is one of MPI's own; not known unless given
-    #[arg(long)]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub predefined: Option<bool>,
     /// The result must be reproducible
     #[arg(long)]
@@ -242,7 +261,7 @@ fn any_ranks(text: &str) -> Result<usize, String> {
 
 fn numbers_of_ranks(text: &str) -> Result<RangeInclusive<usize>, String> {
     let range = quantity::range(text, quantity::number)?;
-    let bounds = 1..=MOST_RANKS_VERIFIED;
+    let bounds = 1..=MOST_RANKS_IN_TURN;
     Ok(within(*range.start(), bounds.clone())?..=within(*range.end(), bounds)?)
 }
 

@@ -285,6 +285,27 @@ fn later_files_come_first_and_the_default_rules_last() {
 }
 
 #[test]
+fn rules_in_a_line_come_before_files() {
+    let explain =
+        "rules explain selection-rules/t3e-atlas.toml --collective allreduce --ranks 8 --bytes 1MiB";
+    let lines = ["predefined->recursive_doubling;->linear", "predefined->reccursive_doubling"];
+    let [right, wrong] = lines.map(|line| format!("{explain} --line {line}"));
+    assert_eq!(
+        rustcoll(&right).right(),
+        "coll_rustcoll_allreduce_rules:1:1: recursive_doubling: predefined=true is not met: not known\n\
+         coll_rustcoll_allreduce_rules:1:32: linear: matches\nlinear serves it\n"
+    );
+    for (option, expected) in [
+        ("--predefined", "recursive_doubling serves it"),
+        ("--predefined=true", "recursive_doubling serves it"),
+        ("--predefined=false", "linear serves it"),
+    ] {
+        assert_eq!(last_line(&rustcoll(&format!("{right} {option}")).right()), expected);
+    }
+    assert!(rustcoll(&wrong).refused(1).contains("unknown allreduce algorithm `reccursive_doubling`"));
+}
+
+#[test]
 fn explanations_are_given_to_programs_too() {
     let line = "rules explain - --collective alltoall --ranks 9 --bytes 64 --format json";
     let rules = "[[alltoall]]\nranks = \"..8\"\nalgorithm = \"below\"\n[[alltoall]]\nalgorithm = \"bruck\"\nradix = 3\n";
@@ -337,4 +358,28 @@ fn a_reader_who_has_seen_enough_does_no_harm() {
     drop(child.stdout.take());
     let result = child.wait_with_output().unwrap();
     assert_eq!((result.status.code(), result.stderr.len()), (Some(0), 0));
+}
+
+#[test]
+fn two_files_are_compared() {
+    let folder = folder("differences");
+    let file = |name: &str, rules: &str| {
+        let path = folder.join(name);
+        fs::write(&path, rules).unwrap();
+        path.display().to_string()
+    };
+    let bruck = "[[alltoall]]\nalgorithm = \"bruck\"\nradix = 2\n";
+    let pairwise = "[[alltoall]]\nalgorithm = \"pairwise\"\n";
+    let one = file("one.toml", &format!("{bruck}bytes = \"..1KiB\"\n{pairwise}"));
+    let other = file("other.toml", &format!("{bruck}bytes = \"..2KiB\"\nranks = \"..6\"\n{pairwise}"));
+    assert_eq!(
+        rustcoll(&format!("rules diff {one} {other} --ranks 5..9")).wrong(),
+        format!(
+            "alltoall ranks=5..6 bytes=1025..2048: pairwise ({one}:5:1) | bruck, radix 2 ({other}:1:1)\n\
+             alltoall ranks=7..9 bytes=0..1024: bruck, radix 2 ({one}:1:1) | pairwise ({other}:6:1)\n"
+        )
+    );
+    assert_eq!(rustcoll(&format!("rules diff {one} {one} --ranks 5..9")).right(), "");
+    assert_eq!(rustcoll("rules diff selection-rules/default.toml").right(), "");
+    assert!(rustcoll(&format!("rules diff {one} missing.toml")).refused(1).contains("missing.toml"));
 }

@@ -1,13 +1,13 @@
 //! `rustcoll rules explain`
 
+use super::choice;
 use crate::command_line::{ExplainOptions, Format};
 use crate::failure::{Failure, Outcome};
-use crate::files;
 use crate::problem::below;
-use rustcoll::algorithms::Parameter;
 use rustcoll::selection::{Call, Choice, Explanation, Measure, Rules, Verdict, keys};
 use serde_json::{Value, json};
 use std::io::Write;
+use std::path::PathBuf;
 
 /// Prints what the rules say to a call, up to the one that decides.
 pub fn run(options: &ExplainOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
@@ -29,13 +29,13 @@ pub fn run(options: &ExplainOptions, output: &mut impl Write) -> Result<Outcome,
     Ok(Outcome::Right)
 }
 
-/// The rules of all files in the order in which the component asks them.
+/// The line's rules before those of files.
 fn rules(options: &ExplainOptions) -> Result<Rules, Failure> {
-    let mut rules = Rules::default();
-    for file in options.files.iter().rev() {
-        rules = rules.followed_by(&files::load(file).map_err(Failure::Input)?);
-    }
-    Ok(rules.followed_by(Rules::built_in()))
+    let rules = super::in_order(options.files.iter().map(PathBuf::as_path))?;
+    let Some(line) = &options.line else { return Ok(rules) };
+    let name = format!("coll_rustcoll_{}_rules", options.collective.name());
+    let first = Rules::parse_line(&name, options.collective, line);
+    first.map(|first| first.followed_by(&rules)).map_err(|faults| Failure::Input(faults.to_string()))
 }
 
 /// The call that the options describe. Fails if one of them says nothing about calls of the collective.
@@ -106,41 +106,31 @@ fn usage(message: String) -> Failure {
     Failure::Usage(message)
 }
 
-/// Who serves the call, with the parameters that the rule sets.
+/// Who serves the call.
 fn in_words(choice: Option<Choice>) -> String {
     match choice {
         None => "no rule matches: the component below serves it".into(),
         Some(Choice::Below) => "the component below serves it".into(),
-        Some(Choice::Use { algorithm, parameters }) => {
-            let set = Parameter::ALL.into_iter().filter_map(|parameter| {
-                parameters.get(parameter).map(|value| format!(", {} {value}", parameter.name()))
-            });
-            format!("{}{} serves it", algorithm.name, set.collect::<String>())
-        }
+        Some(choice) => format!("{} serves it", choice::in_words(choice)),
     }
 }
 
 fn as_json(explanations: &[Explanation], choice: Option<Choice>) -> Value {
-    let name = |choice: &Choice| choice.algorithm().map_or("below", |algorithm| algorithm.name);
     let rules = explanations.iter().map(|Explanation { rule, verdict }| {
         json!({
             "file": &*rule.origin.file,
             "line": rule.origin.line,
             "column": rule.origin.column,
-            "algorithm": name(&rule.choice),
+            "algorithm": choice::name(rule.choice),
             "matches": *verdict == Verdict::Matches,
             "verdict": verdict.to_string(),
         })
     });
-    let parameters: serde_json::Map<String, Value> = match choice {
-        Some(Choice::Use { parameters, .. }) => Parameter::ALL
-            .into_iter()
-            .filter_map(|parameter| Some((parameter.name().into(), parameters.get(parameter)?.into())))
-            .collect(),
-        Some(Choice::Below) | None => serde_json::Map::new(),
-    };
+    let parameters = choice.into_iter().flat_map(choice::parameters);
+    let parameters: serde_json::Map<String, Value> =
+        parameters.map(|(parameter, value)| (parameter.name().into(), value.into())).collect();
     json!({
-        "algorithm": choice.as_ref().map_or("below", name),
+        "algorithm": choice.map_or("below", choice::name),
         "parameters": parameters,
         "rules": rules.collect::<Vec<Value>>(),
     })
