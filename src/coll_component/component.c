@@ -226,7 +226,7 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     int is_first_of_job = 0 == OPAL_PROC_MY_NAME.vpid;
     rustcoll_start(rustcoll_verbosity(), is_first_on_node, is_first_of_job);
     if (is_first_of_job && rustcoll_gives_rules() && !is_asked_for() && !is_sent_away()) {
-        show("unused-rules");
+        rustcoll_show("unused-rules");
     }
     return OMPI_SUCCESS;
 }
