@@ -176,6 +176,13 @@ static int priority_on(const char *preference)
 /* Whether this job is to use the component as a whole, not only on single communicators. */
 static int is_asked_for(void) { return 0 <= priority_on(NULL); }
 
+/* Whether the user says that this job is not to use it. */
+static int is_sent_away(void)
+{
+    int given;
+    return rustcoll_given_priority(&given) && 0 > given;
+}
+
 /* Ends a job that would run otherwise than it was asked to. One rank speaks first; if the others do not come to an end
  * with it, the fault is theirs alone, and they speak as well. */
 static int give_up(int speaks_first, const char *topic, const char *first, const char *second, const char *third)
@@ -216,7 +223,11 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     if (NULL != unknown) {
         return give_up(is_first_on_node, "unknown-parameter", unknown, nearest, "");
     }
-    rustcoll_start(rustcoll_verbosity(), is_first_on_node, 0 == OPAL_PROC_MY_NAME.vpid);
+    int is_first_of_job = 0 == OPAL_PROC_MY_NAME.vpid;
+    rustcoll_start(rustcoll_verbosity(), is_first_on_node, is_first_of_job);
+    if (is_first_of_job && rustcoll_gives_rules() && !is_asked_for() && !is_sent_away()) {
+        rustcoll_show("unused-rules");
+    }
     return OMPI_SUCCESS;
 }
 
