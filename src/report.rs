@@ -49,6 +49,11 @@ impl Report {
         sum.time = sum.time.map_or(time, |so_far| Some(so_far + time.unwrap_or_default()));
     }
 
+    /// Whether there were no calls.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The rows, by communicator size and collective; those that took longest first.
     pub fn rows(&self) -> Vec<(&Kind, Sum)> {
         let mut rows: Vec<_> = self.0.iter().map(|(kind, &sum)| (&**kind, sum)).collect();

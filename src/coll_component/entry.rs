@@ -188,36 +188,60 @@ extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_
     unsafe {
         let communicator = &*state.cast::<Communicator>();
         let call = &*call;
-        let is_repeated = communicator.admit_again(call);
-        if !is_repeated {
-            let admit = || guarded(None, || Some(communicator.admit(call)));
-            let mut admission = admit();
-            if let Some(Admission::NodesUnknown) = admission {
-                let exchange = || communicator.exchange_nodes();
-                let status = ending_the_job(communicator.handle(), MPI_ERR_INTERN, exchange);
-                if status != MPI_SUCCESS {
-                    return status;
-                }
-                admission = admit();
-            }
-            match admission {
-                None | Some(Admission::NodesUnknown) => return MPI_ERR_INTERN,
-                Some(Admission::Nothing) => {
-                    guarded((), || communicator.note_ended());
-                    return MPI_SUCCESS;
-                }
-                Some(Admission::Below) => return RUSTCOLL_BELOW,
-                Some(Admission::OutOfMemory) => return MPI_ERR_NO_MEM,
-                Some(Admission::Illegal(error)) => return error,
-                Some(Admission::Here) => {}
-            }
+        if !communicator.admit_again(call) {
+            return run_anew(communicator, call);
+        }
+        let run = || communicator.run(collective(call.collective));
+        ending_the_job(communicator.handle(), MPI_ERR_INTERN, run)
+    }
+}
+
+/// Runs a call that is not a repetition, or of which somebody wants to know.
+///
+/// # Safety
+/// As for [`Communicator::admit`].
+#[cold]
+unsafe fn run_anew(communicator: &Communicator, call: &rustcoll_call) -> c_int {
+    // SAFETY: by this function's contract.
+    unsafe {
+        if let Err(status) = admit(communicator, call) {
+            return status;
         }
         let run = || communicator.run(collective(call.collective));
         let status = ending_the_job(communicator.handle(), MPI_ERR_INTERN, run);
-        if !is_repeated {
-            guarded((), || communicator.note_ended());
-        }
+        guarded((), || communicator.note_ended());
         status
+    }
+}
+
+/// Prepares a call to be run. An error if it is not to be run: what the shim is told instead.
+///
+/// # Safety
+/// As for [`Communicator::admit`].
+unsafe fn admit(communicator: &Communicator, call: &rustcoll_call) -> Result<(), c_int> {
+    // SAFETY: by this function's contract.
+    unsafe {
+        let admit = || guarded(None, || Some(communicator.admit(call)));
+        let mut admission = admit();
+        if let Some(Admission::NodesUnknown) = admission {
+            let exchange = || communicator.exchange_nodes();
+            let status = ending_the_job(communicator.handle(), MPI_ERR_INTERN, exchange);
+            if status != MPI_SUCCESS {
+                return Err(status);
+            }
+            admission = admit();
+        }
+        match admission {
+            None | Some(Admission::NodesUnknown) => Err(MPI_ERR_INTERN),
+            Some(Admission::Nothing) => {
+                guarded((), || communicator.note_ended());
+                Err(MPI_SUCCESS)
+            }
+            Some(Admission::Below) => Err(RUSTCOLL_BELOW),
+            Some(Admission::OutOfMemory) => Err(MPI_ERR_NO_MEM),
+            Some(Admission::Illegal(error)) => Err(error),
+            Some(Admission::Here) => Ok(()),
+        }
     }
 }
 

@@ -86,7 +86,10 @@ pub fn start(is_first_of_job: bool) {
 pub fn finish() {
     if reported() != Reported::Nothing && IS_FIRST_OF_JOB.swap(false, Relaxed) {
         let report = REPORT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        eprint!("rustcoll: the collectives of rank 0\n{report}");
+        match report.is_empty() {
+            true => eprintln!("rustcoll: no collective of rank 0 came here"),
+            false => eprint!("rustcoll: the collectives of rank 0\n{report}"),
+        }
     }
 }
 
