@@ -99,15 +99,16 @@ type Differing = (RangeInclusive<usize>, Decision, Decision);
 
 /// The ranges of bytes in which choices differ.
 fn differing(ones: &[Piece], others: &[Piece]) -> Vec<Differing> {
-    let mut found: Vec<Differing> = Vec::new();
-    for one in ones {
-        for other in others {
-            let bytes = *one.bytes.start().max(other.bytes.start())..=*one.bytes.end().min(other.bytes.end());
-            if bytes.is_empty() || one.decision.choice == other.decision.choice {
-                continue;
-            }
+    let mut found = Vec::new();
+    let (mut ones, mut others) = (ones.iter().peekable(), others.iter().peekable());
+    while let (Some(one), Some(other)) = (ones.peek(), others.peek()) {
+        let (end, other_end) = (*one.bytes.end(), *other.bytes.end());
+        if one.decision.choice != other.decision.choice {
+            let bytes = *one.bytes.start().max(other.bytes.start())..=end.min(other_end);
             found.push((bytes, one.decision.clone(), other.decision.clone()));
         }
+        ones.next_if(|_| end <= other_end);
+        others.next_if(|_| other_end <= end);
     }
     found
 }

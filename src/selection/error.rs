@@ -39,7 +39,7 @@ impl fmt::Display for RuleError {
 }
 
 /// Something that is right, but means less than it may seem.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
     /// Where it stands.
     pub origin: Origin,

@@ -14,6 +14,7 @@ use super::json::{as_object, key_place, object, place, properties};
 use super::{Conditions, Fault, Lists, Standing, Written, collective_named};
 use crate::algorithms::Collective;
 use jsonc_parser::ast::{Object, ObjectProp};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Questions are nested so deep at most.
@@ -242,16 +243,16 @@ impl Reader<'_> {
             }
             return self.leaf(key, property, node);
         }
-        let mut asked: Vec<&str> = Vec::new();
+        let mut asked: HashSet<&str> = HashSet::new();
         let mut is_exhausted = false;
         for (key, property) in &keys {
             let subject = key.split(['=', '<']).next().unwrap_or_default();
             // What says yes to the second of two opposites has said no to the first.
-            let is_opposite = key.ends_with("=no") && asked.contains(&&format!("{subject}=yes")[..])
-                || key.ends_with("=yes") && asked.contains(&&format!("{subject}=no")[..]);
+            let is_opposite = key.ends_with("=no") && asked.contains(&format!("{subject}=yes")[..])
+                || key.ends_with("=yes") && asked.contains(&format!("{subject}=no")[..]);
             let at = key_place(property);
             let answer = if is_opposite { Answer::All } else { self.answer(key, subject, &at, node) };
-            asked.push(key);
+            asked.insert(key);
             let below = match answer {
                 Answer::Some(below) => below,
                 Answer::All => {

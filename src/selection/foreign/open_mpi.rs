@@ -6,6 +6,7 @@
 use super::super::error::shortened;
 use super::super::nearest::unknown;
 use super::super::ranges::Ranges;
+use super::super::reading::MOST_RULES;
 use super::json::{as_object, check_keys, elements, key_place, object, place, properties};
 use super::tuned_algorithms::{TunedAlgorithm, TunedMeasure, algorithms};
 use super::tuned_rule::{Number, TunedRule};
@@ -65,6 +66,9 @@ impl Reader<'_> {
                 continue;
             }
             for communicator in elements(&property.value, self.faults) {
+                if lists.of(collective).len() > MOST_RULES {
+                    break;
+                }
                 let entries = self.communicator(collective, communicator);
                 lists.of(collective).extend(entries);
             }
@@ -112,7 +116,9 @@ impl Reader<'_> {
             self.notes.push(Fault { place: rule.messages_place.clone(), message });
             return Vec::new();
         }
-        rules.iter().flat_map(|rule| rule.entries(conditions, &mut self.notes)).collect()
+        let entries = rules.iter().flat_map(|rule| rule.entries(conditions, &mut self.notes));
+        // What is beyond is refused, and may be long.
+        entries.take(MOST_RULES + 1).collect()
     }
 
     fn distribution(&mut self, object: &Object, conditions: &mut Conditions) {

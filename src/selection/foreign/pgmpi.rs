@@ -14,8 +14,10 @@
 
 use super::super::nearest::unknown;
 use super::super::quantity::number;
+use super::super::reading::MOST_RULES;
 use super::{Conditions, Fault, Lists, Standing, Written, collective_named};
 use crate::algorithms::Collective;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// By name, the algorithms of PGMPITuneLib, and rules in a line that do the same; empty, if there are none.
@@ -142,10 +144,11 @@ impl Reader<'_> {
         let [ranks] = self.line("the number of ranks")?;
         let size = self.number(&ranks)?;
         let [count] = self.line("the number of algorithms")?;
-        let mut algorithms = Vec::new();
+        let mut algorithms = HashMap::new();
         for _ in 0..self.number(&count)? {
             let [number, name] = self.line("a number and the name of an algorithm")?;
-            algorithms.push((self.number(&number)?, self.algorithm(&name, collective)));
+            let algorithm = self.algorithm(&name, collective);
+            algorithms.entry(self.number(&number)?).or_insert(algorithm);
         }
         let [count] = self.line("the number of ranges")?;
         for _ in 0..self.number(&count)? {
@@ -158,11 +161,15 @@ impl Reader<'_> {
             }
             let number = self.number(&named)?;
             let place = first.start..named.end;
-            let Some((_, algorithm)) = algorithms.iter().find(|(known, _)| *known == number) else {
+            let Some(algorithm) = algorithms.get(&number) else {
                 self.fault(named, format!("no algorithm has the number {number} above"));
                 continue;
             };
             let (Some(collective), Some((name, ours))) = (collective, *algorithm) else { continue };
+            // What is beyond is refused, and may be long.
+            if lists.of(collective).len() > MOST_RULES {
+                continue;
+            }
             let mut conditions = Conditions::default();
             conditions.add("ranks", size, &ranks);
             conditions.add_range("bytes", bytes, &(first.start..last.end));

@@ -14,6 +14,7 @@
 //! Open MPI drops a file with a fault without a word; here each is reported.
 
 use super::super::error::shortened;
+use super::super::reading::MOST_RULES;
 use super::tuned_algorithms::{COLLECTIVES, TunedMeasure, algorithms};
 use super::tuned_rule::{Number, TunedRule};
 use super::{Conditions, Entry, Fault, Lists, Standing, Written};
@@ -195,7 +196,7 @@ impl Reader<'_> {
         Some(Message { place: size.place.start..end, size, algorithm, fan, segment, requests })
     }
 
-    /// Whether a token follows in the same line.
+    /// Whether the next token stands in the same line as what ends here.
     fn is_another_in_line(&self, place: &Range<usize>) -> bool {
         let next = self.tokens.get(self.next);
         next.is_some_and(|next| !self.text[place.end..next.start].contains('\n'))
@@ -207,16 +208,18 @@ impl Reader<'_> {
             return self.number("a number of requests").map(Some);
         }
         // Rules may stand side by side; five numbers in a line are a mistake.
-        let start = self.text[..first.place.start].rfind('\n').map_or(0, |newline| newline + 1);
         let place = self.tokens[self.next].clone();
-        let end = self.text[place.end..].find('\n').map_or(self.text.len(), |length| place.end + length);
-        let in_line = self.tokens.iter().filter(|token| (start..end).contains(&token.start));
-        if in_line.count() == 5 && self.tokens[self.next - 4].start == first.place.start {
-            self.next += 1;
+        let position = self.tokens.partition_point(|token| token.start < first.place.start);
+        let before = position.checked_sub(1).map_or(0, |before| self.tokens[before].end);
+        let is_first = position + 4 == self.next && self.text[before..first.place.start].contains('\n');
+        self.next += 1;
+        if is_first && !self.is_another_in_line(&place) {
             self.fault(
                 &place,
                 format!("Open MPI reads a fifth number only if the file begins with `{VERSION}2`"),
             );
+        } else {
+            self.next -= 1;
         }
         Some(None)
     }
@@ -232,6 +235,10 @@ impl Reader<'_> {
         }
         let mut entries = Vec::new();
         for (position, communicator) in communicators.iter().enumerate() {
+            // What is beyond is refused, and may be long.
+            if entries.len() > MOST_RULES {
+                break;
+            }
             let first = if position == 0 { 0 } else { communicator.size.value };
             let next = communicators.get(position + 1).map(|next| next.size.value.saturating_sub(1));
             let ranks = first..=next.unwrap_or(usize::MAX);
@@ -273,7 +280,8 @@ impl Reader<'_> {
             conditions.add_range("ranks", ranks, &size.place);
             return vec![conditions.below(&size.place, Standing::Translated)];
         }
-        rules.iter().flat_map(|rule| rule.entries(&conditions, &mut self.notes)).collect()
+        let entries = rules.iter().flat_map(|rule| rule.entries(&conditions, &mut self.notes));
+        entries.take(MOST_RULES + 1).collect()
     }
 
     fn rule(

@@ -5,7 +5,7 @@ use super::super::condition::{Condition, Property, Quantity};
 use super::super::foreign::tuned_algorithms::{Fan, TunedAlgorithm, TunedMeasure, algorithms};
 use super::super::{Call, Choice, Note, Parameters, Piece, Rules};
 use crate::algorithms::{Collective, Parameter, default_radix, legal_radix};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 /// For whom a file is written.
@@ -78,7 +78,8 @@ pub fn blocks(
             continue;
         }
         note_conditions(rules, collective, &mut notes);
-        let mut writer = Writer { collective, series, notes: &mut notes, known: HashMap::new() };
+        let mut writer =
+            Writer { collective, series, notes: &mut notes, noted: HashSet::new(), known: HashMap::new() };
         let blocks = writer.blocks(rules, most_ranks);
         let says_nothing = |step: &Step| step.tuned == ignored(collective);
         if !blocks.iter().flat_map(|block| &block.steps).all(says_nothing) {
@@ -124,6 +125,7 @@ struct Writer<'writer> {
     collective: Collective,
     series: Series,
     notes: &'writer mut Vec<Note>,
+    noted: HashSet<Note>,
     /// What was looked up already, by number of ranks and choice.
     known: HashMap<(usize, &'static str, Parameters), Option<Tuned>>,
 }
@@ -232,7 +234,7 @@ impl Writer<'_> {
     fn note(&mut self, pieces: &[Piece], message: &str) {
         if let Some(origin) = pieces.iter().rev().find_map(|piece| piece.decision.origin.as_ref()) {
             let note = Note { origin: origin.clone(), message: message.to_owned() };
-            if !self.notes.contains(&note) {
+            if self.noted.insert(note.clone()) {
                 self.notes.push(note);
             }
         }
