@@ -1,5 +1,6 @@
-//! Which ranks share a node. Open MPI tells a rank only which others are on its own; for all ranks to come to the same
-//! map they tell each other, once for each communicator that needs it.
+//! Which ranks share a node. Open MPI tells a rank only which others are on its own, and the hosts of all where the
+//! launcher knows them, which need not be so at every rank. For all to come to the same map they tell each other, once for
+//! each communicator that needs it.
 
 use super::bindings::*;
 use std::collections::HashMap;

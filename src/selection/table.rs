@@ -14,6 +14,8 @@ pub struct Table {
     starts: Vec<usize>,
     /// For each interval the rules that may match, in their order.
     candidates: Vec<Vec<Candidate>>,
+    /// Whether any of them asks for the ranks' nodes.
+    asks_for_nodes: bool,
 }
 
 /// A rule, and what of it is still to be asked of each call.
@@ -43,6 +45,13 @@ impl Candidate {
         let may_match = settled.iter().all(|condition| condition.is_met(call))
             && (call.is_measured() || !open.iter().any(is_on_bytes));
         may_match.then(|| Candidate { rule: rule.clone(), open })
+    }
+
+    fn asks_for_nodes(&self) -> bool {
+        let on_nodes = |condition: &Condition| {
+            condition.looks_at(Quantity::Nodes) || condition.looks_at(Quantity::RanksPerNode)
+        };
+        self.open.iter().any(on_nodes)
     }
 
     /// The same for calls of so many bytes; None if it never matches them.
@@ -78,7 +87,9 @@ impl Table {
         starts.dedup();
         let candidates =
             starts.iter().map(|&bytes| first_ones(rules.iter().filter_map(|rule| rule.of_bytes(bytes))));
-        Table { candidates: candidates.collect(), starts }
+        let candidates: Vec<Vec<Candidate>> = candidates.collect();
+        let asks_for_nodes = candidates.iter().flatten().any(Candidate::asks_for_nodes);
+        Table { candidates, starts, asks_for_nodes }
     }
 
     /// Every number of bytes, 0 among them, from which on another rule may decide calls that are like this one otherwise.
@@ -104,10 +115,7 @@ impl Table {
 
     /// Whether any of its rules asks for the ranks' nodes.
     pub fn asks_for_nodes(&self) -> bool {
-        let on_nodes = |condition: &Condition| {
-            condition.looks_at(Quantity::Nodes) || condition.looks_at(Quantity::RanksPerNode)
-        };
-        self.candidates.iter().flatten().any(|candidate| candidate.open.iter().any(on_nodes))
+        self.asks_for_nodes
     }
 
     /// Its choice, else [`Choice::Below`]: the same as that of [`Rules::choose`].
