@@ -156,8 +156,38 @@ pub enum RulesCommand {
     },
     /// Says which rule decides a call, and why each earlier one does not
     Explain(ExplainOptions),
+    /// Writes rules in another format; says on the standard error stream what that cannot express
+    Convert(ConvertOptions),
     /// Says where two rule files decide differently
     Diff(DiffOptions),
+}
+
+/// Of `rustcoll rules convert`.
+#[derive(Args, Debug)]
+pub struct ConvertOptions {
+    /// A rule file of any known format; - is the standard input. The default rules unless given
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// The format
+    #[arg(long, value_enum)]
+    pub to: FileFormat,
+    /// The file to write, instead of the standard output
+    #[arg(short, long, value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// The largest number of ranks whose decisions are written, where the format wants them one by one; 128 unless given
+    #[arg(long, value_parser = ranks_in_turn)]
+    pub most_ranks: Option<usize>,
+}
+
+/// The formats in which rules are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FileFormat {
+    /// rustcoll's own
+    Native,
+    /// That of Open MPI's tuned component, up to series 5
+    Tuned,
+    /// That of Open MPI 6
+    OpenmpiJson,
 }
 
 /// Of `rustcoll rules diff`.
@@ -263,6 +293,10 @@ fn numbers_of_ranks(text: &str) -> Result<RangeInclusive<usize>, String> {
     let range = quantity::range(text, quantity::number)?;
     let bounds = 1..=MOST_RANKS_IN_TURN;
     Ok(within(*range.start(), bounds.clone())?..=within(*range.end(), bounds)?)
+}
+
+fn ranks_in_turn(text: &str) -> Result<usize, String> {
+    quantity::number(text).and_then(|ranks| within(ranks, 1..=MOST_RANKS_IN_TURN))
 }
 
 fn within(number: usize, bounds: RangeInclusive<usize>) -> Result<usize, String> {

@@ -2,6 +2,7 @@
 
 mod check;
 mod choice;
+mod convert;
 mod diff;
 mod explain;
 
@@ -17,6 +18,7 @@ pub fn run(command: &RulesCommand, output: &mut impl Write) -> Result<Outcome, F
     match command {
         RulesCommand::Check { files } => check::run(files, output),
         RulesCommand::Explain(options) => explain::run(options, output),
+        RulesCommand::Convert(options) => convert::run(options, output),
         RulesCommand::Diff(options) => diff::run(options, output),
     }
 }

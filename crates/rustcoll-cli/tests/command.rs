@@ -170,6 +170,9 @@ fn what_is_asked_for_in_a_wrong_way_is_refused_with_a_reason() {
             "rules explain --collective gather --ranks 3 --remote 3",
             "--remote 3: each group needs a rank of the 3",
         ),
+        ("rules convert --to tuned --most-ranks 2000", "2000 is not from 1 to 1024"),
+        ("rules convert --to native --most-ranks 2", "--most-ranks has no effect"),
+        ("rules convert --to toml", "possible values: native, tuned, openmpi-json"),
         ("completions tcsh", "possible values: bash"),
     ] {
         let message = rustcoll(line).refused(2);
@@ -193,7 +196,13 @@ fn right_files_are_summed_up() {
          selection-rules/mpich-2005.toml: 20 rules (allgather 3, allreduce 3, alltoall 3, bcast 4, reduce 4, reduce_scatter 3)\n"
     );
     let read = rustcoll_reading("rules check -", "priority = 70\n[[bcast]]\nalgorithm = \"chain\"\n").right();
-    assert_eq!(read, "-: priority 70, 1 rule (bcast 1)\n");
+    assert_eq!(read, "the standard input: priority 70, 1 rule (bcast 1)\n");
+    let noted = rustcoll_reading("rules check -", "1\n2 # allreduce\n1\n8 # ranks\n1\n0 7 0 0\n").right();
+    assert_eq!(
+        noted,
+        "the standard input:6:3: note: there is no `allgather_reduce` here: allreduce leaves these calls to Open MPI\n\
+         the standard input: 1 rule (allreduce 1)\n"
+    );
 }
 
 #[test]
@@ -382,4 +391,42 @@ fn two_files_are_compared() {
     assert_eq!(rustcoll(&format!("rules diff {one} {one} --ranks 5..9")).right(), "");
     assert_eq!(rustcoll("rules diff selection-rules/default.toml").right(), "");
     assert!(rustcoll(&format!("rules diff {one} missing.toml")).refused(1).contains("missing.toml"));
+}
+
+#[test]
+fn what_open_mpi_passes_over_in_silence_is_reported() {
+    let faulty = "1\n2 # allreduce\n1\n8 # ranks\n2\n1024 3 0 0\n65536 4 0 0\n";
+    let report = rustcoll_reading("rules check -", faulty).wrong();
+    assert!(report.starts_with("the standard input:6:1: "), "{report}");
+    assert_eq!(report.lines().count(), 1);
+}
+
+#[test]
+fn converted_rules_decide_as_before() {
+    let original = "selection-rules/mpich-2005.toml";
+    let native = rustcoll(&format!("rules convert {original} --to native")).right();
+    assert_eq!(rustcoll_reading(&format!("rules diff {original} - --ranks 1..40"), &native).right(), "");
+
+    let line = "1 # collectives\n2 # allreduce\n1 # sizes\n8 # ranks\n2 # rules\n0 3 0 0\n65536 4 0 0\n";
+    let folder = folder("converted");
+    for (format, name) in [("tuned", "tuned.conf"), ("openmpi-json", "tuned.json"), ("native", "rules.toml")]
+    {
+        let path = folder.join(name).display().to_string();
+        let most_ranks = if format == "native" { "" } else { "--most-ranks 9" };
+        let convert = format!("rules convert - --to {format} {most_ranks} --output {path}");
+        assert_eq!(rustcoll_reading(&convert, line).code, Some(0));
+        let same = rustcoll_reading(&format!("rules diff {path} - --ranks 1..9"), line);
+        assert_eq!(same.right(), "", "{format}");
+    }
+    assert!(folder.join("tuned.json").is_file());
+}
+
+#[test]
+fn what_a_conversion_cannot_say_is_told() {
+    let converted = rustcoll("rules convert selection-rules/t3e-atlas.toml --to tuned --most-ranks 40");
+    assert_eq!(converted.code, Some(0));
+    let expected = "selection-rules/t3e-atlas.toml:28:1: note: `binary_blocks`, with these parameters, is not in Open MPI";
+    assert!(converted.errors.contains(expected), "{}", converted.errors);
+    let into_nowhere = rustcoll("rules convert --to native -o missing/folder/rules.toml").refused(1);
+    assert!(into_nowhere.contains("missing/folder/rules.toml: cannot be written: "));
 }

@@ -15,9 +15,9 @@ pub fn run(files: &[PathBuf], output: &mut impl Write) -> Result<Outcome, Failur
         match files::load(file) {
             Ok(rules) => {
                 for note in rules.notes() {
-                    writeln!(output, "{note}")?;
+                    writeln!(output, "{}: note: {}", note.origin, note.message)?;
                 }
-                writeln!(output, "{}: {}", file.display(), content(&rules))?;
+                writeln!(output, "{}: {}", files::name(file), content(&rules))?;
             }
             Err(faults) => {
                 writeln!(output, "{faults}")?;
