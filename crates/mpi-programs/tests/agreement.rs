@@ -53,16 +53,11 @@ fn ranks_that_force_different_algorithms_end_with_one_message_that_shows_both() 
 
 #[test]
 fn every_parameter_that_shapes_schedules_counts() {
-    for (setting, shown) in [
-        ("alltoall_radix=4", "alltoall_radix=4"),
-        ("bcast_segment=4096", "bcast_segment=4096"),
-        ("alltoall_window=3", "alltoall_window=3"),
-        ("reproducible=1", "reproducible=on"),
-    ] {
-        let job = with_odd_ranks(2, &[&format!("OMPI_MCA_coll_rustcoll_{setting}")], 1);
-        assert_ended_by_difference(&job, "parameters");
-        job.assert_contains(shown);
-    }
+    let settings = ["alltoall_radix=4", "bcast_segment=4096", "alltoall_window=3", "reproducible=on"];
+    let environment = settings.map(|setting| format!("OMPI_MCA_coll_rustcoll_{setting}"));
+    let job = with_odd_ranks(2, &environment.each_ref().map(String::as_str), 1);
+    assert_ended_by_difference(&job, "parameters");
+    settings.iter().for_each(|setting| job.assert_contains(setting));
 }
 
 #[test]
