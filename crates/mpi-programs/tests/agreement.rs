@@ -179,6 +179,31 @@ fn ranks_compare_without_an_exchange_in_advance() {
     assert_ended_by_difference(&job, "parameters");
 }
 
+/// The first rank has some environment, on a communicator that names the component in a job that does not ask for it.
+fn preferring(environment: &[&str]) -> Job {
+    let program = compiled("agreement");
+    let mut command = mpirun(1);
+    command.env("OMPI_MCA_coll", "^han").arg("env").args(environment).arg(&program).arg("preferring");
+    run(command.args([":", "-n", "2"]).arg(&program).arg("preferring"), SECONDS)
+}
+
+#[test]
+fn ranks_compare_on_a_communicator_that_names_the_component() {
+    let forced = "OMPI_MCA_coll_rustcoll_allreduce_algorithm=ring";
+    assert_ran(&preferring(&[]));
+    assert_ended_by_difference(&preferring(&[forced]), "parameters");
+}
+
+/// The component stays away there, and nobody hears of it.
+#[test]
+fn what_a_job_does_not_use_may_differ() {
+    let forced = "OMPI_MCA_coll_rustcoll_allreduce_algorithm=ring";
+    let program = compiled("agreement");
+    let mut command = mpirun(1);
+    command.env("OMPI_MCA_coll", "^han").args(["-x", forced]).arg(&program);
+    assert_ran(&run(command.args([":", "-n", "2"]).arg(&program), SECONDS));
+}
+
 fn spawning(settings: &[&str]) -> Job {
     let program = compiled("agreement");
     let mut command: Command = mpirun(2);
