@@ -1,5 +1,7 @@
 //! What ran: sums over the calls of a rank, and their table.
 
+#![forbid(unsafe_code)]
+
 use crate::algorithms::Collective;
 use std::cmp::Reverse;
 use std::collections::HashMap;

@@ -515,6 +515,22 @@ mod tests {
     }
 
     #[test]
+    fn what_shapes_schedules_must_be_equal_on_all_ranks() {
+        let shared = |name: &str| {
+            let parameter = REGISTERED.iter().find(|parameter| parameter.name.to_str() == Ok(name)).unwrap();
+            parameter.role == Role::Shared
+        };
+        for name in
+            ["allreduce_algorithm", "alltoall_radix", "alltoall_window", "bcast_segment", "reproducible"]
+        {
+            assert!(shared(name), "{name}");
+        }
+        for name in ["scratch_limit", "scratch_kept", "report", "rules_strict"] {
+            assert!(!shared(name), "{name}");
+        }
+    }
+
+    #[test]
     fn numbers_find_their_algorithm() {
         for collective in Collective::ALL {
             for algorithm in collective.algorithms() {

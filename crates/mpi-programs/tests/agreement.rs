@@ -53,16 +53,11 @@ fn ranks_that_force_different_algorithms_end_with_one_message_that_shows_both() 
 
 #[test]
 fn every_parameter_that_shapes_schedules_counts() {
-    for (setting, shown) in [
-        ("alltoall_radix=4", "alltoall_radix=4"),
-        ("bcast_segment=4096", "bcast_segment=4096"),
-        ("alltoall_window=3", "alltoall_window=3"),
-        ("reproducible=1", "reproducible=on"),
-    ] {
-        let job = with_odd_ranks(2, &[&format!("OMPI_MCA_coll_rustcoll_{setting}")], 1);
-        assert_ended_by_difference(&job, "parameters");
-        job.assert_contains(shown);
-    }
+    let settings = ["alltoall_radix=4", "bcast_segment=4096", "alltoall_window=3", "reproducible=on"];
+    let environment = settings.map(|setting| format!("OMPI_MCA_coll_rustcoll_{setting}"));
+    let job = with_odd_ranks(2, &environment.each_ref().map(String::as_str), 1);
+    assert_ended_by_difference(&job, "parameters");
+    settings.iter().for_each(|setting| job.assert_contains(setting));
 }
 
 #[test]
@@ -182,6 +177,31 @@ fn ranks_compare_without_an_exchange_in_advance() {
     assert_ran(&on_two_hosts("fetched_same", &options, [""; 2]));
     let job = on_two_hosts("fetched", &options, ["", "coll_rustcoll_alltoall_radix = 4\n"]);
     assert_ended_by_difference(&job, "parameters");
+}
+
+/// The first rank has some environment, on a communicator that names the component in a job that does not ask for it.
+fn preferring(environment: &[&str]) -> Job {
+    let program = compiled("agreement");
+    let mut command = mpirun(1);
+    command.env("OMPI_MCA_coll", "^han").arg("env").args(environment).arg(&program).arg("preferring");
+    run(command.args([":", "-n", "2"]).arg(&program).arg("preferring"), SECONDS)
+}
+
+#[test]
+fn ranks_compare_on_a_communicator_that_names_the_component() {
+    let forced = "OMPI_MCA_coll_rustcoll_allreduce_algorithm=ring";
+    assert_ran(&preferring(&[]));
+    assert_ended_by_difference(&preferring(&[forced]), "parameters");
+}
+
+/// The component stays away there, and nobody hears of it.
+#[test]
+fn what_a_job_does_not_use_may_differ() {
+    let forced = "OMPI_MCA_coll_rustcoll_allreduce_algorithm=ring";
+    let program = compiled("agreement");
+    let mut command = mpirun(1);
+    command.env("OMPI_MCA_coll", "^han").args(["-x", forced]).arg(&program);
+    assert_ran(&run(command.args([":", "-n", "2"]).arg(&program), SECONDS));
 }
 
 fn spawning(settings: &[&str]) -> Job {

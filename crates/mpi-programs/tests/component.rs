@@ -218,6 +218,8 @@ fn ompi_info_lists_the_parameters() {
         "alltoall_radix",
         "bcast_segment",
         "allreduce_ran",
+        "allreduce_calls",
+        "report",
         "rules_file",
         "dynamic_rules_filename",
         "rules_strict",

@@ -71,7 +71,7 @@ static void announce(const call *made, int size)
         fprintf(stderr, " --in-place");
     }
     if (reduces(made->collective)) {
-        fprintf(stderr, " --predefined %s%s", MPI_BOR == made->operator_ ? "true" : "false",
+        fprintf(stderr, " --predefined=%s%s", MPI_BOR == made->operator_ ? "true" : "false",
                 ordered == made->operator_ ? " --not-commutative" : "");
     }
     fprintf(stderr, "\n");
