@@ -54,17 +54,6 @@ impl Format {
         }
     }
 
-    /// What it is called in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Native => "rustcoll's rules",
-            Format::Tuned => "rules of Open MPI's tuned component",
-            Format::OpenMpi => "rules of Open MPI 6",
-            Format::Mpich => "rules of MPICH",
-            Format::Pgmpi => "a profile of PGMPITuneLib",
-        }
-    }
-
     /// Reads a text of this format; what cannot be read is left out and reported.
     pub fn read(self, text: &str, faults: &mut Vec<Fault>) -> Written {
         match self {
@@ -197,7 +186,7 @@ mod tests {
             let (name, measure) = (collective.name(), TunedMeasure::of(collective).description());
             writeln!(
                 text,
-                "\n{name} is collective {}; its messages are measured by {measure}.\n",
+                "\n{name} is collective {}. The size of a message is {measure}.\n",
                 number(collective)
             )
             .unwrap();

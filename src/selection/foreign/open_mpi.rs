@@ -9,7 +9,7 @@ use super::super::ranges::Ranges;
 use super::super::reading::MOST_RULES;
 use super::json::{as_object, check_keys, elements, key_place, object, place, properties};
 use super::tuned_algorithms::{TunedAlgorithm, TunedMeasure, algorithms};
-use super::tuned_rule::{Number, TunedRule};
+use super::tuned_rule::{Number, TunedRule, no_measure};
 use super::{Conditions, Entry, Fault, Lists, Standing, Written, collective_named};
 use crate::algorithms::Collective;
 use jsonc_parser::ast::{Object, Value};
@@ -108,12 +108,7 @@ impl Reader<'_> {
         if let (TunedMeasure::Element, Some(rule)) =
             (TunedMeasure::of(collective), rules.iter().find(compares))
         {
-            let message = format!(
-                "Open MPI compares an element's bytes times the ranks, which no rule here can ask for: these calls of {} \
-                 are left to it",
-                collective.name()
-            );
-            self.notes.push(Fault { place: rule.messages_place.clone(), message });
+            self.notes.push(no_measure(collective, &rule.messages_place));
             return Vec::new();
         }
         let entries = rules.iter().flat_map(|rule| rule.entries(conditions, &mut self.notes));

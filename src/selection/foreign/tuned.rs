@@ -16,10 +16,10 @@
 use super::super::error::shortened;
 use super::super::reading::MOST_RULES;
 use super::tuned_algorithms::{COLLECTIVES, TunedMeasure, algorithms};
-use super::tuned_rule::{Number, TunedRule};
+use super::tuned_rule::{Number, TunedRule, no_measure};
 use super::{Conditions, Entry, Fault, Lists, Standing, Written};
 use crate::algorithms::Collective;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// What a file with a version begins with.
 pub const VERSION: &str = "rule-file-version-";
@@ -263,16 +263,12 @@ impl Reader<'_> {
         &mut self,
         collective: Collective,
         size: &Number,
-        ranks: std::ops::RangeInclusive<usize>,
+        ranks: RangeInclusive<usize>,
         rules: &[TunedRule],
     ) -> Vec<Entry> {
         let mut conditions = Conditions::default();
         if TunedMeasure::of(collective) == TunedMeasure::Element && rules.len() > 1 {
-            let message = format!(
-                "Open MPI compares an element's bytes times the ranks, which no rule here can ask for: these calls of {} are left to it",
-                collective.name()
-            );
-            self.notes.push(Fault { place: rules[1].place.clone(), message });
+            self.notes.push(no_measure(collective, &rules[1].place));
             conditions.add_range("ranks", ranks, &size.place);
             return vec![conditions.below(&size.place, Standing::Translated)];
         }
@@ -288,7 +284,7 @@ impl Reader<'_> {
         &mut self,
         collective: Collective,
         message: &Message,
-        ranks: std::ops::RangeInclusive<usize>,
+        ranks: RangeInclusive<usize>,
         ranks_place: &Range<usize>,
     ) -> Option<TunedRule> {
         let known = algorithms(collective);

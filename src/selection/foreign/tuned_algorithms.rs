@@ -121,9 +121,9 @@ impl TunedMeasure {
     #[cfg(test)]
     pub fn description(self) -> &'static str {
         match self {
-            TunedMeasure::Bytes => "the same bytes",
-            TunedMeasure::BytesTimesRanks => "the bytes times the ranks",
-            TunedMeasure::BytesPerRank => "the bytes divided by the ranks",
+            TunedMeasure::Bytes => "that of our bytes",
+            TunedMeasure::BytesTimesRanks => "our bytes times the ranks",
+            TunedMeasure::BytesPerRank => "our bytes divided by the ranks, rounded down",
             TunedMeasure::Zero => "always 0",
             TunedMeasure::Element => "an element's bytes times the ranks",
         }

@@ -31,6 +31,15 @@ pub struct TunedRule {
     pub requests: Option<Number>,
 }
 
+/// Notes that rules compare sizes that only Open MPI knows.
+pub fn no_measure(collective: Collective, place: &Range<usize>) -> Fault {
+    let message = format!(
+        "Open MPI compares an element's bytes times the ranks, which no rule here can ask for: these calls of {} are left to it",
+        collective.name()
+    );
+    Fault { place: place.clone(), message }
+}
+
 impl TunedRule {
     /// Our rules for it, under further conditions; none, if no call is meant.
     pub fn entries(&self, conditions: &Conditions, notes: &mut Vec<Fault>) -> Vec<Entry> {

@@ -31,7 +31,8 @@ pub struct Tuned {
 pub struct Step {
     /// Any of these will do as the size.
     start: RangeInclusive<usize>,
-    pub tuned: Tuned,
+    /// Any of these will do: some fall back to others where they cannot serve.
+    tuned: Vec<Tuned>,
 }
 
 /// What holds on communicators of some numbers of ranks, from the shortest messages to the longest.
@@ -54,6 +55,11 @@ impl PartialEq for Tuned {
 }
 
 impl Step {
+    /// The first that will do.
+    pub fn tuned(&self) -> Tuned {
+        self.tuned[0]
+    }
+
     /// The roundest size.
     pub fn start(&self) -> usize {
         let (first, last) = (*self.start.start(), *self.start.end());
@@ -80,8 +86,12 @@ pub fn blocks(
         note_conditions(rules, collective, &mut notes);
         let mut writer =
             Writer { collective, series, notes: &mut notes, noted: HashSet::new(), known: HashMap::new() };
-        let blocks = writer.blocks(rules, most_ranks);
-        let says_nothing = |step: &Step| step.tuned == ignored(collective);
+        let mut blocks = writer.blocks(rules, most_ranks);
+        // What several rules decide alike on all these communicators is one step.
+        for block in &mut blocks {
+            block.steps.dedup_by(|next, before| next.tuned() == before.tuned());
+        }
+        let says_nothing = |step: &Step| step.tuned() == ignored(collective);
         if !blocks.iter().flat_map(|block| &block.steps).all(says_nothing) {
             all.push((collective, blocks));
         }
@@ -127,7 +137,7 @@ struct Writer<'writer> {
     notes: &'writer mut Vec<Note>,
     noted: HashSet<Note>,
     /// What was looked up already, by number of ranks and choice.
-    known: HashMap<(usize, &'static str, Parameters), Option<Tuned>>,
+    known: HashMap<(usize, &'static str, Parameters), Vec<Tuned>>,
 }
 
 impl Writer<'_> {
@@ -151,7 +161,7 @@ impl Writer<'_> {
                 &pieces,
                 "Open MPI does not measure these calls by their bytes, and decides them itself",
             );
-            return vec![Step { start: 0..=0, tuned: ignored(self.collective) }];
+            return vec![Step { start: 0..=0, tuned: vec![ignored(self.collective)] }];
         }
         let mut steps: Vec<Step> = Vec::new();
         for (position, piece) in pieces.iter().enumerate() {
@@ -159,9 +169,7 @@ impl Writer<'_> {
             let tuned = self.tuned(piece, ranks);
             // Bytes per rank are rounded, so that a piece may come to nothing.
             steps.pop_if(|last| last.start.start() >= start.start());
-            if steps.last().is_none_or(|last| last.tuned != tuned) {
-                steps.push(Step { start, tuned });
-            }
+            steps.push(Step { start, tuned });
         }
         steps
     }
@@ -188,34 +196,37 @@ impl Writer<'_> {
         (*start.end() <= i64::MAX as usize).then_some(start)
     }
 
-    fn tuned(&mut self, piece: &Piece, ranks: usize) -> Tuned {
+    /// The algorithms that will do for a piece.
+    fn tuned(&mut self, piece: &Piece, ranks: usize) -> Vec<Tuned> {
         let Choice::Use { algorithm, parameters } = piece.decision.choice else {
-            return ignored(self.collective);
+            return vec![ignored(self.collective)];
         };
         let key = (ranks, algorithm.name, parameters);
-        let found = match self.known.get(&key) {
-            Some(found) => *found,
-            None => self.look_up(piece.decision.choice, ranks),
-        };
-        self.known.insert(key, found);
-        found.unwrap_or_else(|| {
+        if let Some(found) = self.known.get(&key) {
+            return found.clone();
+        }
+        let mut found = self.look_up(piece.decision.choice, ranks);
+        if found.is_empty() {
             let message = format!(
                 "`{}`, with these parameters, is not in Open MPI, which decides these calls itself",
                 algorithm.name
             );
             self.note(std::slice::from_ref(piece), &message);
-            ignored(self.collective)
-        })
+            found.push(ignored(self.collective));
+        } else {
+            self.known.insert(key, found.clone());
+        }
+        found
     }
 
-    /// The algorithm that, read by us, is this choice.
-    fn look_up(&self, choice: Choice, ranks: usize) -> Option<Tuned> {
+    /// The algorithms that, read by us, come to this choice.
+    fn look_up(&self, choice: Choice, ranks: usize) -> Vec<Tuned> {
         let value = |parameter| choice.parameters().get(parameter).unwrap_or(0);
         let radix = radix_on(choice, ranks);
         let requests = if self.series == Series::Six { value(Parameter::Window) } else { 0 };
         let of_series = |one: &&TunedAlgorithm| one.is_in_4_1 || self.series == Series::Six;
         let candidates = algorithms(self.collective).iter().skip(1).filter(of_series);
-        candidates.filter(|one| !one.ours.is_empty()).find_map(|algorithm| {
+        let found = candidates.filter(|one| !one.ours.is_empty()).filter_map(|algorithm| {
             let fan = match algorithm.fan {
                 Fan::Radix if self.series == Series::Six => radix,
                 Fan::Chains => 1,
@@ -227,7 +238,8 @@ impl Writer<'_> {
             let rules = Rules::parse_line("the table", self.collective, &read).ok()?;
             let theirs = rules.choose(&Call::new(self.collective, ranks, 0));
             is_same(theirs, choice, ranks).then_some(Tuned { algorithm, fan, segment, requests })
-        })
+        });
+        found.collect()
     }
 
     /// Notes something, once, of the last rule that decides one of some pieces.
@@ -264,7 +276,8 @@ fn radix_on(choice: Choice, ranks: usize) -> usize {
 fn common(ones: &[Step], others: &[Step]) -> Option<Vec<Step>> {
     let both = ones.iter().zip(others).map(|(one, other)| {
         let start = *one.start.start().max(other.start.start())..=*one.start.end().min(other.start.end());
-        (one.tuned == other.tuned && !start.is_empty()).then_some(Step { start, tuned: one.tuned })
+        let tuned: Vec<_> = one.tuned.iter().copied().filter(|tuned| other.tuned.contains(tuned)).collect();
+        (!tuned.is_empty() && !start.is_empty()).then_some(Step { start, tuned })
     });
     if ones.len() == others.len() { both.collect() } else { None }
 }

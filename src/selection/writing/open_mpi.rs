@@ -26,7 +26,7 @@ fn block(Block { ranks, steps }: &Block, is_last: bool) -> String {
     let ends = steps.iter().skip(1).map(|step| Some(step.start() - 1)).chain([None]);
     let rules = steps.iter().zip(ends).map(|(step, end)| {
         let end = end.map_or(String::new(), |end| format!(" \"msg_size_max\": {end},"));
-        format!("          {{ \"msg_size_min\": {},{end} {} }}", step.start(), algorithm(step.tuned))
+        format!("          {{ \"msg_size_min\": {},{end} {} }}", step.start(), algorithm(step.tuned()))
     });
     let rules = rules.collect::<Vec<_>>().join(",\n");
     format!("      {{ \"comm_size_min\": {},{most} \"rules\": [\n{rules}\n      ] }}", ranks.start())

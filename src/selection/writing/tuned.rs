@@ -31,7 +31,7 @@ fn write_block(text: &mut String, Block { ranks, steps }: &Block) {
     let written = writeln!(text, "{} # ranks\n{} # message sizes", ranks.start(), steps.len());
     written.expect("a text takes everything");
     for step in steps {
-        let (size, tuned) = (step.start(), step.tuned);
+        let (size, tuned) = (step.start(), step.tuned());
         let numbers = format!("{size} {} {} {}", tuned.algorithm.number, tuned.fan, tuned.segment);
         writeln!(text, "{numbers} # {}", tuned.algorithm.names[0]).expect("a text takes everything");
     }
