@@ -6,6 +6,7 @@ use super::channel::Channel;
 use super::pml::Error;
 use super::work::{Work, Wrapping};
 use crate::engine::{DataPlan, LengthExchange, Plan};
+use std::ffi::CStr;
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
@@ -75,7 +76,10 @@ impl Exchanging {
             None if !go(work, &self.exchange.plan, &self.numbers)? => return Ok(false),
             None => {
                 if self.learnt().iter().any(|&length| length > LONGEST) {
-                    return Err(MPI_ERR_NO_MEM);
+                    end_the_job(
+                        channel,
+                        c"rustcoll: a rank told of a block that no memory holds; ending the job",
+                    );
                 }
                 let data = self.exchange.data(self.learnt());
                 self.obtain(work, channel, &data.plan, arguments);
@@ -101,10 +105,10 @@ impl Exchanging {
             );
         }
         if work.reserve(plan, arguments).is_err() {
-            let message =
-                c"rustcoll: no memory for blocks whose lengths the ranks have exchanged; ending the job";
-            // SAFETY: the handle is that of the call's communicator.
-            unsafe { rustcoll_shim_abort(channel.other.communicator, message.as_ptr()) };
+            end_the_job(
+                channel,
+                c"rustcoll: no memory for blocks whose lengths the ranks have exchanged; ending the job",
+            );
         }
     }
 
@@ -114,4 +118,10 @@ impl Exchanging {
         // SAFETY: a copy of as many numbers stands there since the call began, and no message writes it any more.
         unsafe { slice::from_raw_parts(numbers, self.exchange.numbers.len()) }
     }
+}
+
+/// For when other ranks would wait for this one.
+fn end_the_job(channel: Channel, message: &CStr) {
+    // SAFETY: the handle is that of the call's communicator.
+    unsafe { rustcoll_shim_abort(channel.other.communicator, message.as_ptr()) };
 }

@@ -121,6 +121,44 @@ static void set_separate(rustcoll_side *side, const void *buffer, const int *cou
     side->datatypes = (const void *const *) datatypes;
 }
 
+static void set_send(description *described, const void *send, int count, struct ompi_datatype_t *datatype)
+{
+    set_uniform(&described->call.send, send, count, describe_datatype(datatype, &described->send_datatype));
+}
+
+static void set_receive(description *described, void *recv, int count, struct ompi_datatype_t *datatype)
+{
+    set_uniform(&described->call.recv, recv, count, describe_datatype(datatype, &described->recv_datatype));
+}
+
+static void set_varying_send(description *described, const void *send, const int *counts, const int *displacements,
+                             struct ompi_datatype_t *datatype)
+{
+    const rustcoll_datatype *type = describe_datatype(datatype, &described->send_datatype);
+    set_varying(&described->call.send, send, counts, displacements, type);
+}
+
+static void set_varying_receive(description *described, void *recv, const int *counts, const int *displacements,
+                                struct ompi_datatype_t *datatype)
+{
+    const rustcoll_datatype *type = describe_datatype(datatype, &described->recv_datatype);
+    set_varying(&described->call.recv, recv, counts, displacements, type);
+}
+
+/* Whether a buffer that each rank passes stands for data of its own; else MPI_IN_PLACE stands there. */
+static int is_given(description *described, const void *buffer)
+{
+    described->call.in_place = MPI_IN_PLACE == buffer;
+    return !described->call.in_place;
+}
+
+/* The same of the buffer that each rank has in a collective with a root, where only the root may be in place. */
+static int is_given_by_each(description *described, int has, const void *buffer)
+{
+    described->call.in_place = (OF_ROOT | OF_EACH) == has && MPI_IN_PLACE == buffer;
+    return OF_EACH & has && !described->call.in_place;
+}
+
 #define BLOCKS_PARAMETERS                                                                                    \
     const void *send, int send_count, struct ompi_datatype_t *send_datatype, void *recv, int recv_count,     \
         struct ompi_datatype_t *recv_datatype, struct ompi_communicator_t *communicator
@@ -128,12 +166,10 @@ static void set_separate(rustcoll_side *side, const void *buffer, const int *cou
 
 static void describe_blocks(description *described, BLOCKS_PARAMETERS)
 {
-    rustcoll_call *call = &described->call;
-    call->in_place = MPI_IN_PLACE == send;
-    if (!call->in_place) {
-        set_uniform(&call->send, send, send_count, describe_datatype(send_datatype, &described->send_datatype));
+    if (is_given(described, send)) {
+        set_send(described, send, send_count, send_datatype);
     }
-    set_uniform(&call->recv, recv, recv_count, describe_datatype(recv_datatype, &described->recv_datatype));
+    set_receive(described, recv, recv_count, recv_datatype);
 }
 
 SLOTS(ALLGATHER, allgather, BLOCKS, describe_blocks)
@@ -150,13 +186,10 @@ SLOTS(NEIGHBOR_ALLTOALL, neighbor_alltoall, BLOCKS, describe_blocks)
 
 static void describe_allgatherv(description *described, ALLGATHERV_PARAMETERS)
 {
-    rustcoll_call *call = &described->call;
-    call->in_place = MPI_IN_PLACE == send;
-    if (!call->in_place) {
-        set_uniform(&call->send, send, send_count, describe_datatype(send_datatype, &described->send_datatype));
+    if (is_given(described, send)) {
+        set_send(described, send, send_count, send_datatype);
     }
-    set_varying(&call->recv, recv, recv_counts, displacements,
-                              describe_datatype(recv_datatype, &described->recv_datatype));
+    set_varying_receive(described, recv, recv_counts, displacements, recv_datatype);
 }
 
 SLOTS(ALLGATHERV, allgatherv, ALLGATHERV, describe_allgatherv)
@@ -173,14 +206,10 @@ SLOTS(NEIGHBOR_ALLGATHERV, neighbor_allgatherv, ALLGATHERV, describe_allgatherv)
 
 static void describe_alltoallv(description *described, ALLTOALLV_PARAMETERS)
 {
-    rustcoll_call *call = &described->call;
-    call->in_place = MPI_IN_PLACE == send;
-    if (!call->in_place) {
-        set_varying(&call->send, send, send_counts, send_displacements,
-                                  describe_datatype(send_datatype, &described->send_datatype));
+    if (is_given(described, send)) {
+        set_varying_send(described, send, send_counts, send_displacements, send_datatype);
     }
-    set_varying(&call->recv, recv, recv_counts, recv_displacements,
-                              describe_datatype(recv_datatype, &described->recv_datatype));
+    set_varying_receive(described, recv, recv_counts, recv_displacements, recv_datatype);
 }
 
 SLOTS(ALLTOALLV, alltoallv, ALLTOALLV, describe_alltoallv)
@@ -198,8 +227,7 @@ SLOTS(NEIGHBOR_ALLTOALLV, neighbor_alltoallv, ALLTOALLV, describe_alltoallv)
 static void describe_alltoallw(description *described, ALLTOALLW_PARAMETERS)
 {
     rustcoll_call *call = &described->call;
-    call->in_place = MPI_IN_PLACE == send;
-    if (!call->in_place) {
+    if (is_given(described, send)) {
         set_separate(&call->send, send, send_counts, (rustcoll_numbers) {send_displacements, 0}, send_datatypes);
     }
     set_separate(&call->recv, recv, recv_counts, (rustcoll_numbers) {recv_displacements, 0}, recv_datatypes);
@@ -237,7 +265,7 @@ SLOTS(BARRIER, barrier, BARRIER, describe_barrier)
 static void describe_bcast(description *described, BCAST_PARAMETERS)
 {
     if (describe_root(described, root, communicator)) {
-        set_uniform(&described->call.recv, buffer, count, describe_datatype(datatype, &described->recv_datatype));
+        set_receive(described, buffer, count, datatype);
     }
 }
 
@@ -250,14 +278,12 @@ SLOTS(BCAST, bcast, BCAST, describe_bcast)
 
 static void describe_reduction(description *described, REDUCTION_PARAMETERS)
 {
-    rustcoll_call *call = &described->call;
     const rustcoll_datatype *type = describe_datatype(datatype, &described->recv_datatype);
     describe_operator(described, operator_);
-    call->in_place = MPI_IN_PLACE == send;
-    if (!call->in_place) {
-        set_uniform(&call->send, send, count, type);
+    if (is_given(described, send)) {
+        set_uniform(&described->call.send, send, count, type);
     }
-    set_uniform(&call->recv, recv, count, type);
+    set_uniform(&described->call.recv, recv, count, type);
 }
 
 SLOTS(ALLREDUCE, allreduce, REDUCTION, describe_reduction)
@@ -275,8 +301,7 @@ static void describe_reduce_scatter(description *described, REDUCE_SCATTER_PARAM
     rustcoll_call *call = &described->call;
     const rustcoll_datatype *type = describe_datatype(datatype, &described->recv_datatype);
     describe_operator(described, operator_);
-    call->in_place = MPI_IN_PLACE == send;
-    if (!call->in_place) {
+    if (is_given(described, send)) {
         set_uniform(&call->send, send, 0, type);
     }
     set_uniform(&call->recv, recv, recv_counts[ompi_comm_rank(communicator)], type);
@@ -292,16 +317,14 @@ SLOTS(REDUCE_SCATTER, reduce_scatter, REDUCE_SCATTER, describe_reduce_scatter)
 
 static void describe_reduce(description *described, REDUCE_PARAMETERS)
 {
-    rustcoll_call *call = &described->call;
     const int has = describe_root(described, root, communicator);
     const rustcoll_datatype *type = has ? describe_datatype(datatype, &described->recv_datatype) : NULL;
     describe_operator(described, operator_);
-    call->in_place = (OF_ROOT | OF_EACH) == has && MPI_IN_PLACE == send;
-    if (OF_EACH & has && !call->in_place) {
-        set_uniform(&call->send, send, count, type);
+    if (is_given_by_each(described, has, send)) {
+        set_uniform(&described->call.send, send, count, type);
     }
     if (OF_ROOT & has) {
-        set_uniform(&call->recv, recv, count, type);
+        set_uniform(&described->call.recv, recv, count, type);
     }
 }
 
@@ -315,27 +338,23 @@ SLOTS(REDUCE, reduce, REDUCE, describe_reduce)
 
 static void describe_gather(description *described, ROOTED_BLOCKS_PARAMETERS)
 {
-    rustcoll_call *call = &described->call;
     const int has = describe_root(described, root, communicator);
-    call->in_place = (OF_ROOT | OF_EACH) == has && MPI_IN_PLACE == send;
-    if (OF_EACH & has && !call->in_place) {
-        set_uniform(&call->send, send, send_count, describe_datatype(send_datatype, &described->send_datatype));
+    if (is_given_by_each(described, has, send)) {
+        set_send(described, send, send_count, send_datatype);
     }
     if (OF_ROOT & has) {
-        set_uniform(&call->recv, recv, recv_count, describe_datatype(recv_datatype, &described->recv_datatype));
+        set_receive(described, recv, recv_count, recv_datatype);
     }
 }
 
 static void describe_scatter(description *described, ROOTED_BLOCKS_PARAMETERS)
 {
-    rustcoll_call *call = &described->call;
     const int has = describe_root(described, root, communicator);
-    call->in_place = (OF_ROOT | OF_EACH) == has && MPI_IN_PLACE == recv;
-    if (OF_ROOT & has) {
-        set_uniform(&call->send, send, send_count, describe_datatype(send_datatype, &described->send_datatype));
+    if (is_given_by_each(described, has, recv)) {
+        set_receive(described, recv, recv_count, recv_datatype);
     }
-    if (OF_EACH & has && !call->in_place) {
-        set_uniform(&call->recv, recv, recv_count, describe_datatype(recv_datatype, &described->recv_datatype));
+    if (OF_ROOT & has) {
+        set_send(described, send, send_count, send_datatype);
     }
 }
 
@@ -351,15 +370,12 @@ SLOTS(SCATTER, scatter, ROOTED_BLOCKS, describe_scatter)
 
 static void describe_gatherv(description *described, GATHERV_PARAMETERS)
 {
-    rustcoll_call *call = &described->call;
     const int has = describe_root(described, root, communicator);
-    call->in_place = (OF_ROOT | OF_EACH) == has && MPI_IN_PLACE == send;
-    if (OF_EACH & has && !call->in_place) {
-        set_uniform(&call->send, send, send_count, describe_datatype(send_datatype, &described->send_datatype));
+    if (is_given_by_each(described, has, send)) {
+        set_send(described, send, send_count, send_datatype);
     }
     if (OF_ROOT & has) {
-        set_varying(&call->recv, recv, recv_counts, displacements,
-                                  describe_datatype(recv_datatype, &described->recv_datatype));
+        set_varying_receive(described, recv, recv_counts, displacements, recv_datatype);
     }
 }
 
@@ -374,15 +390,12 @@ SLOTS(GATHERV, gatherv, GATHERV, describe_gatherv)
 
 static void describe_scatterv(description *described, SCATTERV_PARAMETERS)
 {
-    rustcoll_call *call = &described->call;
     const int has = describe_root(described, root, communicator);
-    call->in_place = (OF_ROOT | OF_EACH) == has && MPI_IN_PLACE == recv;
-    if (OF_ROOT & has) {
-        set_varying(&call->send, send, send_counts, displacements,
-                                  describe_datatype(send_datatype, &described->send_datatype));
+    if (is_given_by_each(described, has, recv)) {
+        set_receive(described, recv, recv_count, recv_datatype);
     }
-    if (OF_EACH & has && !call->in_place) {
-        set_uniform(&call->recv, recv, recv_count, describe_datatype(recv_datatype, &described->recv_datatype));
+    if (OF_ROOT & has) {
+        set_varying_send(described, send, send_counts, displacements, send_datatype);
     }
 }
 

@@ -101,7 +101,7 @@ impl Work {
     /// Bytes of temporary memory that a plan takes.
     pub fn planned_bytes(&self, plan: &Plan, arguments: &Arguments) -> usize {
         let scratch_type = scratch_datatype(arguments, &self.bytes);
-        bytes_of(plan.scratch_elements + plan.spare_elements, scratch_type) + plan.staging_bytes
+        bytes_of(plan.temporary_elements(), scratch_type) + plan.staging_bytes
     }
 
     /// Obtains everything that a plan needs, so that nothing is left to fail once messages are under way.
@@ -120,8 +120,7 @@ impl Work {
     /// Obtains everything that a plan needs but what stands in for the caller's buffers.
     pub fn reserve(&mut self, plan: &Plan, arguments: &Arguments) -> Result<(), OutOfMemory> {
         self.reserve_requests(plan.posts)?;
-        self.scratch
-            .place(plan.scratch_elements + plan.spare_elements, scratch_datatype(arguments, &self.bytes))?;
+        self.scratch.place(plan.temporary_elements(), scratch_datatype(arguments, &self.bytes))?;
         self.staging.place(plan.staging_bytes, &self.bytes)?;
         Ok(())
     }
@@ -248,8 +247,8 @@ impl Work {
     ) -> Result<bool, Error> {
         let scratch_type = scratch_datatype(arguments, &self.bytes);
         // Before anything is posted; later it is there.
-        let scratch_elements = plan.scratch_elements + plan.spare_elements;
-        let scratch = self.scratch.place(scratch_elements, scratch_type).map_err(|_| MPI_ERR_NO_MEM)?;
+        let scratch =
+            self.scratch.place(plan.temporary_elements(), scratch_type).map_err(|_| MPI_ERR_NO_MEM)?;
         let (spare, _) = scratch.element(plan.scratch_elements);
         let staging = self.staging.place(plan.staging_bytes, &self.bytes).map_err(|_| MPI_ERR_NO_MEM)?;
         let mut transport = Pml {

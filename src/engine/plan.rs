@@ -80,6 +80,11 @@ impl Plan {
         schedule.steps.iter().for_each(|step| planner.step(step));
         planner.plan
     }
+
+    /// Elements of scratch memory and those behind them.
+    pub fn temporary_elements(&self) -> usize {
+        self.scratch_elements + self.spare_elements
+    }
 }
 
 /// A packed message on its way.
