@@ -108,7 +108,18 @@ fn on_two_hosts(name: &str, options: &[&str], files: [&str; 2]) -> Job {
     }
     let mut command = mpirun(6);
     // The segments of shared memory would have the same names on both.
-    command.args(["--host", "first:3,second:3", "--mca", "btl", "tcp,self", "--mca", "plm_rsh_agent"]);
+    command.args(["--host", "first:3,second:3", "--mca", "btl", "tcp,self"]);
+    // Whatever network the machine has, or none.
+    command.args([
+        "--mca",
+        "oob_tcp_if_include",
+        "lo",
+        "--mca",
+        "btl_tcp_if_include",
+        "lo",
+        "--mca",
+        "plm_rsh_agent",
+    ]);
     command.arg(shell).args(options);
     run(command.arg(compiled("agreement")), SECONDS)
 }
@@ -129,7 +140,7 @@ fn hosts_with_the_same_parameter_files_run() {
     assert_ran(&on_two_hosts("same", &[], ["coll_rustcoll_alltoall_radix = 4\n"; 2]));
 }
 
-/// Two hosts with a rule file each, the first in another folder than the second.
+/// Two hosts with a rule file each, under different names.
 fn with_rule_files(name: &str, contents: [&str; 2]) -> Job {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&directory).unwrap();
@@ -151,7 +162,7 @@ fn hosts_with_different_rule_files_end_the_job_with_their_names() {
 }
 
 #[test]
-fn hosts_with_the_same_rules_in_different_places_run() {
+fn hosts_with_the_same_rules_in_files_of_different_names_run() {
     assert_ran(&with_rule_files("same_rules", ["[[allreduce]]\nalgorithm = \"ring\"\n"; 2]));
 }
 
