@@ -15,10 +15,10 @@
 use super::super::nearest::unknown;
 use super::super::quantity::number;
 use super::super::reading::MOST_RULES;
-use super::{Conditions, Fault, Lists, Standing, Written, collective_named};
+use super::{Conditions, Entry, Fault, Lists, Standing, Written, collective_named};
 use crate::algorithms::Collective;
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// By name, the algorithms of PGMPITuneLib, and rules in a line that do the same; empty, if there are none.
 pub const ALGORITHMS: [(&str, &str); 45] = [
@@ -90,8 +90,7 @@ pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
         *next += line.len();
         Some((start, line))
     });
-    let is_comment = |line: &str| line.starts_with('#') || line.trim().is_empty();
-    let lines = lines.filter(|(_, line)| !is_comment(line)).map(|(start, line)| words(start, line));
+    let lines = lines.map(|(start, line)| words(start, line)).filter(|words| !words.is_empty());
     let mut reader = Reader { text, lines: lines.collect(), next: 0, faults, notes: Vec::new() };
     reader.profile(&mut lists);
     Written { priority: None, lists: lists.0, notes: reader.notes }
@@ -105,6 +104,17 @@ fn words(start: usize, line: &str) -> Vec<Range<usize>> {
         place..place + word.len()
     };
     line.split_whitespace().map(place).collect()
+}
+
+/// An algorithm of PGMPITuneLib, and the rules that do the same.
+type Algorithm = (&'static str, &'static str);
+
+/// A range of message sizes, and what is to be done for it.
+struct MessageRange {
+    bytes: RangeInclusive<usize>,
+    place: Range<usize>,
+    number: usize,
+    named: Range<usize>,
 }
 
 struct Reader<'reader> {
@@ -143,6 +153,26 @@ impl Reader<'_> {
         let collective = self.collective(&name);
         let [ranks] = self.line("the number of ranks")?;
         let size = self.number(&ranks)?;
+        let algorithms = self.algorithms(collective)?;
+        let [count] = self.line("the number of ranges")?;
+        for _ in 0..self.number(&count)? {
+            let range = self.range()?;
+            let entries = self.entries(&range, (size, &ranks), &algorithms);
+            // What is beyond is refused, and may be long.
+            if let Some(list) =
+                collective.map(|collective| lists.of(collective)).filter(|list| list.len() <= MOST_RULES)
+            {
+                list.extend(entries);
+            }
+        }
+        if let Some(place) = self.lines.get(self.next).and_then(|line| line.first()).cloned() {
+            self.fault(place.start..self.text.trim_end().len(), "nothing should follow the last range");
+        }
+        Some(())
+    }
+
+    /// By their numbers in the profile; None inside if there is no such algorithm.
+    fn algorithms(&mut self, collective: Option<Collective>) -> Option<HashMap<usize, Option<Algorithm>>> {
         let [count] = self.line("the number of algorithms")?;
         let mut algorithms = HashMap::new();
         for _ in 0..self.number(&count)? {
@@ -150,43 +180,43 @@ impl Reader<'_> {
             let algorithm = self.algorithm(&name, collective);
             algorithms.entry(self.number(&number)?).or_insert(algorithm);
         }
-        let [count] = self.line("the number of ranges")?;
-        for _ in 0..self.number(&count)? {
-            let [first, last, named] =
-                self.line("the first and the last bytes and the number of an algorithm")?;
-            let bytes = self.number(&first)?..=self.number(&last)?;
-            if bytes.is_empty() {
-                self.fault(first.start..last.end, "the first bytes are more than the last ones");
-                continue;
-            }
-            let number = self.number(&named)?;
-            let place = first.start..named.end;
-            let Some(algorithm) = algorithms.get(&number) else {
-                self.fault(named, format!("no algorithm has the number {number} above"));
-                continue;
-            };
-            let (Some(collective), Some((name, ours))) = (collective, *algorithm) else { continue };
-            // What is beyond is refused, and may be long.
-            if lists.of(collective).len() > MOST_RULES {
-                continue;
-            }
-            let mut conditions = Conditions::default();
-            conditions.add("ranks", size, &ranks);
-            conditions.add_range("bytes", bytes, &(first.start..last.end));
-            if ours.is_empty() {
-                let message = format!(
-                    "there is no `{name}` here: PGMPITuneLib's choice is left to the component below"
-                );
-                self.notes.push(Fault { place: named.clone(), message });
-                lists.of(collective).push(conditions.below(&place, Standing::Translated));
-            } else {
-                lists.of(collective).extend(conditions.lead_to(ours, &place, &named));
-            }
+        Some(algorithms)
+    }
+
+    fn range(&mut self) -> Option<MessageRange> {
+        let [first, last, named] =
+            self.line("the first and the last bytes and the number of an algorithm")?;
+        let bytes = self.number(&first)?..=self.number(&last)?;
+        if bytes.is_empty() {
+            self.fault(first.start..last.end, "the first bytes are more than the last ones");
         }
-        if let Some(place) = self.lines.get(self.next).and_then(|line| line.first()).cloned() {
-            self.fault(place.start..self.text.trim_end().len(), "nothing should follow the last range");
+        Some(MessageRange { bytes, place: first.start..last.end, number: self.number(&named)?, named })
+    }
+
+    /// What a range leads to; nothing, if something is wrong with it.
+    fn entries(
+        &mut self,
+        range: &MessageRange,
+        (size, ranks): (usize, &Range<usize>),
+        algorithms: &HashMap<usize, Option<Algorithm>>,
+    ) -> Vec<Entry> {
+        let MessageRange { bytes, place, number, named } = range;
+        let Some(algorithm) = algorithms.get(number) else {
+            self.fault(named.clone(), format!("no algorithm has the number {number} above"));
+            return Vec::new();
+        };
+        let Some((name, ours)) = algorithm.filter(|_| !bytes.is_empty()) else { return Vec::new() };
+        let whole = place.start..named.end;
+        let mut conditions = Conditions::default();
+        conditions.add("ranks", size, ranks);
+        conditions.add_range("bytes", bytes.clone(), place);
+        if !ours.is_empty() {
+            return conditions.lead_to(ours, &whole, named);
         }
-        Some(())
+        let message =
+            format!("there is no `{name}` here: PGMPITuneLib's choice is left to the component below");
+        self.notes.push(Fault { place: named.clone(), message });
+        vec![conditions.below(&whole, Standing::Translated)]
     }
 
     fn collective(&mut self, place: &Range<usize>) -> Option<Collective> {
@@ -201,11 +231,7 @@ impl Reader<'_> {
         found
     }
 
-    fn algorithm(
-        &mut self,
-        place: &Range<usize>,
-        collective: Option<Collective>,
-    ) -> Option<(&'static str, &'static str)> {
+    fn algorithm(&mut self, place: &Range<usize>, collective: Option<Collective>) -> Option<Algorithm> {
         let name = &self.text[place.clone()];
         let collective = collective?;
         let prefix = format!("{}_as_", collective.name().replace('_', ""));
@@ -292,6 +318,7 @@ mod tests {
                  `allgather_as_gather_bcast`",
             ),
             ("16 16 1", "16 16 2", "10:7: no algorithm has the number 2 above"),
+            ("4 # ranks", "  # four\n4 ranks", "6:1: expected the number of ranks"),
             ("16 16 1", "17 16 1", "10:1: the first bytes are more than the last ones"),
             (
                 "2 # ranges",

@@ -321,7 +321,7 @@ fn number(text: &str) -> Result<usize, (Option<usize>, String)> {
     let shown = shortened(text);
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let value = match digits {
-        Some(digits) if digits.bytes().all(|digit| digit.is_ascii_hexdigit()) => {
+        Some(digits) if !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) => {
             i64::from_str_radix(digits, 16)
         }
         _ if !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()) => text.parse(),
