@@ -70,16 +70,13 @@ struct Shape {
     send: Counts,
     recv: Counts,
     has_gaps: bool,
-    /// Whether there is a component below for this form of the collective.
-    has_below: bool,
+    form: Form,
 }
 
 /// A call's shape and what serves it.
 struct Prepared {
     shape: Shape,
     decision: Decision,
-    /// Whether it may be decided otherwise once the ranks' nodes are known.
-    lacks_nodes: bool,
     /// `None`: the component below.
     planned: Option<Planned>,
 }
@@ -382,7 +379,6 @@ impl Communicator {
         } else {
             let mut planning = self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             planning.schedules.note_nodes(Nodes::new(&all));
-            planning.last = [const { None }; Collective::ALL.len()];
         }
         super::pml::status(exchanged)
     }
@@ -476,14 +472,9 @@ impl Communicator {
         let Planning { schedules, last } = &mut *planning;
         let last = &mut last[collective as usize];
         let prepared = match last {
-            Some(prepared)
-                if prepared.shape.is_of(arguments, values, form.has_below)
-                    && !(prepared.lacks_nodes && form.is_blocking) =>
-            {
-                prepared
-            }
+            Some(prepared) if prepared.shape.is_of(arguments, values, form) => prepared,
             _ => {
-                let shape = Shape::new(arguments, values, form.has_below, self.group);
+                let shape = Shape::new(arguments, values, form, self.group);
                 let has_graph = collective.cut() == Cut::Edges;
                 let graph = if has_graph { self.graph().clone() } else { Graph::default() };
                 let chosen = schedules.choose(
@@ -544,17 +535,17 @@ fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
 }
 
 impl Shape {
-    fn new(arguments: &Arguments, values: Values, has_below: bool, group: Group) -> Shape {
+    fn new(arguments: &Arguments, values: Values, form: Form, group: Group) -> Shape {
         let &Arguments { in_place, root, .. } = arguments;
         let call = described(arguments, values, group);
         let (send, recv) = (arguments.send.counts.clone(), arguments.recv.counts.clone());
-        Shape { call, in_place, root, values, send, recv, has_gaps: arguments.has_gaps(), has_below }
+        Shape { call, in_place, root, values, send, recv, has_gaps: arguments.has_gaps(), form }
     }
 
     /// Whether a call with these arguments has this shape. Compares, where [`Shape::new`] would compute and allocate.
-    fn is_of(&self, arguments: &Arguments, values: Values, has_below: bool) -> bool {
+    fn is_of(&self, arguments: &Arguments, values: Values, form: Form) -> bool {
         self.values == values
-            && self.has_below == has_below
+            && self.form == form
             && self.root == arguments.root
             && self.in_place == arguments.in_place
             && self.call.commutative == (arguments.operator.commutative != 0)
@@ -569,11 +560,11 @@ impl Shape {
 }
 
 fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
-    let Chosen { decided, lacks_nodes, served } = chosen;
+    let Chosen { decided, served } = chosen;
     let collective = shape.call.collective;
     let Some(Served { algorithm, number, shown, schedule }) = served else {
         let decision = Decision::below(collective, group, decided);
-        return Prepared { shape, decision, lacks_nodes, planned: None };
+        return Prepared { shape, decision, planned: None };
     };
     let is_packed = collective == Collective::Bcast && shape.has_gaps && schedule.blocks > 1;
     let packed = Counts::One { count: shape.call.bytes, bytes: 1 };
@@ -589,7 +580,7 @@ fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
     };
     let decision = Decision::new(collective, group, number, shown, decided);
     let planned = Planned { program, is_packed, decision: decision.clone() };
-    Prepared { shape, decision, lacks_nodes, planned: Some(planned) }
+    Prepared { shape, decision, planned: Some(planned) }
 }
 
 /// The tag that Open MPI reserves for a collective that blocks; those among neighbours share that of their like.

@@ -48,11 +48,12 @@ struct Tables {
 }
 
 /// What the form of a call allows.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Form {
     /// Whether there is a component below for it.
     pub has_below: bool,
-    /// Whether the ranks can tell each other something before they serve it.
+    /// Whether it blocks. Nothing else knows the ranks' nodes: Open MPI makes calls of its own that do not, when it
+    /// duplicates a communicator, and these meet the exchange of nodes on some ranks before and on others after it.
     pub is_blocking: bool,
 }
 
@@ -67,8 +68,6 @@ struct Known {
 pub struct Chosen<'a> {
     /// Who decided it.
     pub decided: Decided,
-    /// Whether it may be decided otherwise once the ranks' nodes are known.
-    pub lacks_nodes: bool,
     /// `None`: the component below serves it.
     pub served: Option<Served<'a>>,
 }
@@ -149,22 +148,21 @@ impl Schedules {
         form: Form,
         graph: Graph,
     ) -> Option<Chosen<'_>> {
-        let (choice, decided) = self.choice(call, values, form.has_below);
-        let lacks_nodes = self.nodes.is_none() && self.needs_nodes(call, choice, &decided);
-        if lacks_nodes && form.is_blocking {
+        let (choice, decided) = self.choice(call, values, form);
+        if form.is_blocking && self.nodes.is_none() && self.needs_nodes(call, choice, &decided) {
             return None;
         }
         let served = match choice {
             Choice::Below => None,
             Choice::Use { algorithm, parameters } => {
-                let mut problem = self.problem(call, algorithm, parameters);
+                let mut problem = self.problem(call, algorithm, parameters, form);
                 (problem.in_place, problem.root, problem.graph) = (in_place, root, graph);
                 let number = number(algorithm);
                 let shown = describe(algorithm, &problem);
                 Some(Served { algorithm, number, shown, schedule: self.schedule(algorithm, problem) })
             }
         };
-        Some(Chosen { decided, lacks_nodes, served })
+        Some(Chosen { decided, served })
     }
 
     /// Whether the choice, or what was chosen, depends on the ranks' nodes; the same on all ranks.
@@ -176,21 +174,26 @@ impl Schedules {
         (can_be_known && is_asked) || choice.algorithm().is_some_and(Algorithm::takes_nodes)
     }
 
+    /// The ranks' nodes, as far as a call of some form may know them.
+    fn known_nodes(&self, form: Form) -> Option<&Nodes> {
+        self.nodes.as_ref().filter(|_| form.is_blocking)
+    }
+
     /// Notes each rank's node.
     pub fn note_nodes(&mut self, nodes: Nodes) {
         self.nodes = Some(nodes);
     }
 
     /// What is chosen, of what may be, and who chose it.
-    fn choice(&mut self, call: &Call, values: Values, has_below: bool) -> (Choice, Decided) {
-        let call = &match &self.nodes {
+    fn choice(&mut self, call: &Call, values: Values, form: Form) -> (Choice, Decided) {
+        let call = &match self.known_nodes(form) {
             Some(nodes) => {
                 Call { nodes: Some(nodes.number), ranks_per_node: Some(nodes.most_ranks), ..*call }
             }
             None => *call,
         };
         // Nobody knows how the component below reduces.
-        let may_pass_on = has_below && !call.reproducible;
+        let may_pass_on = form.has_below && !call.reproducible;
         let chosen = self
             .by_info(call, values, may_pass_on)
             .or_else(|| self.by_parameter(call, values, may_pass_on))
@@ -279,10 +282,10 @@ impl Schedules {
     }
 
     /// What the algorithm is asked.
-    fn problem(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters) -> Problem {
+    fn problem(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters, form: Form) -> Problem {
         let mut problem = Problem { remote: self.group.remote, ..Problem::new(self.group.all()) };
         if algorithm.takes_nodes() {
-            problem.nodes = self.nodes.as_ref().map(|nodes| nodes.of_ranks.clone()).unwrap_or_default();
+            problem.nodes = self.known_nodes(form).map(|nodes| nodes.of_ranks.clone()).unwrap_or_default();
         }
         for &parameter in algorithm.parameters {
             let wanted = parameters.get(parameter);
