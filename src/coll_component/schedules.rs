@@ -1,18 +1,18 @@
 //! Which algorithm serves a call on a communicator, and its schedules.
 
+use super::decision::Decided;
 use super::info::Info;
 use super::nodes::Nodes;
-use super::parameters::{Values, number};
 use super::rules;
+use super::settings::{Values, number};
 use super::work::Group;
 use crate::algorithms::{
     Algorithm, Collective, Graph, Parameter, Problem, Reason, Requirement, default_radix, legal_radix,
 };
 use crate::schedule::Schedule;
-use crate::selection::{BUILT_IN_NAME, Call, Choice, Origin, Parameters, Table};
+use crate::selection::{Call, Choice, Parameters, Table};
 use std::collections::HashSet;
 use std::ffi::c_int;
-use std::fmt;
 use std::ptr;
 use std::sync::Arc;
 
@@ -82,51 +82,6 @@ pub struct Served<'a> {
     pub shown: String,
     /// Its schedule.
     pub schedule: &'a Arc<Schedule>,
-}
-
-/// Who decided how a call is served.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decided {
-    /// A parameter that forces an algorithm, also if that cannot serve the call.
-    Parameter,
-    /// The same by an info key of the communicator.
-    Info,
-    /// The rule that stands there.
-    Rule(Origin),
-    /// No rule matches.
-    NoRule,
-    /// What was decided is the component below, but it must not serve the call, or there is none.
-    NoneBelow,
-    /// The call moves no data.
-    NothingToDo,
-}
-
-impl Decided {
-    fn is_forced(&self) -> bool {
-        matches!(self, Decided::Parameter | Decided::Info)
-    }
-
-    /// In short, for a table: of a rule the file and line.
-    pub fn in_short(&self) -> String {
-        match self {
-            Decided::Rule(Origin { file, line, .. }) if &**file == BUILT_IN_NAME => format!("default:{line}"),
-            Decided::Rule(Origin { file, line, .. }) => format!("{file}:{line}"),
-            other => other.to_string(),
-        }
-    }
-}
-
-impl fmt::Display for Decided {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Decided::Parameter => formatter.write_str("forced"),
-            Decided::Info => formatter.write_str("forced by info key"),
-            Decided::Rule(origin) => write!(formatter, "{origin}"),
-            Decided::NoRule => formatter.write_str("no rule"),
-            Decided::NoneBelow => formatter.write_str("nothing below"),
-            Decided::NothingToDo => formatter.write_str("nothing to do"),
-        }
-    }
 }
 
 impl Schedules {

@@ -193,7 +193,7 @@ fn unreadable() -> (String, Vec<String>) {
         ("/dev/zero".into(), "this is no regular file; a rule file is expected"),
     ];
     let names: Vec<&str> = cases.iter().map(|(name, _)| &**name).collect();
-    (names.join(","), cases.iter().map(|(name, message)| format!("{name}:1:1: {message}")).collect())
+    (names.join(","), cases.iter().map(|(name, message)| format!("{name}: {message}")).collect())
 }
 
 const WARNING: &str = "is left out as a whole";
@@ -284,8 +284,14 @@ fn a_job_without_the_component_hears_that_its_rules_are_not_used() {
     let without = (COMPONENTS, "^han");
     let job = right_with(&[without, (LINE, "-> linear")], &[]);
     job.assert(job.count(warning) == 1, "one warning expected");
-    let job = right_with(&[without, (LINE, "-> linear"), (PRIORITY, "off")], &[]);
-    job.assert(job.count(warning) == 0, "it is not wanted");
+}
+
+#[test]
+fn a_job_that_sends_the_component_away_hears_nothing_of_its_rules() {
+    for environment in [[(LINE, "-> linear"), (STRICT, "off")], [(FILES, "/nowhere"), (STRICT, "on")]] {
+        let job = right_with(&[environment[0], environment[1], (PRIORITY, "off")], &[]);
+        job.assert(!job.text.contains("rustcoll"), "the component spoke");
+    }
 }
 
 #[test]
