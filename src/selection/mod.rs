@@ -7,6 +7,7 @@
 
 mod condition;
 mod decisions;
+mod differences;
 mod domain;
 mod entry;
 mod error;
@@ -26,7 +27,8 @@ mod samples;
 mod table;
 mod writing;
 
-pub use decisions::{Decision, Difference, Piece};
+pub use decisions::{Decision, Piece};
+pub use differences::Difference;
 pub use error::{Note, Origin, RuleError, RuleErrors};
 pub use explain::{Explanation, Verdict};
 pub use load::file_content;
