@@ -305,12 +305,17 @@ fn rules_in_a_line_come_before_files() {
          coll_rustcoll_allreduce_rules:1:32: linear: matches\nlinear serves it\n"
     );
     for (option, expected) in [
-        ("--predefined", "recursive_doubling serves it"),
+        ("--predefined true", "recursive_doubling serves it"),
         ("--predefined=true", "recursive_doubling serves it"),
-        ("--predefined=false", "linear serves it"),
+        ("--predefined false", "linear serves it"),
     ] {
         assert_eq!(last_line(&rustcoll(&format!("{right} {option}")).right()), expected);
     }
+    let refused = rustcoll(&format!("{right} --predefined yes")).refused(2);
+    assert!(
+        refused.contains("invalid value 'yes'") && refused.contains("[possible values: true, false]"),
+        "{refused}"
+    );
     assert!(rustcoll(&wrong).refused(1).contains("unknown allreduce algorithm `reccursive_doubling`"));
 }
 
