@@ -432,6 +432,10 @@ fn what_a_conversion_cannot_say_is_told() {
     assert_eq!(converted.code, Some(0));
     let expected = "selection-rules/t3e-atlas.toml:28:1: note: `binary_blocks`, with these parameters, is not in Open MPI";
     assert!(converted.errors.contains(expected), "{}", converted.errors);
+    let nothing =
+        rustcoll_reading("rules convert - --to tuned", "[[allreduce]]\nalgorithm = \"circulant\"\n")
+            .refused(1);
+    assert!(nothing.ends_with("rustcoll: that format can say nothing of these rules\n"), "{nothing}");
     let into_nowhere = rustcoll("rules convert --to native -o missing/folder/rules.toml").refused(1);
     assert!(into_nowhere.contains("missing/folder/rules.toml: cannot be written: "));
 }
