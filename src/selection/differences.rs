@@ -183,7 +183,6 @@ fn vary<Value: Copy>(calls: &mut Vec<Call>, values: &[Value], with: impl Fn(Call
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::algorithms::Collective::*;
     use crate::selection::samples::{line, name};
 
