@@ -8,14 +8,14 @@
 mod condition;
 mod domain;
 mod entry;
-mod error;
+pub(crate) mod error;
 mod explain;
 mod expression;
 mod file;
 mod line;
 mod measure;
 pub(crate) mod nearest;
-mod quantity;
+pub(crate) mod quantity;
 mod ranges;
 mod reading;
 #[cfg(test)]

@@ -1,0 +1,265 @@
+//! Messages and ranks in the order of time.
+//!
+//! A rank goes on by itself until it waits for a message whose time is not known yet. What ranks share, ports, is given
+//! away event by event, in the order of time. Of what happens at one time, leaving comes before entering, then the order
+//! of ranks on their nodes and of their posts decides, so that nodes which do the same take the same time.
+
+use super::network::Network;
+use super::program::{Direction, Program, Step};
+use super::{Prediction, Progress, SimulationError, Stage};
+use crate::cost::machine::{Link, Machine, Port};
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// After so many events the observer is told.
+const EVENTS_BETWEEN_TELLING: usize = 1 << 16;
+
+/// Carries out all programs.
+pub fn run(
+    programs: &[Program],
+    network: &Network,
+    machine: &Machine,
+    observe: &mut dyn FnMut(Progress),
+) -> Result<Prediction, SimulationError> {
+    let mut run = Run::new(programs, network, machine);
+    (0..programs.len()).for_each(|rank| run.advance(rank));
+    let (mut done, total) = (0, network.ends.len());
+    while let Some(Reverse(event)) = run.events.pop() {
+        run.happen(event);
+        if done % EVENTS_BETWEEN_TELLING == 0 {
+            observe(Progress { stage: Stage::Messages, done, total });
+        }
+        done += 1;
+    }
+    run.prediction()
+}
+
+/// Something happens to a message at a port.
+#[derive(Clone, Copy)]
+struct Event {
+    time: f64,
+    order: u64,
+    /// Of the sender, if the message is about to leave, else of the receiver.
+    post: u32,
+}
+
+impl Ord for Event {
+    fn cmp(&self, other: &Event) -> Ordering {
+        self.time.total_cmp(&other.time).then((self.order, self.post).cmp(&(other.order, other.post)))
+    }
+}
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Event) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Event {
+    fn eq(&self, other: &Event) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Event {}
+
+struct Run<'job> {
+    programs: &'job [Program],
+    network: &'job Network,
+    machine: &'job Machine,
+    ranks: Vec<Rank>,
+    /// When each post was started; not a number before.
+    started: Vec<f64>,
+    /// When each post was complete; not a number before that is known.
+    completed: Vec<f64>,
+    /// From when on each port is free, by direction and by whether messages stay on the node.
+    free: [[Vec<f64>; 2]; 2],
+    rounds: Vec<f64>,
+    events: BinaryHeap<Reverse<Event>>,
+}
+
+/// How far a rank is.
+#[derive(Clone, Default)]
+struct Rank {
+    time: f64,
+    step: usize,
+    posts: usize,
+    waits: u32,
+    /// The posts of its present wait that are not known to be complete; 0 if it does not wait.
+    missing: usize,
+}
+
+impl<'job> Run<'job> {
+    fn new(programs: &'job [Program], network: &'job Network, machine: &'job Machine) -> Self {
+        let ports = || vec![0.0; programs.len()];
+        let unknown = vec![f64::NAN; network.ends.len()];
+        Run {
+            programs,
+            network,
+            machine,
+            ranks: vec![Rank::default(); programs.len()],
+            started: unknown.clone(),
+            completed: unknown,
+            free: [[ports(), ports()], [ports(), ports()]],
+            rounds: Vec::new(),
+            events: BinaryHeap::new(),
+        }
+    }
+
+    /// Goes on with a rank's program to the first wait whose end is not known.
+    fn advance(&mut self, rank: usize) {
+        let program = &self.programs[rank];
+        while let Some(step) = program.steps.get(self.ranks[rank].step) {
+            match step {
+                Step::Work(time) => self.ranks[rank].time += time,
+                Step::Post => self.start(rank),
+                Step::Wait(awaited) => {
+                    let awaited = &program.awaited[awaited.start as usize..awaited.end as usize];
+                    let number = |&post: &u32| self.network.first[rank] + post as usize;
+                    let missing = awaited.iter().filter(|post| self.completed[number(post)].is_nan()).count();
+                    self.ranks[rank].missing = missing;
+                    if missing > 0 {
+                        return;
+                    }
+                    self.end_wait(rank, awaited);
+                }
+            }
+            self.ranks[rank].step += 1;
+        }
+    }
+
+    /// Starts a rank's next post. Its message may leave once the sender has done its part and, if it is long, once the
+    /// receiver has answered.
+    fn start(&mut self, rank: usize) {
+        let number = self.network.first[rank] + self.ranks[rank].posts;
+        let post = &self.programs[rank].posts[self.ranks[rank].posts];
+        self.ranks[rank].posts += 1;
+        let is_send = post.direction == Direction::Send;
+        let link = self.link(number);
+        let is_eager = post.bytes <= link.eager_limit as f64;
+        let (latency, overhead) = (self.hockney(number).0, link.overhead);
+        if is_send {
+            self.ranks[rank].time += overhead;
+        }
+        let time = self.ranks[rank].time;
+        self.started[number] = time;
+        let partner = self.network.ends[number].partner as usize;
+        let other = self.started[partner];
+        match is_send {
+            true if is_eager => self.leave(number, time),
+            false if is_eager => {}
+            _ if other.is_nan() => {}
+            true => self.leave(number, (time + latency).max(other) + latency),
+            false => self.leave(partner, (other + latency).max(time) + latency),
+        }
+    }
+
+    /// A message is ready to leave.
+    fn leave(&mut self, send: usize, time: f64) {
+        let order = self.order(send);
+        self.events.push(Reverse(Event { time, order, post: send as u32 }));
+    }
+
+    fn happen(&mut self, event: Event) {
+        let number = event.post as usize;
+        let (is_entering, post) = (event.order & ENTERING != 0, self.post(number));
+        let (link, (latency, byte_time)) = (self.link(number), self.hockney(number));
+        let (gap, transfer) = (link.gap, post.bytes * byte_time);
+        let free = self.port(number);
+        let begin = event.time.max(*free);
+        *free = begin + transfer.max(gap);
+        if !is_entering {
+            let receive = self.network.ends[number].partner;
+            let order = self.order(receive as usize) | ENTERING;
+            self.events.push(Reverse(Event { time: begin + latency, order, post: receive }));
+        }
+        self.complete(number, begin + transfer);
+    }
+
+    /// Notes when a post is complete. Whoever waits for nothing else goes on.
+    fn complete(&mut self, number: usize, time: f64) {
+        self.completed[number] = time;
+        let rank = self.network.ends[number].rank as usize;
+        let wait = self.post(number).wait;
+        let state = &mut self.ranks[rank];
+        if state.missing > 0 && wait <= state.waits {
+            state.missing -= 1;
+            if state.missing == 0 {
+                self.advance(rank);
+            }
+        }
+    }
+
+    /// Of the messages that a wait awaits, the processor handles each when it has arrived.
+    fn end_wait(&mut self, rank: usize, awaited: &[u32]) {
+        let first = self.network.first[rank];
+        let mut time = self.ranks[rank].time;
+        let mut arrived: Vec<(f64, f64)> = Vec::new();
+        for number in awaited.iter().map(|&post| first + post as usize) {
+            let overhead = self.link(number).overhead;
+            match self.post(number).direction {
+                Direction::Receive if overhead > 0.0 => arrived.push((self.completed[number], overhead)),
+                _ => time = time.max(self.completed[number]),
+            }
+        }
+        arrived.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+        let busy =
+            arrived.iter().fold(self.ranks[rank].time, |busy, (at, overhead)| busy.max(*at) + overhead);
+        let state = &mut self.ranks[rank];
+        state.time = time.max(busy);
+        let round = state.waits as usize;
+        state.waits += 1;
+        let end = state.time;
+        if self.rounds.len() <= round {
+            self.rounds.resize(round + 1, 0.0);
+        }
+        self.rounds[round] = self.rounds[round].max(end);
+    }
+
+    fn post(&self, number: usize) -> &'job super::program::Post {
+        let rank = self.network.ends[number].rank as usize;
+        &self.programs[rank].posts[number - self.network.first[rank]]
+    }
+
+    fn link(&self, number: usize) -> &'job Link {
+        let machine = self.machine;
+        if self.network.ends[number].is_within { &machine.within } else { &machine.between }
+    }
+
+    fn hockney(&self, number: usize) -> (f64, f64) {
+        self.link(number).hockney(self.network.ends[number].is_unidirectional)
+    }
+
+    /// From when on a post's port is free.
+    fn port(&mut self, number: usize) -> &mut f64 {
+        let end = self.network.ends[number];
+        let port = match self.link(number).port {
+            Port::Rank => end.rank,
+            Port::Node => self.network.places[end.rank as usize].node,
+        };
+        let is_send = self.post(number).direction == Direction::Send;
+        &mut self.free[usize::from(is_send)][usize::from(end.is_within)][port as usize]
+    }
+
+    /// The place of a post's event among those of the same time.
+    fn order(&self, number: usize) -> u64 {
+        let rank = self.network.ends[number].rank as usize;
+        let post = number - self.network.first[rank];
+        u64::from(self.network.places[rank].local) << 32 | post as u64
+    }
+
+    fn prediction(self) -> Result<Prediction, SimulationError> {
+        let waits_for_ever = |&rank: &usize| self.ranks[rank].step < self.programs[rank].steps.len();
+        match (0..self.programs.len()).find(waits_for_ever) {
+            Some(rank) => Err(SimulationError::Deadlock { rank }),
+            None => Ok(Prediction {
+                ranks: self.ranks.iter().map(|rank| rank.time).collect(),
+                rounds: self.rounds,
+                ..self.network.traffic(self.programs)
+            }),
+        }
+    }
+}
+
+/// The bit of [`Event::order`] by which messages enter ports after others have left.
+const ENTERING: u64 = 1 << 63;
