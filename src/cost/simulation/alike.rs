@@ -26,7 +26,7 @@ fn machines() -> [Machine; 3] {
 }
 
 /// Problems of all algorithms whose ranks may be alike, with blocks of one length, on several machines.
-fn for_each_sample(sizes: impl IntoIterator<Item = usize>, check: impl Fn(&Simulation, &str)) {
+fn for_each_sample(sizes: impl IntoIterator<Item = usize>, check: impl Fn(&mut Simulation, usize, &str)) {
     for size in sizes {
         for algorithm in REGISTRY {
             for problem in problems(algorithm, size).iter().filter(|problem| is_selected(problem)) {
@@ -35,9 +35,9 @@ fn for_each_sample(sizes: impl IntoIterator<Item = usize>, check: impl Fn(&Simul
                 let bytes = if is_vector { 8 * blocks } else { 8 * size };
                 for machine in &machines() {
                     let label = format!("{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
-                    let simulation = Simulation::new(algorithm, problem, bytes, machine).unwrap();
+                    let mut simulation = Simulation::of_all_ranks(algorithm, problem, machine).unwrap();
                     if simulation.symmetries().next().is_some() {
-                        check(&simulation, &label);
+                        check(&mut simulation, bytes, &label);
                     }
                 }
             }
@@ -57,7 +57,7 @@ const SOME: [usize; 24] =
 
 #[test]
 fn what_a_sample_of_ranks_shares_all_do() {
-    for_each_sample(SOME, assert_sample_is_right);
+    for_each_sample(SOME, |simulation, _, label| assert_sample_is_right(simulation, label));
 }
 
 #[test]
@@ -68,14 +68,14 @@ fn who_stands_for_others_takes_as_long_as_they_do() {
 #[test]
 #[ignore = "takes minutes"]
 fn few_ranks_stand_for_all_of_up_to_128() {
-    for_each_sample(1..=128, |simulation, label| {
+    for_each_sample(1..=128, |simulation, bytes, label| {
         assert_sample_is_right(simulation, label);
-        assert_times_are_equal(simulation, label);
+        assert_times_are_equal(simulation, bytes, label);
     });
 }
 
 fn assert_sample_is_right(simulation: &Simulation, label: &str) {
-    let compiler = simulation.compiler(true);
+    let compiler = simulation.compiler(None);
     let programs: Vec<Program> = (0..simulation.size()).map(|rank| compiler.program(rank)).collect();
     for symmetry in simulation.symmetries() {
         let holds = |shifts| symmetry.holds(shifts, |rank| programs[rank].clone());
@@ -83,10 +83,13 @@ fn assert_sample_is_right(simulation: &Simulation, label: &str) {
     }
 }
 
-fn assert_times_are_equal(simulation: &Simulation, label: &str) {
-    let Some(symmetry) = simulation.symmetry() else { return };
-    let every = simulation.run(None, &mut |_| {}).unwrap();
-    let few = simulation.run(Some(symmetry), &mut |_| {}).unwrap();
+fn assert_times_are_equal(simulation: &mut Simulation, bytes: usize, label: &str) {
+    let symmetry = simulation.find_symmetry();
+    if symmetry.is_none() {
+        return;
+    }
+    let every = simulation.predict(bytes).unwrap();
+    let few = simulation.with_symmetry(symmetry).predict(bytes).unwrap();
     let times: Vec<f64> = (0..simulation.size()).map(|rank| few.of_rank(rank)).collect();
     assert_eq!(Prediction { ranks: times, ..few }, every, "{label}, {symmetry:?}");
 }
@@ -98,7 +101,7 @@ fn the_ranks_of_many_algorithms_are_alike() {
         let algorithm = collective.algorithm(name).unwrap();
         let machine = &machines()[1];
         let problem = Problem { radix: 2, ..Problem::new(size) };
-        Simulation::new(algorithm, &problem, 8 * size, machine).unwrap().symmetry().is_some()
+        Simulation::of_all_ranks(algorithm, &problem, machine).unwrap().find_symmetry().is_some()
     };
     for (collective, name, powers_only) in [
         (Allgather, "bruck", false),

@@ -14,14 +14,15 @@ use std::collections::BinaryHeap;
 /// After so many events the observer is told.
 const EVENTS_BETWEEN_TELLING: usize = 1 << 16;
 
-/// Carries out all programs.
+/// Carries out all programs, with blocks of so many bytes where these are not known.
 pub fn run(
     programs: &[Program],
     network: &Network,
+    block_bytes: f64,
     machine: &Machine,
     observe: &mut dyn FnMut(Progress),
 ) -> Result<Prediction, SimulationError> {
-    let mut run = Run::new(programs, network, machine);
+    let mut run = Run::new(programs, network, block_bytes, machine);
     (0..programs.len()).for_each(|rank| run.advance(rank));
     let (mut done, total) = (0, network.ends.len());
     while let Some(Reverse(event)) = run.events.pop() {
@@ -66,6 +67,7 @@ impl Eq for Event {}
 struct Run<'job> {
     programs: &'job [Program],
     network: &'job Network,
+    block_bytes: f64,
     machine: &'job Machine,
     ranks: Vec<Rank>,
     /// When each post was started; not a number before.
@@ -90,12 +92,18 @@ struct Rank {
 }
 
 impl<'job> Run<'job> {
-    fn new(programs: &'job [Program], network: &'job Network, machine: &'job Machine) -> Self {
+    fn new(
+        programs: &'job [Program],
+        network: &'job Network,
+        block_bytes: f64,
+        machine: &'job Machine,
+    ) -> Self {
         let ports = || vec![0.0; programs.len()];
         let unknown = vec![f64::NAN; network.ends.len()];
         Run {
             programs,
             network,
+            block_bytes,
             machine,
             ranks: vec![Rank::default(); programs.len()],
             started: unknown.clone(),
@@ -111,7 +119,7 @@ impl<'job> Run<'job> {
         let program = &self.programs[rank];
         while let Some(step) = program.steps.get(self.ranks[rank].step) {
             match step {
-                Step::Work(time) => self.ranks[rank].time += time,
+                Step::Work(time) => self.ranks[rank].time += time.with(self.block_bytes),
                 Step::Post => self.start(rank),
                 Step::Wait(awaited) => {
                     let awaited = &program.awaited[awaited.start as usize..awaited.end as usize];
@@ -136,7 +144,7 @@ impl<'job> Run<'job> {
         self.ranks[rank].posts += 1;
         let is_send = post.direction == Direction::Send;
         let link = self.link(number);
-        let is_eager = post.bytes <= link.eager_limit as f64;
+        let is_eager = post.bytes.with(self.block_bytes) <= link.eager_limit as f64;
         let (latency, overhead) = (self.hockney(number).0, link.overhead);
         if is_send {
             self.ranks[rank].time += overhead;
@@ -164,7 +172,7 @@ impl<'job> Run<'job> {
         let number = event.post as usize;
         let (is_entering, post) = (event.order & ENTERING != 0, self.post(number));
         let (link, (latency, byte_time)) = (self.link(number), self.hockney(number));
-        let (gap, transfer) = (link.gap, post.bytes * byte_time);
+        let (gap, transfer) = (link.gap, post.bytes.with(self.block_bytes) * byte_time);
         let free = self.port(number);
         let begin = event.time.max(*free);
         *free = begin + transfer.max(gap);
@@ -255,7 +263,7 @@ impl<'job> Run<'job> {
             None => Ok(Prediction {
                 ranks: self.ranks.iter().map(|rank| rank.time).collect(),
                 rounds: self.rounds,
-                ..self.network.traffic(self.programs)
+                ..self.network.traffic(self.programs, self.block_bytes)
             }),
         }
     }

@@ -1,6 +1,6 @@
 //! Who is at the other end of each post, and which ports are between.
 
-use super::program::{Direction, Post, Program};
+use super::program::{Direction, Program};
 use super::symmetry::Symmetry;
 use super::{Prediction, SimulationError, Traffic};
 use std::collections::HashMap;
@@ -78,7 +78,7 @@ impl Network {
     }
 
     /// A prediction that as yet says only what travels.
-    pub fn traffic(&self, programs: &[Program]) -> Prediction {
+    pub fn traffic(&self, programs: &[Program], block_bytes: f64) -> Prediction {
         let mut within = Traffic::default();
         let mut between = Traffic::default();
         let mut busiest = Traffic::default();
@@ -86,12 +86,13 @@ impl Network {
             let ends = &self.ends[self.first[rank]..];
             let [mut sent, mut received] = [Traffic::default(); 2];
             for (post, end) in program.posts.iter().zip(ends) {
+                let bytes = post.bytes.with(block_bytes);
                 match post.direction {
                     Direction::Send => {
-                        sent.add(post, 1);
-                        if end.is_within { &mut within } else { &mut between }.add(post, self.copies);
+                        sent.add(bytes, 1);
+                        if end.is_within { &mut within } else { &mut between }.add(bytes, self.copies);
                     }
-                    Direction::Receive => received.add(post, 1),
+                    Direction::Receive => received.add(bytes, 1),
                 }
             }
             for traffic in [sent, received] {
@@ -104,9 +105,9 @@ impl Network {
 }
 
 impl Traffic {
-    fn add(&mut self, post: &Post, copies: usize) {
+    fn add(&mut self, bytes: f64, copies: usize) {
         self.messages += copies as u64;
-        self.bytes += copies as f64 * post.bytes;
+        self.bytes += copies as f64 * bytes;
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a rank does, as far as it takes time.
 
-use super::sizes::Sizes;
+use super::sizes::{Amount, Sizes};
 use crate::algorithms::{Algorithm, Problem, RECURSIVE_DOUBLING_ALLREDUCE, Requirement};
 use crate::cost::Machine;
 use crate::engine::{Operation, Plan, Region};
@@ -8,7 +8,7 @@ use crate::schedule::Schedule;
 use std::ops::Range;
 
 /// Bytes of the number that tells a block's length.
-const LENGTH_BYTES: f64 = size_of::<u64>() as f64;
+const LENGTH_BYTES: usize = size_of::<u64>();
 
 /// The program of one rank.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,7 +31,7 @@ pub enum Step {
     /// Waits for a range of [`Program::awaited`].
     Wait(Range<u32>),
     /// Keeps the processor busy for so many seconds.
-    Work(f64),
+    Work(Amount),
 }
 
 /// A send or a receive.
@@ -40,7 +40,7 @@ pub struct Post {
     /// The rank at the other end.
     pub peer: u32,
     /// Bytes of the message.
-    pub bytes: f64,
+    pub bytes: Amount,
     pub direction: Direction,
     /// The first wait that waits for it.
     pub wait: u32,
@@ -57,25 +57,14 @@ pub enum Direction {
 
 /// Writes the programs of ranks.
 pub struct Compiler<'job> {
-    algorithm: &'job Algorithm,
-    problem: &'job Problem,
-    bytes: usize,
-    machine: &'job Machine,
-    /// Whether blocks of different lengths are given the mean one.
-    is_mean: bool,
+    pub algorithm: &'job Algorithm,
+    pub problem: &'job Problem,
+    /// Bytes of the call; none for blocks of any one length.
+    pub bytes: Option<usize>,
+    pub machine: &'job Machine,
 }
 
-impl<'job> Compiler<'job> {
-    pub fn new(
-        algorithm: &'job Algorithm,
-        problem: &'job Problem,
-        bytes: usize,
-        machine: &'job Machine,
-        is_mean: bool,
-    ) -> Self {
-        Compiler { algorithm, problem, bytes, machine, is_mean }
-    }
-
+impl Compiler<'_> {
     /// The program of a rank. If its algorithm needs lengths of blocks that only other ranks know, these are exchanged
     /// first.
     pub fn program(&self, rank: usize) -> Program {
@@ -91,7 +80,7 @@ impl<'job> Compiler<'job> {
             writer.append(&allreduce, &Sizes::each(LENGTH_BYTES));
         }
         let collective = self.algorithm.collective;
-        let sizes = Sizes::of(collective, self.problem, schedule.blocks, self.bytes, self.is_mean);
+        let sizes = Sizes::of(collective, self.problem, schedule.blocks, self.bytes);
         writer.append(&schedule, &sizes);
         writer.program
     }
@@ -101,7 +90,7 @@ impl<'job> Compiler<'job> {
 pub struct Writer<'job> {
     pub program: Program,
     machine: &'job Machine,
-    /// Units that were copied and reduced since the last other step.
+    /// Elements that were copied and reduced since the last other step.
     copied: usize,
     reduced: usize,
 }
@@ -140,7 +129,7 @@ impl<'job> Writer<'job> {
 
     fn post(&mut self, direction: Direction, peer: u32, region: &Region, sizes: &Sizes) -> u32 {
         self.end_work(sizes);
-        let bytes = region.elements as f64 * sizes.unit;
+        let bytes = sizes.element.times(region.elements as f64);
         self.program.steps.push(Step::Post);
         // Who is alone, and for which wait, shows when that is written.
         self.program.posts.push(Post { peer, bytes, direction, wait: u32::MAX, is_alone: true });
@@ -169,11 +158,10 @@ impl<'job> Writer<'job> {
 
     fn end_work(&mut self, sizes: &Sizes) {
         let processor = &self.machine.processor;
-        let time_of = |elements: usize, byte_time: f64| elements as f64 * sizes.unit * byte_time;
-        let time = time_of(self.copied, processor.copy_time) + time_of(self.reduced, processor.reduce_time);
+        let time = self.copied as f64 * processor.copy_time + self.reduced as f64 * processor.reduce_time;
         (self.copied, self.reduced) = (0, 0);
         if time > 0.0 {
-            self.program.steps.push(Step::Work(time));
+            self.program.steps.push(Step::Work(sizes.element.times(time)));
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Times that were computed by hand, and formulas of textbooks.
 
-use super::program::Writer;
+use super::network::Network;
+use super::program::{Program, Writer};
 use super::sizes::Sizes;
+use super::symmetry::Symmetry;
 use super::*;
 use crate::algorithms::Collective::{self, *};
 
-use crate::cost::{Link, Processor};
+use crate::cost::{Link, Port, Processor};
 use crate::schedule::{Buffer, Builder};
 
 /// Exact numbers, so that times can be compared for equality.
@@ -13,7 +15,7 @@ const ALPHA: f64 = 64.0;
 const BETA: f64 = 2.0;
 
 /// Bytes of a block of hand-written programs.
-const BYTES: f64 = 8.0;
+const BYTES: usize = 8;
 
 /// Carries out programs that are written rank by rank, over one block for each rank.
 fn carried_out(
@@ -30,7 +32,7 @@ fn carried_out(
     };
     let programs: Vec<Program> = (0..size).map(program).collect();
     let network = Network::new(&programs, Symmetry::none(size), &machine.nodes(size))?;
-    events::run(&programs, &network, machine, &mut |_| {})
+    events::run(&programs, &network, 1.0, machine, &mut |_| {})
 }
 
 fn times(size: usize, machine: &Machine, write: impl Fn(usize, &mut Builder)) -> Vec<f64> {
@@ -164,10 +166,10 @@ fn ranks_of_a_node_share_its_port_but_not_among_themselves() {
     let own_ports = Machine { between: Link { port: Port::Rank, ..two_levels.between }, ..two_levels };
     assert_eq!(times(4, &own_ports, across), [80.0; 4]);
     let prediction = carried_out(4, &own_ports, across).unwrap();
-    assert_eq!(prediction.between, Traffic { messages: 4, bytes: 4.0 * BYTES });
+    assert_eq!(prediction.between, Traffic { messages: 4, bytes: 32.0 });
     assert_eq!(
         (prediction.within, prediction.busiest),
-        (Traffic::default(), Traffic { messages: 1, bytes: BYTES })
+        (Traffic::default(), Traffic { messages: 1, bytes: 8.0 })
     );
 }
 
@@ -281,7 +283,7 @@ fn blocks_of_the_mean_length_are_wrong_by_less_than_a_byte() {
     let (problem, machine) = (Problem::new(48), hockney());
     for bytes in [4800, 4801, 4824, 4847] {
         let mean = simulate(ring, &problem, bytes, &machine).unwrap();
-        let exact = Simulation::new(ring, &problem, bytes, &machine).unwrap().run(None, &mut |_| {}).unwrap();
+        let exact = Simulation::of_all_ranks(ring, &problem, &machine).unwrap().predict(bytes).unwrap();
         assert_eq!(mean.between.messages, exact.between.messages);
         assert!((mean.between.bytes - exact.between.bytes).abs() < 1e-6);
         let bound = 2.0 * 47.0 * BETA;
@@ -346,8 +348,9 @@ fn the_longest_vectors_are_priced() {
 fn the_observer_is_told_of_both_stages() {
     let mut seen: Vec<Progress> = Vec::new();
     let binomial = Bcast.algorithm("binomial").unwrap();
-    simulate_observed(binomial, &Problem::new(40), 1, &hockney(), &mut |progress| seen.push(progress))
-        .unwrap();
+    let machine = hockney();
+    let mut simulation = Simulation::new(binomial, &Problem::new(40), &machine).unwrap();
+    simulation.predict_observed(1, &mut |progress| seen.push(progress)).unwrap();
     assert_eq!(seen.first(), Some(&Progress { stage: Stage::Programs, done: 0, total: 40 }));
     // Each of 39 messages leaves and arrives.
     assert_eq!(seen.last(), Some(&Progress { stage: Stage::Messages, done: 0, total: 2 * 39 }));
