@@ -45,6 +45,9 @@ pub struct Link {
     pub gap: f64,
     /// Longer messages ask their receiver first, which costs one more round trip, and wait until it is ready.
     pub eager_limit: usize,
+    /// Longer messages are cut, so that those at a port share its bandwidth: one packet of each after the other. Else
+    /// each has it for itself in its turn.
+    pub packet: usize,
     /// Whose the ports are.
     pub port: Port,
 }
@@ -78,6 +81,7 @@ impl Machine {
             overhead: 0.0,
             gap: 0.0,
             eager_limit: usize::MAX,
+            packet: usize::MAX,
             port: Port::Node,
         };
         Machine {
@@ -109,7 +113,15 @@ impl Machine {
     }
 }
 
+/// A message is cut into so many packets at most: more would take time and tell little.
+const MOST_PACKETS: f64 = 16.0;
+
 impl Link {
+    /// How many packets of equal length a message of so many bytes is cut into.
+    pub(super) fn packets(&self, bytes: f64) -> u32 {
+        (bytes / self.packet as f64).ceil().clamp(1.0, MOST_PACKETS) as u32
+    }
+
     /// Latency and time for each byte of a message.
     pub(super) fn hockney(&self, is_unidirectional: bool) -> (f64, f64) {
         let own = |value: Option<f64>| value.filter(|_| is_unidirectional);

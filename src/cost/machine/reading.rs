@@ -27,14 +27,24 @@ const UNIDIRECTIONAL_BANDWIDTH: &str = "unidirectional_bandwidth";
 const OVERHEAD: &str = "overhead";
 const GAP: &str = "gap";
 const EAGER_LIMIT: &str = "eager_limit";
+const PACKET: &str = "packet";
 const PORT: &str = "port";
 
 const REDUCE_BANDWIDTH: &str = "reduce_bandwidth";
 const COPY_BANDWIDTH: &str = "copy_bandwidth";
 
 const OF_MACHINE: [&str; 5] = [RANKS_PER_NODE, PLACEMENT, WITHIN, BETWEEN, PROCESSOR];
-const OF_LINK: [&str; 8] =
-    [LATENCY, BANDWIDTH, UNIDIRECTIONAL_LATENCY, UNIDIRECTIONAL_BANDWIDTH, OVERHEAD, GAP, EAGER_LIMIT, PORT];
+const OF_LINK: [&str; 9] = [
+    LATENCY,
+    BANDWIDTH,
+    UNIDIRECTIONAL_LATENCY,
+    UNIDIRECTIONAL_BANDWIDTH,
+    OVERHEAD,
+    GAP,
+    EAGER_LIMIT,
+    PACKET,
+    PORT,
+];
 const OF_PROCESSOR: [&str; 2] = [REDUCE_BANDWIDTH, COPY_BANDWIDTH];
 
 /// Every key of a machine's file, by its table; those outside a table have the name "".
@@ -103,6 +113,7 @@ fn link(table: Option<Table>, own_port: Port) -> Option<Link> {
     let overhead = table.optional(OVERHEAD, units::time).unwrap_or(0.0);
     let gap = table.optional(GAP, units::time).unwrap_or(0.0);
     let eager_limit = table.optional(EAGER_LIMIT, quantity::bytes).unwrap_or(usize::MAX);
+    let packet = table.optional(PACKET, packet).unwrap_or(usize::MAX);
     let port = table.optional(PORT, port).unwrap_or(own_port);
     Some(Link {
         latency: latency?,
@@ -112,6 +123,7 @@ fn link(table: Option<Table>, own_port: Port) -> Option<Link> {
         overhead,
         gap,
         eager_limit,
+        packet,
         port,
     })
 }
@@ -127,6 +139,13 @@ fn positive(text: &str) -> Result<usize, String> {
     match quantity::number(text)? {
         0 => Err("a node has at least one rank".into()),
         number => Ok(number),
+    }
+}
+
+fn packet(text: &str) -> Result<usize, String> {
+    match quantity::bytes(text)? {
+        0 => Err("a packet has at least one byte".into()),
+        bytes => Ok(bytes),
     }
 }
 
@@ -237,7 +256,7 @@ mod tests {
         let text = "ranks_per_node = 24\nplacement = \"block\"\n\
             [within]\nlatency = \"1s\"\nbandwidth = \"4B/s\"\nport = \"node\"\n\
             [between]\nlatency = \"2s\"\nbandwidth = \"2B/s\"\nunidirectional_latency = \"1s\"\n\
-            unidirectional_bandwidth = \"4B/s\"\noverhead = \"3s\"\ngap = \"4s\"\neager_limit = \"8KiB\"\nport = \"rank\"\n\
+            unidirectional_bandwidth = \"4B/s\"\noverhead = \"3s\"\ngap = \"4s\"\neager_limit = \"8KiB\"\npacket = \"1KiB\"\nport = \"rank\"\n\
             [processor]\nreduce_bandwidth = \"8B/s\"\ncopy_bandwidth = \"16B/s\"\n";
         let link = Machine::hockney(1.0, 0.25, 0.0).between;
         let between = Link {
@@ -248,6 +267,7 @@ mod tests {
             overhead: 3.0,
             gap: 4.0,
             eager_limit: 8 << 10,
+            packet: 1 << 10,
             port: Port::Rank,
         };
         let processor = Processor { reduce_time: 0.125, copy_time: 0.0625 };
@@ -291,6 +311,7 @@ mod tests {
                 "eager_limit = \"2KB\"",
                 "5:15: unknown unit `KB`; the units are B, KiB, MiB and GiB, or K, M and G",
             ),
+            ("packet = 0", "5:10: a packet has at least one byte"),
             ("port = \"nod\"", "5:8: unknown owner of a port `nod`; the nearest known one is `node`"),
             ("latency = \"1s\"", "5:1: duplicate key"),
         ] {

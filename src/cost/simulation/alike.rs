@@ -10,7 +10,7 @@ use crate::verify::problems;
 /// Machines that differ in what nodes share; on some, work takes time.
 fn machines() -> [Machine; 3] {
     let hockney = Machine::hockney(64.0, 2.0, 0.0);
-    let link = Link { overhead: 1.0, gap: 10.0, eager_limit: 20, ..hockney.between };
+    let link = Link { overhead: 1.0, gap: 10.0, eager_limit: 20, packet: 6, ..hockney.between };
     let shared = Machine {
         ranks_per_node: 2,
         between: link,

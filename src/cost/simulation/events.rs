@@ -74,6 +74,8 @@ struct Run<'job> {
     started: Vec<f64>,
     /// When each post was complete; not a number before that is known.
     completed: Vec<f64>,
+    /// How many packets of each post have yet to pass its port, from when its message may leave.
+    packets: Vec<u32>,
     /// From when on each port is free, by direction and by whether messages stay on the node.
     free: [[Vec<f64>; 2]; 2],
     rounds: Vec<f64>,
@@ -108,6 +110,7 @@ impl<'job> Run<'job> {
             ranks: vec![Rank::default(); programs.len()],
             started: unknown.clone(),
             completed: unknown,
+            packets: vec![0; network.ends.len()],
             free: [[ports(), ports()], [ports(), ports()]],
             rounds: Vec::new(),
             events: BinaryHeap::new(),
@@ -144,7 +147,7 @@ impl<'job> Run<'job> {
         self.ranks[rank].posts += 1;
         let is_send = post.direction == Direction::Send;
         let link = self.link(number);
-        let is_eager = post.bytes.with(self.block_bytes) <= link.eager_limit as f64;
+        let is_eager = self.bytes(number) <= link.eager_limit as f64;
         let (latency, overhead) = (self.hockney(number).0, link.overhead);
         if is_send {
             self.ranks[rank].time += overhead;
@@ -164,24 +167,34 @@ impl<'job> Run<'job> {
 
     /// A message is ready to leave.
     fn leave(&mut self, send: usize, time: f64) {
-        let order = self.order(send);
-        self.events.push(Reverse(Event { time, order, post: send as u32 }));
+        let packets = self.link(send).packets(self.bytes(send));
+        (self.packets[send], self.packets[self.network.ends[send].partner as usize]) = (packets, packets);
+        self.events.push(Reverse(Event { time, order: self.order(send), post: send as u32 }));
     }
 
+    /// A packet passes a port. Behind it queue what came to the port before, and then its message's next one.
     fn happen(&mut self, event: Event) {
         let number = event.post as usize;
-        let (is_entering, post) = (event.order & ENTERING != 0, self.post(number));
         let (link, (latency, byte_time)) = (self.link(number), self.hockney(number));
-        let (gap, transfer) = (link.gap, post.bytes.with(self.block_bytes) * byte_time);
+        let (bytes, is_entering) = (self.bytes(number), event.order & ENTERING != 0);
+        let packets = link.packets(bytes);
+        let transfer = bytes * byte_time / f64::from(packets);
+        let gap = if self.packets[number] == packets { link.gap } else { 0.0 };
         let free = self.port(number);
         let begin = event.time.max(*free);
         *free = begin + transfer.max(gap);
+        self.packets[number] -= 1;
+        let end = begin + transfer;
         if !is_entering {
             let receive = self.network.ends[number].partner;
             let order = self.order(receive as usize) | ENTERING;
             self.events.push(Reverse(Event { time: begin + latency, order, post: receive }));
         }
-        self.complete(number, begin + transfer);
+        match self.packets[number] {
+            0 => self.complete(number, end),
+            _ if is_entering => {}
+            _ => self.events.push(Reverse(Event { time: end, ..event })),
+        }
     }
 
     /// Notes when a post is complete. Whoever waits for nothing else goes on.
@@ -227,6 +240,10 @@ impl<'job> Run<'job> {
     fn post(&self, number: usize) -> &'job super::program::Post {
         let rank = self.network.ends[number].rank as usize;
         &self.programs[rank].posts[number - self.network.first[rank]]
+    }
+
+    fn bytes(&self, number: usize) -> f64 {
+        self.post(number).bytes.with(self.block_bytes)
     }
 
     fn link(&self, number: usize) -> &'job Link {

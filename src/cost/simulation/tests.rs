@@ -132,6 +132,39 @@ fn a_long_message_asks_first_and_waits_for_its_receiver() {
 }
 
 #[test]
+fn messages_in_packets_share_a_port() {
+    let machine = with_link(|link| Link { packet: 4, ..link });
+    assert_eq!(times(2, &machine, ping), times(2, &hockney(), ping));
+    // Two packets each, which take turns: they have left at 8 and 24, and at 16 and 32.
+    let scatter = |rank: usize, program: &mut Builder| match rank {
+        0 => (1..3).for_each(|target| send(program, target)),
+        _ => receive(program, 0),
+    };
+    assert_eq!(times(3, &machine, scatter), [32.0, 64.0 + 24.0, 64.0 + 32.0]);
+    // Where they enter as well: the first rank to be heard of waits for both.
+    let gather = |rank: usize, program: &mut Builder| match rank {
+        0 => {
+            receive(program, 1);
+            program.end_round();
+            receive(program, 2);
+        }
+        _ => send(program, 0),
+    };
+    assert_eq!(carried_out(3, &machine, gather).unwrap().rounds, [64.0 + 24.0, 64.0 + 32.0]);
+    assert_eq!(carried_out(3, &hockney(), gather).unwrap().rounds, [64.0 + 16.0, 64.0 + 32.0]);
+}
+
+#[test]
+fn who_shares_a_port_with_its_siblings_is_served_late() {
+    let machine = with_link(|link| Link { packet: 1, ..link });
+    let time = |machine: &Machine| time_of(Bcast, "binomial", &Problem::new(16), 1 << 20, machine);
+    let vector = BETA * (1 << 20) as f64;
+    assert_eq!(time(&hockney()), 4.0 * ALPHA + 4.0 * vector);
+    let (shared, expected) = (time(&machine), (4.0 + 3.0 + 2.0 + 1.0) * vector);
+    assert!((shared - expected).abs() < 0.05 * expected, "{shared}, not {expected}");
+}
+
+#[test]
 fn messages_in_one_direction_have_their_own_latency_and_bandwidth() {
     let machine = hockney().unidirectional(40.0, 1.0);
     assert_eq!(times(2, &machine, ping), [8.0, 48.0]);
