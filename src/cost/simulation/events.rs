@@ -5,7 +5,7 @@
 //! of ranks on their nodes and of their posts decides, so that nodes which do the same take the same time.
 
 use super::network::Network;
-use super::program::{Direction, Program, Step};
+use super::program::{Direction, Step};
 use super::{Prediction, Progress, SimulationError, Stage};
 use crate::cost::machine::{Link, Machine, Port};
 use std::cmp::{Ordering, Reverse};
@@ -16,14 +16,13 @@ const EVENTS_BETWEEN_TELLING: usize = 1 << 16;
 
 /// Carries out all programs, with blocks of so many bytes where these are not known.
 pub fn run(
-    programs: &[Program],
     network: &Network,
     block_bytes: f64,
     machine: &Machine,
     observe: &mut dyn FnMut(Progress),
 ) -> Result<Prediction, SimulationError> {
-    let mut run = Run::new(programs, network, block_bytes, machine);
-    (0..programs.len()).for_each(|rank| run.advance(rank));
+    let mut run = Run::new(network, block_bytes, machine);
+    (0..network.programs.len()).for_each(|rank| run.advance(rank));
     let (mut done, total) = (0, network.ends.len());
     while let Some(Reverse(event)) = run.events.pop() {
         run.happen(event);
@@ -65,7 +64,6 @@ impl PartialEq for Event {
 impl Eq for Event {}
 
 struct Run<'job> {
-    programs: &'job [Program],
     network: &'job Network,
     block_bytes: f64,
     machine: &'job Machine,
@@ -94,20 +92,15 @@ struct Rank {
 }
 
 impl<'job> Run<'job> {
-    fn new(
-        programs: &'job [Program],
-        network: &'job Network,
-        block_bytes: f64,
-        machine: &'job Machine,
-    ) -> Self {
-        let ports = || vec![0.0; programs.len()];
+    fn new(network: &'job Network, block_bytes: f64, machine: &'job Machine) -> Self {
+        let ranks = network.programs.len();
+        let ports = || vec![0.0; ranks];
         let unknown = vec![f64::NAN; network.ends.len()];
         Run {
-            programs,
             network,
             block_bytes,
             machine,
-            ranks: vec![Rank::default(); programs.len()],
+            ranks: vec![Rank::default(); ranks],
             started: unknown.clone(),
             completed: unknown,
             packets: vec![0; network.ends.len()],
@@ -119,7 +112,7 @@ impl<'job> Run<'job> {
 
     /// Goes on with a rank's program to the first wait whose end is not known.
     fn advance(&mut self, rank: usize) {
-        let program = &self.programs[rank];
+        let program = &self.network.programs[rank];
         while let Some(step) = program.steps.get(self.ranks[rank].step) {
             match step {
                 Step::Work(time) => self.ranks[rank].time += time.with(self.block_bytes),
@@ -143,9 +136,8 @@ impl<'job> Run<'job> {
     /// receiver has answered.
     fn start(&mut self, rank: usize) {
         let number = self.network.first[rank] + self.ranks[rank].posts;
-        let post = &self.programs[rank].posts[self.ranks[rank].posts];
         self.ranks[rank].posts += 1;
-        let is_send = post.direction == Direction::Send;
+        let is_send = self.is_send(number);
         let link = self.link(number);
         let is_eager = self.bytes(number) <= link.eager_limit as f64;
         let (latency, overhead) = (self.hockney(number).0, link.overhead);
@@ -201,7 +193,7 @@ impl<'job> Run<'job> {
     fn complete(&mut self, number: usize, time: f64) {
         self.completed[number] = time;
         let rank = self.network.ends[number].rank as usize;
-        let wait = self.post(number).wait;
+        let wait = self.network.ends[number].wait;
         let state = &mut self.ranks[rank];
         if state.missing > 0 && wait <= state.waits {
             state.missing -= 1;
@@ -218,7 +210,7 @@ impl<'job> Run<'job> {
         let mut arrived: Vec<(f64, f64)> = Vec::new();
         for number in awaited.iter().map(|&post| first + post as usize) {
             let overhead = self.link(number).overhead;
-            match self.post(number).direction {
+            match self.network.ends[number].direction {
                 Direction::Receive if overhead > 0.0 => arrived.push((self.completed[number], overhead)),
                 _ => time = time.max(self.completed[number]),
             }
@@ -237,13 +229,12 @@ impl<'job> Run<'job> {
         self.rounds[round] = self.rounds[round].max(end);
     }
 
-    fn post(&self, number: usize) -> &'job super::program::Post {
-        let rank = self.network.ends[number].rank as usize;
-        &self.programs[rank].posts[number - self.network.first[rank]]
+    fn is_send(&self, number: usize) -> bool {
+        self.network.ends[number].direction == Direction::Send
     }
 
     fn bytes(&self, number: usize) -> f64 {
-        self.post(number).bytes.with(self.block_bytes)
+        self.network.ends[number].bytes.with(self.block_bytes)
     }
 
     fn link(&self, number: usize) -> &'job Link {
@@ -262,7 +253,7 @@ impl<'job> Run<'job> {
             Port::Rank => end.rank,
             Port::Node => self.network.places[end.rank as usize].node,
         };
-        let is_send = self.post(number).direction == Direction::Send;
+        let is_send = self.is_send(number);
         &mut self.free[usize::from(is_send)][usize::from(end.is_within)][port as usize]
     }
 
@@ -274,13 +265,13 @@ impl<'job> Run<'job> {
     }
 
     fn prediction(self) -> Result<Prediction, SimulationError> {
-        let waits_for_ever = |&rank: &usize| self.ranks[rank].step < self.programs[rank].steps.len();
-        match (0..self.programs.len()).find(waits_for_ever) {
+        let waits_for_ever = |&rank: &usize| self.ranks[rank].step < self.network.programs[rank].steps.len();
+        match (0..self.ranks.len()).find(waits_for_ever) {
             Some(rank) => Err(SimulationError::Deadlock { rank }),
             None => Ok(Prediction {
                 ranks: self.ranks.iter().map(|rank| rank.time).collect(),
                 rounds: self.rounds,
-                ..self.network.traffic(self.programs, self.block_bytes)
+                ..self.network.traffic(self.block_bytes)
             }),
         }
     }

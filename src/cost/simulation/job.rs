@@ -25,14 +25,8 @@ pub struct Simulation<'job> {
     blocks: usize,
     /// The ranks that stand for all, if any do.
     symmetry: Option<Symmetry>,
-    /// For blocks of equal lengths, once this was asked for.
-    even: Option<Prepared>,
-}
-
-/// Programs that only wait for the length of blocks.
-struct Prepared {
-    programs: Vec<Program>,
-    network: Network,
+    /// The programs for blocks of one length, which may be any, once these were asked for.
+    even: Option<Network>,
 }
 
 impl<'job> Simulation<'job> {
@@ -86,18 +80,17 @@ impl<'job> Simulation<'job> {
         let parts = Sizes::parts(self.algorithm.collective, &self.problem, self.blocks);
         let is_even = bytes.is_multiple_of(parts) || self.symmetry.is_some();
         if bytes > 0 && is_even {
-            let prepared = match self.even.take() {
-                Some(prepared) => prepared,
-                None => self.prepare(self.symmetry, None, observe)?,
+            let network = match self.even.take() {
+                Some(network) => network,
+                None => self.network(self.symmetry, None, observe)?,
             };
-            let prepared = self.even.insert(prepared);
-            let unit = bytes as f64 / parts as f64;
-            return events::run(&prepared.programs, &prepared.network, unit, self.machine, observe);
+            let block_bytes = bytes as f64 / parts as f64;
+            return events::run(self.even.insert(network), block_bytes, self.machine, observe);
         }
         // Blocks without data are all of one length.
         let symmetry = self.symmetry.filter(|_| bytes == 0);
-        let Prepared { programs, network } = self.prepare(symmetry, Some(bytes), observe)?;
-        events::run(&programs, &network, 1.0, self.machine, observe)
+        let network = self.network(symmetry, Some(bytes), observe)?;
+        events::run(&network, 1.0, self.machine, observe)
     }
 
     /// The same with these ranks standing for all.
@@ -141,16 +134,15 @@ impl<'job> Simulation<'job> {
     }
 
     /// The matched programs of the ranks that stand for all, or of all.
-    fn prepare(
+    fn network(
         &self,
         symmetry: Option<Symmetry>,
         bytes: Option<usize>,
         observe: &mut dyn FnMut(Progress),
-    ) -> Result<Prepared, SimulationError> {
+    ) -> Result<Network, SimulationError> {
         let symmetry = symmetry.unwrap_or(Symmetry::none(self.size()));
         let programs = self.programs(&self.compiler(bytes), symmetry.period(), observe)?;
-        let network = Network::new(&programs, symmetry, &self.problem.nodes)?;
-        Ok(Prepared { programs, network })
+        Network::new(programs, symmetry, &self.problem.nodes)
     }
 
     /// The programs of the first so many ranks.

@@ -1,15 +1,18 @@
 //! Who is at the other end of each post, and which ports are between.
 
 use super::program::{Direction, Program};
+use super::sizes::Amount;
 use super::symmetry::Symmetry;
 use super::{Prediction, SimulationError, Traffic};
 use std::collections::HashMap;
 
-/// The posts of all ranks, or of those that stand for all, matched. They are numbered rank by rank.
+/// The programs of all ranks, or of those that stand for all, with their posts matched and numbered rank by rank.
 pub struct Network {
+    /// The programs, without their posts.
+    pub programs: Vec<Program>,
     /// The number of each rank's first post, and in the end the number of posts.
     pub first: Vec<usize>,
-    /// The posts' ends, by number.
+    /// The posts, by number.
     pub ends: Vec<End>,
     /// Where the ranks are.
     pub places: Vec<Place>,
@@ -17,13 +20,17 @@ pub struct Network {
     copies: usize,
 }
 
-/// What a post meets.
+/// A post, which is one end of a message.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
+    pub bytes: Amount,
+    pub direction: Direction,
     /// Number of the post at the other end, or of the one that stands for it.
     pub partner: u32,
     /// The rank whose post this is.
     pub rank: u32,
+    /// The first of the rank's waits that waits for it.
+    pub wait: u32,
     /// Whether the message stays on a node.
     pub is_within: bool,
     /// Whether neither of the two ranks does anything in the other direction in that round.
@@ -41,7 +48,11 @@ pub struct Place {
 
 impl Network {
     /// Matches the posts: between two ranks, the k-th send meets the k-th receive.
-    pub fn new(programs: &[Program], symmetry: Symmetry, nodes: &[u32]) -> Result<Network, SimulationError> {
+    pub fn new(
+        mut programs: Vec<Program>,
+        symmetry: Symmetry,
+        nodes: &[u32],
+    ) -> Result<Network, SimulationError> {
         let first: Vec<usize> = [0]
             .into_iter()
             .chain(programs.iter().scan(0, |posts, program| {
@@ -54,14 +65,17 @@ impl Network {
             .enumerate()
             .flat_map(|(rank, program)| {
                 program.posts.iter().map(move |post| End {
+                    bytes: post.bytes,
+                    direction: post.direction,
                     partner: u32::MAX,
                     rank: rank as u32,
+                    wait: post.wait,
                     is_within: nodes[rank] == nodes[post.peer as usize],
                     is_unidirectional: post.is_alone,
                 })
             })
             .collect();
-        let posts = |direction| matching_order(programs, symmetry, direction);
+        let posts = |direction| matching_order(&programs, symmetry, direction);
         let (sends, receives) = (posts(Direction::Send), posts(Direction::Receive));
         for position in 0..sends.len().max(receives.len()) {
             let (send, receive) = (sends.get(position), receives.get(position));
@@ -74,20 +88,21 @@ impl Network {
             ends[send as usize] = End { partner: receive, is_unidirectional, ..ends[send as usize] };
             ends[receive as usize] = End { partner: send, is_unidirectional, ..ends[receive as usize] };
         }
-        Ok(Network { first, ends, places: places(programs.len(), nodes), copies: symmetry.copies() })
+        programs.iter_mut().for_each(|program| program.posts = Vec::new());
+        let places = places(programs.len(), nodes);
+        Ok(Network { programs, first, ends, places, copies: symmetry.copies() })
     }
 
-    /// A prediction that as yet says only what travels.
-    pub fn traffic(&self, programs: &[Program], block_bytes: f64) -> Prediction {
+    /// A prediction that as yet says only what travels, with blocks of so many bytes where these are not known.
+    pub fn traffic(&self, block_bytes: f64) -> Prediction {
         let mut within = Traffic::default();
         let mut between = Traffic::default();
         let mut busiest = Traffic::default();
-        for (rank, program) in programs.iter().enumerate() {
-            let ends = &self.ends[self.first[rank]..];
+        for posts in self.first.windows(2) {
             let [mut sent, mut received] = [Traffic::default(); 2];
-            for (post, end) in program.posts.iter().zip(ends) {
-                let bytes = post.bytes.with(block_bytes);
-                match post.direction {
+            for end in &self.ends[posts[0]..posts[1]] {
+                let bytes = end.bytes.with(block_bytes);
+                match end.direction {
                     Direction::Send => {
                         sent.add(bytes, 1);
                         if end.is_within { &mut within } else { &mut between }.add(bytes, self.copies);

@@ -31,8 +31,8 @@ fn carried_out(
         writer.program
     };
     let programs: Vec<Program> = (0..size).map(program).collect();
-    let network = Network::new(&programs, Symmetry::none(size), &machine.nodes(size))?;
-    events::run(&programs, &network, 1.0, machine, &mut |_| {})
+    let network = Network::new(programs, Symmetry::none(size), &machine.nodes(size))?;
+    events::run(&network, 1.0, machine, &mut |_| {})
 }
 
 fn times(size: usize, machine: &Machine, write: impl Fn(usize, &mut Builder)) -> Vec<f64> {
