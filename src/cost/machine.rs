@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// by unidirectional messages, and [`Machine::log_gp`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
-    /// How many ranks share a node; rank r is on node r / `ranks_per_node`.
+    /// How many ranks share a node, at least 1; rank r is on node r / `ranks_per_node`.
     pub ranks_per_node: usize,
     /// Messages between ranks of one node.
     pub within: Link,

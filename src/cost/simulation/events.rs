@@ -12,7 +12,10 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// After so many events the observer is told.
-const EVENTS_BETWEEN_TELLING: usize = 1 << 16;
+const EVENTS_BETWEEN_TELLING: u64 = 1 << 16;
+
+/// The bit of [`Event::order`] by which messages enter ports after others have left.
+const ENTERING: u64 = 1 << 63;
 
 /// Carries out all programs, with blocks of so many bytes where these are not known.
 pub fn run(
@@ -23,13 +26,12 @@ pub fn run(
 ) -> Result<Prediction, SimulationError> {
     let mut run = Run::new(network, block_bytes, machine);
     (0..network.programs.len()).for_each(|rank| run.advance(rank));
-    let (mut done, total) = (0, network.ends.len());
-    while let Some(Reverse(event)) = run.events.pop() {
-        run.happen(event);
-        if done % EVENTS_BETWEEN_TELLING == 0 {
-            observe(Progress { stage: Stage::Messages, done, total });
+    for happened in 0.. {
+        let Some(Reverse(event)) = run.events.pop() else { break };
+        if happened % EVENTS_BETWEEN_TELLING == 0 {
+            observe(Progress { stage: Stage::Messages, done: run.done, total: network.ends.len() });
         }
-        done += 1;
+        run.happen(event);
     }
     run.prediction()
 }
@@ -78,6 +80,8 @@ struct Run<'job> {
     free: [[Vec<f64>; 2]; 2],
     rounds: Vec<f64>,
     events: BinaryHeap<Reverse<Event>>,
+    /// How many posts are complete.
+    done: usize,
 }
 
 /// How far a rank is.
@@ -107,6 +111,7 @@ impl<'job> Run<'job> {
             free: [[ports(), ports()], [ports(), ports()]],
             rounds: Vec::new(),
             events: BinaryHeap::new(),
+            done: 0,
         }
     }
 
@@ -192,6 +197,7 @@ impl<'job> Run<'job> {
     /// Notes when a post is complete. Whoever waits for nothing else goes on.
     fn complete(&mut self, number: usize, time: f64) {
         self.completed[number] = time;
+        self.done += 1;
         let rank = self.network.ends[number].rank as usize;
         let wait = self.network.ends[number].wait;
         let state = &mut self.ranks[rank];
@@ -276,6 +282,3 @@ impl<'job> Run<'job> {
         }
     }
 }
-
-/// The bit of [`Event::order`] by which messages enter ports after others have left.
-const ENTERING: u64 = 1 << 63;

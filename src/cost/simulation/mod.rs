@@ -21,7 +21,7 @@ use super::machine::Machine;
 use crate::algorithms::{Algorithm, Problem, Reason};
 use std::fmt;
 
-/// How many sends and receives are simulated at most, which bounds memory to some 2 GiB.
+/// How many sends and receives are simulated at most, which bounds memory to some 4 GiB.
 pub const MOST_POSTS: usize = 1 << 25;
 
 /// The longest vectors and blocks that are priced: beyond them bytes could no longer be counted.
@@ -96,7 +96,7 @@ pub enum SimulationError {
     },
     /// More than [`MOST_BYTES`].
     TooManyBytes(usize),
-    /// A message is not expected, or does not come.
+    /// A message is not expected, does not come, or has another length.
     Unmatched {
         /// Who sends it or should.
         source: usize,

@@ -78,15 +78,19 @@ impl Network {
         let posts = |direction| matching_order(&programs, symmetry, direction);
         let (sends, receives) = (posts(Direction::Send), posts(Direction::Receive));
         for position in 0..sends.len().max(receives.len()) {
-            let (send, receive) = (sends.get(position), receives.get(position));
-            let (send, receive) = match (send, receive) {
+            let (send, receive) = match (sends.get(position), receives.get(position)) {
                 (Some(send), Some(receive)) if send.0 == receive.0 => (send.1, receive.1),
-                _ => return Err(unmatched(send.map(|send| send.0), receive.map(|receive| receive.0))),
+                (send, receive) => {
+                    return Err(unmatched(send.map(|send| send.0), receive.map(|receive| receive.0)));
+                }
             };
-            let is_unidirectional =
-                ends[send as usize].is_unidirectional && ends[receive as usize].is_unidirectional;
-            ends[send as usize] = End { partner: receive, is_unidirectional, ..ends[send as usize] };
-            ends[receive as usize] = End { partner: send, is_unidirectional, ..ends[receive as usize] };
+            let (sent, received) = (ends[send as usize], ends[receive as usize]);
+            if sent.bytes != received.bytes {
+                return Err(unmatched(Some(sends[position].0), None));
+            }
+            let is_unidirectional = sent.is_unidirectional && received.is_unidirectional;
+            ends[send as usize] = End { partner: receive, is_unidirectional, ..sent };
+            ends[receive as usize] = End { partner: send, is_unidirectional, ..received };
         }
         programs.iter_mut().for_each(|program| program.posts = Vec::new());
         let places = places(programs.len(), nodes);

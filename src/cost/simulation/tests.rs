@@ -381,11 +381,11 @@ fn the_longest_vectors_are_priced() {
 fn the_observer_is_told_of_both_stages() {
     let mut seen: Vec<Progress> = Vec::new();
     let binomial = Bcast.algorithm("binomial").unwrap();
-    let machine = hockney();
+    let machine = with_link(|link| Link { packet: 1, ..link });
     let mut simulation = Simulation::new(binomial, &Problem::new(40), &machine).unwrap();
-    simulation.predict_observed(1, &mut |progress| seen.push(progress)).unwrap();
+    simulation.predict_observed(1 << 20, &mut |progress| seen.push(progress)).unwrap();
     assert_eq!(seen.first(), Some(&Progress { stage: Stage::Programs, done: 0, total: 40 }));
-    // Each of 39 messages leaves and arrives.
+    // Each of 39 messages leaves and arrives, in packets.
     assert_eq!(seen.last(), Some(&Progress { stage: Stage::Messages, done: 0, total: 2 * 39 }));
     assert!(seen.iter().all(|progress| progress.done < progress.total));
 }
