@@ -233,6 +233,8 @@ impl<'reader> Table<'reader> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::{Random, mutate};
+    use crate::selection::RuleError;
 
     const BETWEEN_NODES: &str = "[between]\nlatency = \"1.1ms\"\nbandwidth = \"8Mbit/s\"\n";
 
@@ -324,6 +326,26 @@ mod tests {
             placed("placement = \"cyclic\""),
             "file:1:13: unknown placement `cyclic`; the nearest known one is `block`"
         );
+    }
+
+    #[test]
+    fn mutated_texts_are_refused_or_read_but_never_panic() {
+        let mut random = Random(0x5eed);
+        let file = include_str!("../../../machines/cray-xc40-aries.toml");
+        let mut seen = [0; 2];
+        for _ in 0..2000 {
+            let mut text = file.as_bytes().to_vec();
+            for _ in 0..1 + random.below(6) {
+                mutate(&mut text, b"0123456789.KGMiBbts/u_=\"[]# \n\\", &mut random);
+            }
+            let read = Machine::read("file", &text);
+            seen[usize::from(read.is_ok())] += 1;
+            let faults = read.err().into_iter().flat_map(|errors| errors.0);
+            for RuleError { origin, .. } in faults {
+                assert!(origin.line > 0 && origin.column > 0);
+            }
+        }
+        assert!(seen.iter().all(|&times| times > 200), "{seen:?} refused and read");
     }
 
     #[test]

@@ -37,7 +37,8 @@ impl Symmetry {
 
     /// The same with ranks standing for all that come in groups of so many; none, if these would not be fewer than all.
     pub fn coarser(self, group: usize) -> Option<Symmetry> {
-        let period = if group.is_multiple_of(self.period) { group } else { group * self.period };
+        let period =
+            if group.is_multiple_of(self.period) { group } else { group.saturating_mul(self.period) };
         Symmetry { period, ..self }.checked()
     }
 
