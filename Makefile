@@ -1,11 +1,14 @@
 # make                 what a user runs from a clone, into build/
+# make cli             only the command rustcoll, its manual pages and completions; needs no MPI
 # make demo            checks and times the algorithms on 8 local ranks
 # make check           all tests, those on a real MPI included
 # make check-long      the exhaustive ones
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
 # make check-valgrind  the component under valgrind
-# make install         what make has built, into Open MPI's plug-in folder; PREFIX, PLUGIN_DIR, DESTDIR
-# make install-user    into ~/.openmpi/components, where Open MPI looks too
+# make bench           what it costs to choose an algorithm
+# make install         what make has built: the component into Open MPI's plug-in folder, the command into /usr/local;
+#                      PREFIX, PLUGIN_DIR, DESTDIR
+# make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
 
 MPICC ?= mpicc
 MPIRUN ?= mpirun
@@ -13,15 +16,18 @@ CARGO ?= cargo
 BUILD := build
 COMPONENT := $(BUILD)/mca_coll_rustcoll.so
 HELP := $(BUILD)/help-mca-coll-rustcoll.txt
+COMMAND := $(BUILD)/rustcoll
+SHARE := $(BUILD)/share
 SHIM := src/coll_component
 OPENMPI_PLUGIN_DIR = $(shell ompi_info --path pkglibdir --parsable 2>/dev/null | cut -d: -f3)
 PLUGIN_DIR ?= $(if $(PREFIX),$(PREFIX)/lib/openmpi,$(OPENMPI_PLUGIN_DIR))
+COMMAND_PREFIX = $(or $(PREFIX),/usr/local)
 DEMO_RANKS ?= 8
 
 export MPICC MPIRUN CARGO
 
 .PHONY: all
-all: $(COMPONENT) $(HELP)
+all: $(COMPONENT) $(HELP) cli
 
 # Cargo decides whether anything has to be compiled again.
 .PHONY: archive
@@ -34,6 +40,16 @@ $(COMPONENT): archive $(SHIM)/exports.map
 $(HELP): $(SHIM)/help-mca-coll-rustcoll.txt
 	@mkdir -p $(BUILD)
 	cp $< $@
+
+.PHONY: cli
+cli:
+	$(CARGO) build --release -p rustcoll-cli --target-dir target
+	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	install -m 755 target/release/rustcoll $(COMMAND)
+	$(COMMAND) man $(SHARE)/man/man1
+	$(COMMAND) completions bash > $(SHARE)/bash-completion/completions/rustcoll
+	$(COMMAND) completions zsh > $(SHARE)/zsh/site-functions/_rustcoll
+	$(COMMAND) completions fish > $(SHARE)/fish/vendor_completions.d/rustcoll.fish
 
 .PHONY: prerequisites
 prerequisites:
@@ -51,8 +67,13 @@ demo: all programs
 check: all programs
 	$(CARGO) test
 	$(CARGO) test --features component --lib
+	$(CARGO) test -p rustcoll-cli
 	$(CARGO) test --release -p mpi-programs --all-targets
 	@echo "All tests passed."
+
+.PHONY: bench
+bench:
+	$(CARGO) bench --bench selection --target-dir target
 
 .PHONY: check-long
 check-long: all programs
@@ -72,15 +93,20 @@ check-valgrind:
 
 .PHONY: install
 install:
-	@test -f $(COMPONENT) || { echo "$(COMPONENT) is not built; run make first" >&2; exit 1; }
+	@for built in $(COMPONENT) $(COMMAND); do \
+	  test -f $$built || { echo "$$built is not built; run make first" >&2; exit 1; }; \
+	done
 	@test -n "$(PLUGIN_DIR)" || { echo "ompi_info names no plug-in folder; set PREFIX or PLUGIN_DIR" >&2; exit 1; }
 	install -d $(DESTDIR)$(PLUGIN_DIR)
 	install -m 755 $(COMPONENT) $(DESTDIR)$(PLUGIN_DIR)
 	install -m 644 $(HELP) $(DESTDIR)$(PLUGIN_DIR)
+	install -d $(DESTDIR)$(COMMAND_PREFIX)/bin $(DESTDIR)$(COMMAND_PREFIX)/share
+	install -m 755 $(COMMAND) $(DESTDIR)$(COMMAND_PREFIX)/bin
+	cp -R $(SHARE)/. $(DESTDIR)$(COMMAND_PREFIX)/share
 
 .PHONY: install-user
 install-user:
-	$(MAKE) install PLUGIN_DIR=$(HOME)/.openmpi/components DESTDIR=
+	$(MAKE) install PREFIX=$(HOME)/.local PLUGIN_DIR=$(HOME)/.openmpi/components DESTDIR=
 
 .PHONY: clean
 clean:

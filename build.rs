@@ -13,8 +13,16 @@ mod component {
     use std::process::Command;
 
     const SHIM: &str = "src/coll_component";
-    const SOURCES: [&str; 6] =
-        ["component.c", "module.c", "parameters.c", "requests.c", "services.c", "slots.c"];
+    const SOURCES: [&str; 8] = [
+        "agreement.c",
+        "component.c",
+        "counters.c",
+        "module.c",
+        "parameters.c",
+        "requests.c",
+        "services.c",
+        "slots.c",
+    ];
 
     pub fn build() {
         println!("cargo:rerun-if-changed={SHIM}");

@@ -10,6 +10,7 @@ mod coll_component;
 pub mod cost;
 pub mod engine;
 mod random;
+pub mod report;
 pub mod schedule;
 pub mod selection;
 pub mod verify;

@@ -2,15 +2,13 @@
 //! do, for all sizes up to 128. The rounds of neighbourhood collectives depend on the order in which messages are posted;
 //! their formula gives the fewest possible, and its square the most. What the simulator finds is compared as well.
 
-mod common;
-
-use common::check_all;
 use rustcoll::algorithms::{
-    Algorithm, Collective, Cut, Problem, RECURSIVE_DOUBLING_ALLREDUCE, Requirement, default_radix,
+    Algorithm, Collective, Cut, Problem, RECURSIVE_DOUBLING_ALLREDUCE, REGISTRY, Requirement, default_radix,
 };
 use rustcoll::cost::simulation::Traffic;
 use rustcoll::cost::{Cost, Machine, simulate};
 use rustcoll::selection::Measure;
+use rustcoll::verify;
 
 #[test]
 fn formulas_give_what_is_counted() {
@@ -19,8 +17,9 @@ fn formulas_give_what_is_counted() {
 
 #[test]
 fn formulas_give_what_is_simulated() {
-    let few_roots = |problem: &Problem| problem.size <= 16 || problem.root <= 1;
-    check_all((1..=128).rev(), |problem| is_selected(problem) && few_roots(problem), assert_simulated);
+    let with_few_roots =
+        |problem: &Problem| is_selected(problem) && (problem.size <= 16 || problem.root <= 1);
+    check_all((1..=128).rev(), with_few_roots, assert_simulated);
 }
 
 /// Segments of the parts of ranks, which only come about where there are more segments than ranks.
@@ -42,6 +41,19 @@ fn groups_may_be_exchanged() {
         let (cost, exchanged) = ((algorithm.cost)(problem), (algorithm.cost)(&problem.exchanged()));
         assert_eq!(cost, exchanged, "{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
     });
+}
+
+/// Asserts something of the selected problems of every algorithm.
+fn check_all(
+    sizes: impl IntoIterator<Item = usize>,
+    selected: fn(&Problem) -> bool,
+    check: fn(&Algorithm, &Problem),
+) {
+    let check = |algorithm: &Algorithm, problem: &Problem| {
+        check(algorithm, problem);
+        Ok::<(), ()>(())
+    };
+    verify::check_all(REGISTRY, sizes, selected, check).expect("checks panic if they fail");
 }
 
 /// Some roots and radices, among them the extreme ones. In place the same messages are sent, which few ranks show.

@@ -5,7 +5,7 @@
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Edge, Problem, REGISTRY};
 use rustcoll::engine::call::{Counts, bind, bind_two_groups};
 use rustcoll::engine::in_process::{Area, Areas, ElementType, Semantics, run};
-use rustcoll::engine::{Binding, DataPlan, LengthExchange, Operation, Plan};
+use rustcoll::engine::{Binding, DataPlan, LengthExchange, Plan};
 use rustcoll::schedule::{Buffer, Schedule};
 use rustcoll::verify::problems;
 use std::ops::Range;
@@ -406,13 +406,7 @@ impl Case<'_> {
         let schedule = (self.algorithm.schedule)(&seen, rank - first);
         let groups = (seen.local(), seen.remote);
         let binding = bind_two_groups(self.collective(), rank - first, groups, schedule.blocks, send, recv);
-        let mut plan = Plan::new(&schedule, &binding);
-        for operation in &mut plan.operations {
-            if let Operation::Send { peer, .. } | Operation::Receive { peer, .. } = operation {
-                *peer = (*peer + first as u32) % seen.size as u32;
-            }
-        }
-        plan
+        Plan::new(&schedule, &binding).relabel(first, seen.size)
     }
 
     /// A caller counts the vector of a reduce-scatter by the parts of his own group.

@@ -1,22 +1,19 @@
 //! Every registered algorithm is verified: for all small sizes in every way it can be called, for larger sizes in a
 //! selection of ways.
 
-mod common;
-
-use common::check_all;
-use rustcoll::algorithms::{Algorithm, Problem, default_radix};
-use rustcoll::verify::verify;
+use rustcoll::algorithms::{Algorithm, Problem, REGISTRY, default_radix};
+use rustcoll::verify::{check_all, verify};
 
 #[test]
 fn all_problems_up_to_64_ranks() {
-    check_all((1..=64).rev(), |_| true, assert_verified);
+    verify_all((1..=64).rev(), |_| true);
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn selected_problems_up_to_1024_ranks() {
     let sizes = [1024, 1023, 1000, 512, 511, 256, 255, 129, 128, 127, 100, 65];
-    check_all(sizes, is_selected, assert_verified);
+    verify_all(sizes, is_selected);
 }
 
 /// Some roots and radices, among them the extreme ones.
@@ -28,8 +25,11 @@ fn is_selected(problem: &Problem) -> bool {
         && [2, 3, default_radix(size), size / 2, size].contains(&radix)
 }
 
-fn assert_verified(algorithm: &Algorithm, problem: &Problem) {
-    if let Err(violation) = verify(algorithm, problem) {
-        panic!("{} {}, {problem:?}: {violation}", algorithm.collective.name(), algorithm.name);
-    }
+fn verify_all(sizes: impl IntoIterator<Item = usize>, selected: fn(&Problem) -> bool) {
+    let check = |algorithm: &Algorithm, problem: &Problem| {
+        let (collective, name) = (algorithm.collective.name(), algorithm.name);
+        verify(algorithm, problem)
+            .map_err(|violation| format!("{collective} {name}, {problem:?}: {violation}"))
+    };
+    check_all(REGISTRY, sizes, selected, check).unwrap_or_else(|failure| panic!("{failure}"));
 }

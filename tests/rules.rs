@@ -164,7 +164,7 @@ fn schema() -> String {
     format!(
         "{{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \
          \"title\": \"Selection rules of rustcoll\",\n  \"type\": \"object\",\n  \"minProperties\": 1,\n  \
-         \"additionalProperties\": false,\n  \"properties\": {{\n{}\n  }},\n  \"$defs\": {{\n{}\n  }}\n}}\n",
+         \"additionalProperties\": false,\n  \"properties\": {{\n    \"priority\": {{ \"type\": \"integer\", \"minimum\": 0, \"maximum\": 100 }},\n{}\n  }},\n  \"$defs\": {{\n{}\n  }}\n}}\n",
         collectives.join(",\n"),
         DEFINITIONS.map(|(name, definition)| format!("    \"{name}\": {definition}")).join(",\n")
     )

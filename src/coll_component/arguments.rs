@@ -191,7 +191,8 @@ pub struct Arguments {
     pub operator: rustcoll_operator,
 }
 
-const NO_OPERATOR: rustcoll_operator = rustcoll_operator { handle: ptr::null(), commutative: 1 };
+const NO_OPERATOR: rustcoll_operator =
+    rustcoll_operator { handle: ptr::null(), commutative: 1, predefined: 1 };
 
 impl Arguments {
     /// An allgather in place of so many bytes from each rank, for the component's own use.
@@ -301,6 +302,16 @@ impl Arguments {
                 known(&self.send, &self.recv)
             }
             _ => known(&self.recv, &self.send),
+        }
+    }
+
+    /// Bytes of data: the measure, or where there is none those that this rank sends, or if it sends none receives.
+    pub fn bytes(&self) -> usize {
+        match self.send.counts.bytes() {
+            _ if self.collective == Collective::Barrier => 0,
+            _ if self.is_measured() => self.measured_bytes(),
+            0 => self.recv.counts.bytes(),
+            sent => sent,
         }
     }
 

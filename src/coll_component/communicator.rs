@@ -4,22 +4,27 @@ use super::arguments::Arguments;
 use super::bindings::*;
 use super::channel::{Channel, Line};
 use super::exchanging::Exchanging;
+use super::info::Info;
 use super::job::Job;
 use super::memory::OutOfMemory;
-use super::nodes;
-use super::operation::Operation;
+use super::nodes::{self, Nodes};
+use super::operation::{Course, Operation};
 use super::parameters::{self, Settings, Values, word};
 use super::pml::Error;
-use super::schedules::{Chosen, Schedules, may_take_nodes};
+use super::rules;
+use super::schedules::{Chosen, Decided, Form, Schedules, Served};
 use super::topology;
+use super::watch::{self, Subject};
 use super::work::{Group, Work, Wrapping};
 use crate::algorithms::{Collective, Cut, Graph, Problem};
 use crate::engine::call::{Counts, bind, bind_two_groups};
 use crate::engine::{LengthExchange, Plan};
+use crate::report::Kind;
 use crate::selection::Call;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
 
 /// A communicator's state.
 ///
@@ -30,7 +35,8 @@ pub struct Communicator {
     /// The handle of the communicator that reaches the own group of an inter-communicator; else the same.
     local: *const c_void,
     group: Group,
-    identifier: u32,
+    /// How log lines begin.
+    name: Arc<str>,
     below: rustcoll_below,
     /// This rank's neighbours. Open MPI adds a topology to a communicator that is complete in all else.
     graph: OnceLock<Graph>,
@@ -43,6 +49,8 @@ struct Blocking {
     work: Work,
     /// By collective: the last job.
     jobs: [Option<Job>; Collective::ALL.len()],
+    /// The calls that have not ended yet, if anybody wants to know: the component below may call others.
+    under_way: Vec<Option<(Subject, Instant)>>,
 }
 
 /// What decides how calls are served.
@@ -69,10 +77,21 @@ struct Shape {
 /// A call's shape and what serves it.
 struct Prepared {
     shape: Shape,
-    /// The algorithm's number, 0 for the component below.
-    number: c_int,
+    decision: Decision,
+    /// Whether it may be decided otherwise once the ranks' nodes are known.
+    lacks_nodes: bool,
     /// `None`: the component below.
     planned: Option<Planned>,
+}
+
+/// What becomes of a call.
+enum Outcome {
+    /// All ranks must first tell each other their nodes.
+    NodesUnknown,
+    /// The component below serves it.
+    Below(Decision),
+    /// This component does.
+    Here(Planned),
 }
 
 /// How a collective that blocks is served.
@@ -116,8 +135,42 @@ pub struct Planned {
     /// The program.
     pub program: Program,
     is_packed: bool,
-    /// The number of its algorithm.
+    /// What was decided.
+    pub decision: Decision,
+}
+
+/// What was decided about a call.
+#[derive(Clone)]
+pub struct Decision {
+    /// The algorithm's number, 0 for the component below.
     pub number: c_int,
+    /// Who decided it.
+    pub decided: Decided,
+    /// What it has in common with others.
+    kind: Arc<Kind>,
+}
+
+impl Decision {
+    /// `served` is the algorithm with its number, or nobody here.
+    fn new(
+        collective: Collective,
+        group: Group,
+        number: c_int,
+        served: String,
+        decided: Decided,
+    ) -> Decision {
+        let Group { size, remote, .. } = group;
+        let kind = Arc::new(Kind { size, remote, collective, served, decided: decided.in_short() });
+        Decision { number, decided, kind }
+    }
+
+    fn below(collective: Collective, group: Group, decided: Decided) -> Decision {
+        Decision::new(collective, group, 0, "below".into(), decided)
+    }
+
+    fn nothing_to_do(collective: Collective, group: Group) -> Decision {
+        Decision::new(collective, group, 0, "nobody".into(), Decided::NothingToDo)
+    }
 }
 
 impl Communicator {
@@ -128,20 +181,24 @@ impl Communicator {
         identifier: u32,
         below: rustcoll_below,
     ) -> Self {
+        let name: Arc<str> = format!("{group}, communicator {identifier}").into();
+        let (info, faults) = Info::of(handle);
+        report_faults(&faults, &name, group);
         Communicator {
             handle,
             local,
             group,
-            identifier,
+            name: Arc::clone(&name),
             below,
             graph: OnceLock::new(),
             planning: Mutex::new(Planning {
-                schedules: Schedules::new(group, identifier),
+                schedules: Schedules::new(group, name, info),
                 last: [const { None }; Collective::ALL.len()],
             }),
             blocking: UnsafeCell::new(Blocking {
                 work: Work::new(),
                 jobs: [const { None }; Collective::ALL.len()],
+                under_way: Vec::new(),
             }),
         }
     }
@@ -200,8 +257,8 @@ impl Communicator {
         if !unsafe { job.turn_to(call, settings.values()) } {
             return false;
         }
-        settings.note_ran(job.planned.number);
-        !log::log_enabled!(log::Level::Debug)
+        settings.note_ran(job.planned.decision.number);
+        !watch::is_on()
     }
 
     /// Decides how a collective that blocks is served; nothing is posted yet.
@@ -211,27 +268,60 @@ impl Communicator {
     pub unsafe fn admit(&self, call: &rustcoll_call) -> Admission {
         let collective = Collective::ALL[call.collective as usize];
         let values = Settings::of(collective).values();
+        let start = watch::now();
         // SAFETY: by this function's contract.
         unsafe {
-            let Blocking { work, jobs } = &mut *self.blocking.get();
+            let Blocking { work, jobs, under_way } = &mut *self.blocking.get();
             let mut arguments = self.arguments(call);
             if let Err(error) = arguments.check(self.group.all()) {
                 return Admission::Illegal(error);
             }
+            let mut begin = |decision: &Decision| {
+                under_way.push(start.map(|start| (self.subject(&arguments, decision), start)));
+            };
             if arguments.is_empty() {
+                begin(&Decision::nothing_to_do(collective, self.group));
                 return Admission::Nothing;
             }
             let has_below = self.below.blocking[collective as usize] != 0;
-            if may_take_nodes(collective) && self.lacks_nodes(&arguments, values, has_below) {
-                return Admission::NodesUnknown;
-            }
-            let Some(planned) = self.planned(&arguments, values, has_below) else { return Admission::Below };
+            let planned = match self.planned(&arguments, values, Form { has_below, is_blocking: true }) {
+                Outcome::NodesUnknown => return Admission::NodesUnknown,
+                Outcome::Below(decision) => {
+                    begin(&decision);
+                    return Admission::Below;
+                }
+                Outcome::Here(planned) => planned,
+            };
             let Ok(wrapping) = self.obtain(work, &mut arguments, &planned, values.scratch_limit()) else {
                 work.give_back(parameters::scratch_kept());
                 return Admission::OutOfMemory;
             };
+            under_way.push(start.map(|start| (self.subject(&arguments, &planned.decision), start)));
             jobs[collective as usize] = Some(Job::new(call, values, arguments, planned, wrapping));
             Admission::Here
+        }
+    }
+
+    /// Notes that the call has ended that was admitted last, of those that have not ended yet.
+    ///
+    /// # Safety
+    /// As for [`Communicator::admit`].
+    pub unsafe fn note_ended(&self) {
+        // SAFETY: by this function's contract nobody else uses it.
+        let Blocking { under_way, .. } = unsafe { &mut *self.blocking.get() };
+        if let Some(Some((subject, start))) = under_way.pop() {
+            subject.tell(Some(start.elapsed()));
+        }
+    }
+
+    /// What is to be told of a call.
+    fn subject(&self, arguments: &Arguments, decision: &Decision) -> Subject {
+        let is_counted = decision.decided != Decided::NothingToDo;
+        Subject {
+            communicator: Arc::clone(&self.name),
+            kind: Arc::clone(&decision.kind),
+            number: is_counted.then_some(decision.number),
+            bytes: arguments.bytes(),
         }
     }
 
@@ -241,23 +331,23 @@ impl Communicator {
     /// As for [`Communicator::admit`].
     pub unsafe fn run(&self, collective: Collective) -> c_int {
         // SAFETY: by this function's contract nobody else uses it.
-        let Blocking { work, jobs } = unsafe { &mut *self.blocking.get() };
-        let Some(Job { arguments, planned, wrapping, .. }) = &jobs[collective as usize] else {
+        let Blocking { work, jobs, .. } = unsafe { &mut *self.blocking.get() };
+        let Some(Job { values, arguments, planned, wrapping, .. }) = &jobs[collective as usize] else {
             return MPI_ERR_INTERN;
         };
         let channel = self.channel(tag(collective), tag(collective));
-        let limit = || Settings::of(collective).values().scratch_limit();
+        let limit = values.scratch_limit();
         let ended = match &planned.program {
             Program::Plan(plan) => {
                 work.begin(plan, wrapping).and_then(|()| work.finish(plan, channel, arguments, wrapping))
             }
             Program::Exchange(exchange) => {
-                let mut exchanging = Exchanging::new(exchange, limit());
+                let mut exchanging = Exchanging::new(exchange, limit);
                 exchanging.begin(work).and_then(|()| exchanging.finish(work, channel, arguments))
             }
         };
         if ended == Err(MPI_ERR_NO_MEM) {
-            self.report_shortage(work, arguments, planned, limit());
+            self.report_shortage(work, arguments, planned, limit);
         }
         work.give_back(parameters::scratch_kept());
         super::pml::status(ended)
@@ -291,16 +381,10 @@ impl Communicator {
             std::mem::forget(all);
         } else {
             let mut planning = self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            planning.schedules.note_nodes(nodes::numbered(&all));
+            planning.schedules.note_nodes(Nodes::new(&all));
             planning.last = [const { None }; Collective::ALL.len()];
         }
         super::pml::status(exchanged)
-    }
-
-    fn lacks_nodes(&self, arguments: &Arguments, values: Values, has_below: bool) -> bool {
-        let call = described(arguments, values, self.group);
-        let mut planning = self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        planning.schedules.lack_nodes(&call, values, has_below)
     }
 
     /// Obtains the memory of a call, unless that is more than so many bytes.
@@ -331,11 +415,10 @@ impl Communicator {
     fn report_shortage(&self, work: &Work, arguments: &Arguments, planned: &Planned, limit: usize) {
         let needed = self.needed(work, arguments, planned);
         log::error!(
-            "{}, communicator {}: {} by {} needs {needed} bytes of temporary memory; {}",
-            self.group,
-            self.identifier,
+            "{}: {} by {} needs {needed} bytes of temporary memory; {}",
+            self.name,
             arguments.collective.name(),
-            word(arguments.collective, planned.number),
+            word(arguments.collective, planned.decision.number),
             match needed <= limit {
                 true => "there is not so much".to_owned(),
                 false => format!("the limit is {limit}"),
@@ -360,29 +443,47 @@ impl Communicator {
         let planned = match arguments.is_empty() {
             true => {
                 let nothing = Program::Plan(Arc::new(Plan::default()));
-                Planned { program: nothing, is_packed: false, number: 0 }
+                let decision = Decision::nothing_to_do(arguments.collective, self.group);
+                Planned { program: nothing, is_packed: false, decision }
             }
-            false => self.planned(&arguments, values, has_below)?,
+            false => match self.planned(&arguments, values, Form { has_below, is_blocking: false }) {
+                Outcome::Here(planned) => planned,
+                Outcome::Below(decision) => {
+                    // It has a request of its own, of which nobody tells here.
+                    if watch::is_on() {
+                        self.subject(&arguments, &decision).tell(None);
+                    }
+                    return None;
+                }
+                Outcome::NodesUnknown => return None,
+            },
         };
         let mut work = Work::new();
+        let subject = self.subject(&arguments, &planned.decision);
         let limit = values.scratch_limit();
         let Ok(wrapping) = self.obtain(&mut work, &mut arguments, &planned, limit) else {
             return Some(Err(MPI_ERR_NO_MEM));
         };
         let channel = self.channel(tag, local_tag);
-        Some(Ok(Operation::new(planned.program, arguments, wrapping, work, channel, limit, request)))
+        let course = Course::new(planned.program, limit);
+        Some(Ok(Operation { course, arguments, wrapping, channel, work, request, subject, start: None }))
     }
 
-    /// Decides who serves a call and plans it, unless the last call was alike. `None`: the component below.
-    fn planned(&self, arguments: &Arguments, values: Values, has_below: bool) -> Option<Planned> {
+    /// Decides who serves a call and plans it, unless the last call was alike.
+    fn planned(&self, arguments: &Arguments, values: Values, form: Form) -> Outcome {
         let collective = arguments.collective;
         let mut planning = self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let Planning { schedules, last } = &mut *planning;
         let last = &mut last[collective as usize];
         let prepared = match last {
-            Some(prepared) if prepared.shape.is_of(arguments, values, has_below) => prepared,
+            Some(prepared)
+                if prepared.shape.is_of(arguments, values, form.has_below)
+                    && !(prepared.lacks_nodes && form.is_blocking) =>
+            {
+                prepared
+            }
             _ => {
-                let shape = Shape::new(arguments, values, has_below, self.group);
+                let shape = Shape::new(arguments, values, form.has_below, self.group);
                 let has_graph = collective.cut() == Cut::Edges;
                 let graph = if has_graph { self.graph().clone() } else { Graph::default() };
                 let chosen = schedules.choose(
@@ -390,22 +491,36 @@ impl Communicator {
                     shape.in_place && collective.has_in_place(),
                     shape.root,
                     shape.values,
-                    has_below,
+                    form,
                     graph,
                 );
+                let Some(chosen) = chosen else { return Outcome::NodesUnknown };
                 last.insert(prepared(shape, chosen, self.group))
             }
         };
-        Settings::of(collective).note_ran(prepared.number);
+        Settings::of(collective).note_ran(prepared.decision.number);
         log::debug!(
-            "{}, communicator {}: {} of {} bytes by {}",
-            self.group,
-            self.identifier,
+            "{}: {} of {} bytes by {} ({})",
+            self.name,
             collective.name(),
             prepared.shape.call.bytes,
-            word(collective, prepared.number)
+            word(collective, prepared.decision.number),
+            prepared.decision.decided
         );
-        prepared.planned.clone()
+        match &prepared.planned {
+            Some(planned) => Outcome::Here(planned.clone()),
+            None => Outcome::Below(prepared.decision.clone()),
+        }
+    }
+}
+
+/// Tells what is wrong with a communicator's info keys, and ends the job if it is to be strict.
+fn report_faults(faults: &[String], name: &str, group: Group) {
+    if !faults.is_empty() && parameters::rules_are_strict() {
+        rules::refuse(faults, group.rank == 0);
+    }
+    if group.rank == 0 {
+        faults.iter().for_each(|fault| log::warn!("{name}: left out: {fault}"));
     }
 }
 
@@ -422,7 +537,7 @@ fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
         // Only the root knows whether it is, and a choice must not depend on what one rank knows.
         in_place: arguments.in_place && !collective.is_rooted(),
         reproducible: values.reproducible() && collective.reduces(),
-        predefined: None,
+        predefined: collective.reduces().then_some(arguments.operator.predefined != 0),
         nodes: None,
         ranks_per_node: None,
     }
@@ -443,6 +558,10 @@ impl Shape {
             && self.root == arguments.root
             && self.in_place == arguments.in_place
             && self.call.commutative == (arguments.operator.commutative != 0)
+            && self
+                .call
+                .predefined
+                .is_none_or(|predefined| predefined == (arguments.operator.predefined != 0))
             && self.has_gaps == arguments.has_gaps()
             && self.recv == arguments.recv.counts
             && self.send == arguments.send.counts
@@ -450,10 +569,12 @@ impl Shape {
 }
 
 fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
-    let Chosen::Here { algorithm, number, schedule } = chosen else {
-        return Prepared { shape, number: 0, planned: None };
-    };
+    let Chosen { decided, lacks_nodes, served } = chosen;
     let collective = shape.call.collective;
+    let Some(Served { algorithm, number, shown, schedule }) = served else {
+        let decision = Decision::below(collective, group, decided);
+        return Prepared { shape, decision, lacks_nodes, planned: None };
+    };
     let is_packed = collective == Collective::Bcast && shape.has_gaps && schedule.blocks > 1;
     let packed = Counts::One { count: shape.call.bytes, bytes: 1 };
     let recv = if is_packed { &packed } else { &shape.recv };
@@ -466,8 +587,9 @@ fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
         Some(exchange) => Program::Exchange(Arc::new(exchange)),
         None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
     };
-    let planned = Planned { program, is_packed, number };
-    Prepared { number, planned: Some(planned), shape }
+    let decision = Decision::new(collective, group, number, shown, decided);
+    let planned = Planned { program, is_packed, decision: decision.clone() };
+    Prepared { shape, decision, lacks_nodes, planned: Some(planned) }
 }
 
 /// The tag that Open MPI reserves for a collective that blocks; those among neighbours share that of their like.

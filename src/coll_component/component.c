@@ -30,6 +30,8 @@
     STRINGIFY(OMPI_MAJOR_VERSION) "." STRINGIFY(OMPI_MINOR_VERSION) "." STRINGIFY(OMPI_RELEASE_VERSION)
 #endif
 
+static int is_built_for_this_release(int is_quiet);
+static int priority_on(const char *preference);
 static int register_parameters(void);
 static int open_component(void);
 static int close_component(void);
@@ -53,7 +55,7 @@ mca_coll_base_component_t mca_coll_rustcoll_component = {
 
 /* Open MPI 4.1 loses messages that a process hands to its help system shortly before it ends, and now and then others
  * too, so only the text comes from there. */
-static void show(const char *topic, ...)
+void rustcoll_show(const char *topic, ...)
 {
     va_list arguments;
     va_start(arguments, topic);
@@ -81,12 +83,16 @@ static int open_component(void)
         opal_show_help_add_dir(dirname(path));
     }
     rustcoll_open_output();
+    if (is_built_for_this_release(1)) {
+        rustcoll_publish(priority_on(NULL));
+    }
     return OMPI_SUCCESS;
 }
 
 static int close_component(void)
 {
     rustcoll_stop_progress();
+    rustcoll_finish();
     return OMPI_SUCCESS;
 }
 
@@ -107,7 +113,7 @@ static int is_built_for_this_release(int is_quiet)
     running_release(release);
     if (0 != strcmp(release, RUSTCOLL_RELEASE)) {
         if (!is_quiet && 0 == opal_process_info.my_local_rank) {
-            show("wrong-release", RUSTCOLL_RELEASE, release);
+            rustcoll_show("wrong-release", RUSTCOLL_RELEASE, release);
         }
         return 0;
     }
@@ -134,7 +140,7 @@ static int is_built_for_this_release(int is_quiet)
     for (size_t i = 0; i < sizeof structures / sizeof *structures; i++) {
         if (structures[i].running != structures[i].built) {
             if (!is_quiet && 0 == opal_process_info.my_local_rank) {
-                show("wrong-structure", structures[i].name, (int) structures[i].built, (int) structures[i].running);
+                rustcoll_show("wrong-structure", structures[i].name, (int) structures[i].built, (int) structures[i].running);
             }
             return 0;
         }
@@ -160,24 +166,41 @@ static const char *named_components(void)
                                                                                                           : NULL;
 }
 
-/* Whether this job is to use the component as a whole, not only on single communicators. */
-static int is_asked_for(void)
+/* The priority on a communicator with the info key ompi_comm_coll_preference, or without; -1 to stay away. */
+static int priority_on(const char *preference)
 {
     int given, is_given = rustcoll_given_priority(&given);
-    return 0 <= rustcoll_priority(is_given, given, named_components(), NULL);
+    return rustcoll_priority(is_given, given, named_components(), preference);
 }
 
-/* Ends a job that would run otherwise than it was asked to. One rank of a node speaks first; if the others do not come
- * to an end with it, the fault is theirs alone, and they speak as well. */
-static int give_up(const char *topic, const char *first, const char *second, const char *third)
+/* Whether this job is to use the component as a whole, not only on single communicators. */
+static int is_asked_for(void) { return 0 <= priority_on(NULL); }
+
+/* Whether the user says that this job is not to use it. */
+static int is_sent_away(void)
 {
-    if (0 != opal_process_info.my_local_rank) {
+    int given;
+    return rustcoll_given_priority(&given) && 0 > given;
+}
+
+/* Ends a job that would run otherwise than it was asked to. One rank speaks first; if the others do not come to an end
+ * with it, the fault is theirs alone, and they speak as well. */
+static int give_up(int speaks_first, const char *topic, const char *first, const char *second, const char *third)
+{
+    if (!speaks_first) {
         sleep(2);
     }
-    show(topic, first, second, third);
+    rustcoll_show(topic, first, second, third);
     ompi_rte_abort(1, NULL);
     return OMPI_ERROR;
 }
+
+void rustcoll_shim_refuse_rules(const char *faults, int speaks_first)
+{
+    give_up(speaks_first, "refused-rules", faults, "", "");
+}
+
+void rustcoll_shim_leave_out_rules(const char *faults) { rustcoll_show("left-out-rules", faults); }
 
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
 {
@@ -186,7 +209,8 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     const char *parameter, *legal, *nearest, *unknown = rustcoll_unknown_parameter(&nearest);
     int is_refused = rustcoll_refused_parameter(&parameter, &legal);
     /* A job that has not asked for the component shall not hear of it. */
-    int is_quiet = !is_asked_for();
+    int is_quiet = !is_asked_for() && !rustcoll_gives_rules();
+    int is_first_on_node = 0 == opal_process_info.my_local_rank;
     if (!is_built_for_this_release(is_quiet)) {
         return OMPI_ERR_NOT_SUPPORTED;
     }
@@ -194,28 +218,33 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
         return OMPI_ERR_NOT_AVAILABLE;
     }
     if (is_refused) {
-        return give_up("illegal-parameter", parameter, given_value(parameter), legal);
+        return give_up(is_first_on_node, "illegal-parameter", parameter, given_value(parameter), legal);
     }
     if (NULL != unknown) {
-        return give_up("unknown-parameter", unknown, nearest, "");
+        return give_up(is_first_on_node, "unknown-parameter", unknown, nearest, "");
     }
-    rustcoll_start(rustcoll_verbosity());
+    int is_first_of_job = 0 == OPAL_PROC_MY_NAME.vpid;
+    rustcoll_start(rustcoll_verbosity(), is_first_on_node, is_first_of_job);
+    if (is_first_of_job && rustcoll_gives_rules() && !is_asked_for() && !is_sent_away()) {
+        rustcoll_show("unused-rules");
+    }
     return OMPI_SUCCESS;
 }
 
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicator, int *priority)
 {
     char preference[OPAL_MAX_INFO_VAL + 1];
-    int has_preference = 0, given = 0, is_given = rustcoll_given_priority(&given);
+    int has_preference = 0;
     *priority = -1;
     if (NULL != communicator->super.s_info) {
         opal_info_get(communicator->super.s_info, "ompi_comm_coll_preference", sizeof preference, preference,
                       &has_preference);
     }
-    *priority = rustcoll_priority(is_given, given, named_components(), has_preference ? preference : NULL);
+    *priority = priority_on(has_preference ? preference : NULL);
     if (0 > *priority) {
         return NULL;
     }
+    rustcoll_agree(communicator);
     rustcoll_module *module = rustcoll_module_new(OMPI_COMM_IS_INTER(communicator));
     return NULL == module ? NULL : &module->super;
 }

@@ -59,10 +59,20 @@ void rustcoll_stop_progress(void);
 
 /* Registers the parameters with Open MPI. A value that it refuses is remembered: the job must not start with it. */
 void rustcoll_register_parameters(const mca_base_component_t *component);
-/* Whether there was one, its full name and the legal values. */
+/* Registers the performance variables that count calls. */
+void rustcoll_register_counters(const mca_base_component_t *component);
+/* Whether a value was refused, its parameter's full name and the legal values. */
 int rustcoll_refused_parameter(const char **parameter, const char **legal);
 int rustcoll_verbosity(void);
 int rustcoll_given_priority(int *priority);
+
+/* Shows a message of the help file. */
+void rustcoll_show(const char *topic, ...);
+
+/* Tells other processes what this one holds that must be alike; they see it from MPI_Init's exchange of such data on. */
+void rustcoll_publish(int priority);
+/* Ends the job if a process of a new communicator holds something else. */
+void rustcoll_agree(struct ompi_communicator_t *communicator);
 
 /* The stream that log lines go to. */
 void rustcoll_open_output(void);

@@ -4,8 +4,10 @@
 use super::bindings::*;
 use super::communicator::{Admission, Communicator};
 use super::operation::Operation;
+use super::parameters::Reported;
+use super::watch::Quantity;
 use super::work::Group;
-use super::{logging, operation, parameters, priority};
+use super::{agreement, logging, operation, parameters, priority, rules, watch};
 use crate::algorithms::Collective;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -60,14 +62,59 @@ extern "C" fn rustcoll_unknown_parameter(nearest: *mut *const c_char) -> *const 
     })
 }
 
-/// A C string that is never freed; for messages that precede the end of the job.
+/// A C string that is never freed: there are few, or they precede the end of the job.
 fn lasting(text: String) -> *const c_char {
     CString::new(text).unwrap_or_default().into_raw()
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn rustcoll_start(verbosity: c_int) {
-    guarded((), || logging::start(verbosity));
+extern "C" fn rustcoll_gives_rules() -> c_int {
+    guarded(0, || c_int::from(rules::are_given()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_start(verbosity: c_int, is_first_on_node: c_int, is_first_of_job: c_int) {
+    guarded((), || {
+        logging::start(verbosity, parameters::reported() == Reported::Calls);
+        rules::announce(is_first_on_node != 0, is_first_of_job != 0);
+        watch::start(is_first_of_job != 0);
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_finish() {
+    guarded((), watch::finish);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_watch(more: c_int) {
+    watch::add_watchers(more as isize);
+}
+
+/// The collective that the shim knows by a number.
+fn collective(number: c_int) -> Collective {
+    Collective::ALL[number as usize]
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_counted_numbers(number: c_int) -> c_int {
+    guarded(0, || watch::counted_numbers(collective(number)) as c_int)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_counted(number: c_int, quantity: c_int, sums: *mut c_void) {
+    guarded((), || {
+        let quantity = [Quantity::Calls, Quantity::Bytes, Quantity::Time][quantity as usize];
+        for (index, sum) in watch::counted(collective(number), quantity).enumerate() {
+            // SAFETY: the shim passes room for as many sums as there are numbers, of 8 bytes each.
+            unsafe {
+                match quantity {
+                    Quantity::Time => sums.cast::<f64>().add(index).write(sum as f64 * 1e-9),
+                    Quantity::Calls | Quantity::Bytes => sums.cast::<u64>().add(index).write(sum),
+                }
+            }
+        }
+    });
 }
 
 #[unsafe(no_mangle)]
@@ -80,7 +127,32 @@ extern "C" fn rustcoll_priority(
     guarded(-1, || {
         // SAFETY: the shim passes NULL or C strings that outlive the call.
         let (components, preference) = unsafe { (optional_text(components), optional_text(preference)) };
-        priority::priority((is_given != 0).then_some(given), components, preference).unwrap_or(-1)
+        let given = (is_given != 0).then_some(given).or_else(|| rules::of_job().rules.priority());
+        priority::priority(given, components, preference).unwrap_or(-1)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_holdings(priority: c_int) -> *const c_char {
+    guarded(c"".as_ptr(), || lasting(agreement::published((priority >= 0).then_some(priority))))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_differ(
+    own: *const c_char,
+    other: *const c_char,
+    difference: *mut rustcoll_difference,
+) -> c_int {
+    guarded(0, || {
+        // SAFETY: the shim passes NULL or C strings that outlive the call.
+        let (own, other) = unsafe { (optional_text(own), optional_text(other)) };
+        let found = agreement::difference(own.unwrap_or_default(), other);
+        found.map_or(0, |agreement::Difference { what, own, other }| {
+            let [what, own, other] = [what.to_owned(), own, other].map(lasting);
+            // SAFETY: the shim passes a valid place for the answer.
+            unsafe { difference.write(rustcoll_difference { what, own, other }) };
+            1
+        })
     })
 }
 
@@ -117,28 +189,66 @@ extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_
         let communicator = &*state.cast::<Communicator>();
         let call = &*call;
         if !communicator.admit_again(call) {
-            let admit = || guarded(None, || Some(communicator.admit(call)));
-            let mut admission = admit();
-            if let Some(Admission::NodesUnknown) = admission {
-                let exchange = || communicator.exchange_nodes();
-                let status = ending_the_job(communicator.handle(), MPI_ERR_INTERN, exchange);
-                if status != MPI_SUCCESS {
-                    return status;
-                }
-                admission = admit();
-            }
-            match admission {
-                None | Some(Admission::NodesUnknown) => return MPI_ERR_INTERN,
-                Some(Admission::Nothing) => return MPI_SUCCESS,
-                Some(Admission::Below) => return RUSTCOLL_BELOW,
-                Some(Admission::OutOfMemory) => return MPI_ERR_NO_MEM,
-                Some(Admission::Illegal(error)) => return error,
-                Some(Admission::Here) => {}
-            }
+            return run_anew(communicator, call);
         }
-        let run = || communicator.run(Collective::ALL[call.collective as usize]);
+        let run = || communicator.run(collective(call.collective));
         ending_the_job(communicator.handle(), MPI_ERR_INTERN, run)
     }
+}
+
+/// Runs a call that is not a repetition, or of which somebody wants to know.
+///
+/// # Safety
+/// As for [`Communicator::admit`].
+#[cold]
+unsafe fn run_anew(communicator: &Communicator, call: &rustcoll_call) -> c_int {
+    // SAFETY: by this function's contract.
+    unsafe {
+        if let Err(status) = admit(communicator, call) {
+            return status;
+        }
+        let run = || communicator.run(collective(call.collective));
+        let status = ending_the_job(communicator.handle(), MPI_ERR_INTERN, run);
+        guarded((), || communicator.note_ended());
+        status
+    }
+}
+
+/// Prepares a call to be run. An error if it is not to be run: what the shim is told instead.
+///
+/// # Safety
+/// As for [`Communicator::admit`].
+unsafe fn admit(communicator: &Communicator, call: &rustcoll_call) -> Result<(), c_int> {
+    // SAFETY: by this function's contract.
+    unsafe {
+        let admit = || guarded(None, || Some(communicator.admit(call)));
+        let mut admission = admit();
+        if let Some(Admission::NodesUnknown) = admission {
+            let exchange = || communicator.exchange_nodes();
+            let status = ending_the_job(communicator.handle(), MPI_ERR_INTERN, exchange);
+            if status != MPI_SUCCESS {
+                return Err(status);
+            }
+            admission = admit();
+        }
+        match admission {
+            None | Some(Admission::NodesUnknown) => Err(MPI_ERR_INTERN),
+            Some(Admission::Nothing) => {
+                guarded((), || communicator.note_ended());
+                Err(MPI_SUCCESS)
+            }
+            Some(Admission::Below) => Err(RUSTCOLL_BELOW),
+            Some(Admission::OutOfMemory) => Err(MPI_ERR_NO_MEM),
+            Some(Admission::Illegal(error)) => Err(error),
+            Some(Admission::Here) => Ok(()),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_ended_below(state: *mut c_void) {
+    // SAFETY: the shim passes the communicator's state, on which no other collective that blocks runs.
+    guarded((), || unsafe { (*state.cast::<Communicator>()).note_ended() });
 }
 
 #[unsafe(no_mangle)]
@@ -189,14 +299,22 @@ fn signatures_agree() {
     use super::bindings as header;
     let _ = [header::rustcoll_parameter_get as unsafe extern "C" fn(_, _) -> _, rustcoll_parameter_get];
     let _ = [header::rustcoll_unknown_parameter as unsafe extern "C" fn(_) -> _, rustcoll_unknown_parameter];
-    let _ = [header::rustcoll_start as unsafe extern "C" fn(_), rustcoll_start];
+    let _ = [header::rustcoll_gives_rules as unsafe extern "C" fn() -> _, rustcoll_gives_rules];
+    let _ = [header::rustcoll_start as unsafe extern "C" fn(_, _, _), rustcoll_start];
     let _ = [header::rustcoll_priority as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_priority];
+    let _ = [header::rustcoll_holdings as unsafe extern "C" fn(_) -> _, rustcoll_holdings];
+    let _ = [header::rustcoll_differ as unsafe extern "C" fn(_, _, _) -> _, rustcoll_differ];
     let _ = [
         header::rustcoll_communicator_new as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _,
         rustcoll_communicator_new,
     ];
     let _ = [header::rustcoll_communicator_free as unsafe extern "C" fn(_), rustcoll_communicator_free];
     let _ = [header::rustcoll_run as unsafe extern "C" fn(_, _) -> _, rustcoll_run];
+    let _ = [header::rustcoll_ended_below as unsafe extern "C" fn(_), rustcoll_ended_below];
+    let _ = [header::rustcoll_finish as unsafe extern "C" fn(), rustcoll_finish];
+    let _ = [header::rustcoll_watch as unsafe extern "C" fn(_), rustcoll_watch];
+    let _ = [header::rustcoll_counted_numbers as unsafe extern "C" fn(_) -> _, rustcoll_counted_numbers];
+    let _ = [header::rustcoll_counted as unsafe extern "C" fn(_, _, _), rustcoll_counted];
     let _ = [header::rustcoll_prepare as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _, rustcoll_prepare];
     let _ = [header::rustcoll_operation_start as unsafe extern "C" fn(_), rustcoll_operation_start];
     let _ = [header::rustcoll_operation_free as unsafe extern "C" fn(_), rustcoll_operation_free];

@@ -12,6 +12,8 @@ use std::ffi::c_void;
 pub struct Job {
     /// `None` if no later call can be alike.
     key: Option<Key>,
+    /// The values of parameters that it was planned by.
+    pub values: Values,
     /// How far the buffers of the arguments are from those of the call.
     shifts: (isize, isize),
     /// The arguments.
@@ -29,7 +31,6 @@ struct Key {
     root: i32,
     in_place: i32,
     operator: Option<rustcoll_operator>,
-    values: Values,
 }
 
 /// Count and datatype of a buffer, if the call has it.
@@ -51,11 +52,11 @@ impl Job {
         wrapping: Wrapping,
     ) -> Job {
         // SAFETY: by this function's contract.
-        let key = unsafe { Key::of(call, values) }.filter(|_| wrapping.is_none());
+        let key = unsafe { Key::of(call) }.filter(|_| wrapping.is_none());
         let shift = |from: *const c_void, to: *mut u8| to.addr().wrapping_sub(from.addr()) as isize;
         let (send, recv) = (arguments.send.base(), arguments.recv.base());
         let shifts = (shift(call.send.buffer, send), shift(call.recv.buffer, recv));
-        Job { key, shifts, arguments, planned, wrapping }
+        Job { key, values, shifts, arguments, planned, wrapping }
     }
 
     /// Makes this the job of a call, if it is alike. Says whether it is.
@@ -65,7 +66,7 @@ impl Job {
     #[inline]
     pub unsafe fn turn_to(&mut self, call: &rustcoll_call, values: Values) -> bool {
         // SAFETY: by this function's contract.
-        if !self.key.as_ref().is_some_and(|key| unsafe { key.is_of(call, values) }) {
+        if self.values != values || !self.key.as_ref().is_some_and(|key| unsafe { key.is_of(call) }) {
             return false;
         }
         let moved = |buffer: *const c_void, shift| buffer.cast_mut().cast::<u8>().wrapping_offset(shift);
@@ -78,7 +79,7 @@ impl Job {
 impl Key {
     /// # Safety
     /// The call comes from the shim.
-    unsafe fn of(call: &rustcoll_call, values: Values) -> Option<Key> {
+    unsafe fn of(call: &rustcoll_call) -> Option<Key> {
         let &rustcoll_call { root, in_place, .. } = call;
         // SAFETY: by this function's contract the pointers are NULL or valid.
         unsafe {
@@ -89,7 +90,6 @@ impl Key {
                 root,
                 in_place,
                 operator,
-                values,
             })
         }
     }
@@ -97,14 +97,13 @@ impl Key {
     /// # Safety
     /// The call comes from the shim.
     #[inline]
-    unsafe fn is_of(&self, call: &rustcoll_call, values: Values) -> bool {
+    unsafe fn is_of(&self, call: &rustcoll_call) -> bool {
         // SAFETY: by this function's contract the pointers are NULL or valid.
         unsafe {
             self.recv.is_of(&call.recv)
                 && self.send.is_of(&call.send)
                 && self.root == call.root
                 && self.in_place == call.in_place
-                && self.values == values
                 && self.operator.as_ref() == call.operator_.as_ref()
         }
     }

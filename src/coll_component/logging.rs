@@ -1,6 +1,7 @@
 //! Logging through Open MPI's output stream, by Open MPI's verbosity.
 
 use super::bindings::rustcoll_shim_output;
+use super::watch;
 use env_logger::{Builder, Target};
 use log::LevelFilter;
 use std::ffi::CString;
@@ -9,10 +10,14 @@ use std::io::{self, Write};
 /// Overrides the verbosity with a filter in the syntax of the `log` ecosystem.
 const FILTER_VARIABLE: &str = "RUSTCOLL_LOG";
 
-/// Starts logging.
-pub fn start(verbosity: i32) {
+/// Starts logging; single calls on demand even where nothing else of their level is logged.
+pub fn start(verbosity: i32, logs_calls: bool) {
     let mut builder = Builder::new();
-    builder.filter_level(level(verbosity)).parse_env(FILTER_VARIABLE);
+    builder.filter_level(level(verbosity));
+    if logs_calls {
+        builder.filter_module(watch::CALLS, LevelFilter::Info);
+    }
+    builder.parse_env(FILTER_VARIABLE);
     builder.format(|line, record| writeln!(line, "rustcoll: {}", record.args()));
     builder.target(Target::Pipe(Box::new(OutputStream)));
     // An application cannot have set the logger of this library; there is nothing to do about a failure.

@@ -2,12 +2,15 @@
 //!
 //! The shim (`*.c`) contains what only C can say; every decision is taken here.
 
+mod agreement;
 mod arguments;
 mod bindings;
 mod channel;
 mod communicator;
 mod entry;
 mod exchanging;
+mod hash;
+mod info;
 mod job;
 mod logging;
 mod memory;
@@ -16,6 +19,8 @@ mod operation;
 mod parameters;
 mod pml;
 mod priority;
+mod rules;
 mod schedules;
 mod topology;
+mod watch;
 mod work;

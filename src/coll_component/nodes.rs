@@ -1,7 +1,9 @@
-//! Which ranks share a node. Open MPI tells a rank only which others are on its own; for all ranks to come to the same
-//! map they tell each other, once for each communicator that needs it.
+//! Which ranks share a node. Open MPI tells a rank only which others are on its own, and the hosts of all where the
+//! launcher knows them, which need not be so at every rank. For all to come to the same map they tell each other, once for
+//! each communicator that needs it.
 
 use super::bindings::*;
+use super::hash::hash;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -21,21 +23,33 @@ pub fn identity() -> u64 {
     hash(name.to_bytes())
 }
 
-/// The 64-bit hash FNV-1a: all ranks must use the same one.
-fn hash(bytes: &[u8]) -> u64 {
-    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x100_0000_01b3;
-    bytes.iter().fold(OFFSET, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+/// The ranks' nodes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Nodes {
+    /// The number of each rank's node, from 0 in the order of the ranks.
+    pub of_ranks: Arc<[u32]>,
+    /// How many there are.
+    pub number: usize,
+    /// The most ranks on one of them.
+    pub most_ranks: usize,
 }
 
-/// The number of each rank's node, from 0 in the order of the ranks.
-pub fn numbered(identities: &[u64]) -> Arc<[u32]> {
-    let mut numbers = HashMap::new();
-    let number = |identity: &u64| {
-        let next = numbers.len() as u32;
-        *numbers.entry(*identity).or_insert(next)
-    };
-    identities.iter().map(number).collect()
+impl Nodes {
+    /// The nodes of ranks by their identities.
+    pub fn new(identities: &[u64]) -> Nodes {
+        let mut numbers = HashMap::new();
+        let mut ranks: Vec<usize> = Vec::new();
+        let number = |identity: &u64| {
+            let number = *numbers.entry(*identity).or_insert_with(|| {
+                ranks.push(0);
+                ranks.len() - 1
+            });
+            ranks[number] += 1;
+            number as u32
+        };
+        let of_ranks = identities.iter().map(number).collect();
+        Nodes { of_ranks, number: ranks.len(), most_ranks: ranks.into_iter().max().unwrap_or(0) }
+    }
 }
 
 #[cfg(test)]
@@ -44,12 +58,7 @@ mod tests {
 
     #[test]
     fn nodes_are_numbered_as_they_appear() {
-        assert_eq!(*numbered(&[70, 7, 70, 0, 7]), [0, 1, 0, 2, 1]);
-    }
-
-    #[test]
-    fn names_differ_and_known_ones_are_as_published() {
-        assert_ne!(hash(b"node1"), hash(b"node2"));
-        assert_eq!(hash(b"a"), 0xaf63_dc4c_8601_ec8c);
+        let expected = Nodes { of_ranks: [0, 1, 0, 2, 1, 1].into(), number: 3, most_ranks: 3 };
+        assert_eq!(Nodes::new(&[70, 7, 70, 0, 7, 7]), expected);
     }
 }

@@ -6,27 +6,52 @@ use super::channel::Channel;
 use super::communicator::Program;
 use super::exchanging::Exchanging;
 use super::pml::Error;
+use super::watch::{self, Subject};
 use super::work::{Work, Wrapping};
 use crate::engine::Plan;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
 
 /// A prepared collective.
 pub struct Operation {
-    course: Course,
-    arguments: Arguments,
-    wrapping: Wrapping,
-    channel: Channel,
-    work: Work,
+    /// What it goes by.
+    pub course: Course,
+    /// The arguments of the call.
+    pub arguments: Arguments,
+    /// What is copied around them.
+    pub wrapping: Wrapping,
+    /// Where its messages go.
+    pub channel: Channel,
+    /// Its memory.
+    pub work: Work,
     /// What Open MPI knows it by.
-    request: *mut c_void,
+    pub request: *mut c_void,
+    /// What is to be told of it.
+    pub subject: Subject,
+    /// When it was last started, if anybody wanted to know.
+    pub start: Option<Instant>,
 }
 
-/// What it goes by.
-enum Course {
+/// What an operation goes by.
+pub enum Course {
+    /// A plan.
     Plan(Arc<Plan>),
+    /// Two stages.
     Exchanging(Box<Exchanging>),
+}
+
+impl Course {
+    /// That of a program, with so much temporary memory at most.
+    pub fn new(program: Program, scratch_limit: usize) -> Course {
+        match program {
+            Program::Plan(plan) => Course::Plan(plan),
+            Program::Exchange(exchange) => {
+                Course::Exchanging(Box::new(Exchanging::new(&exchange, scratch_limit)))
+            }
+        }
+    }
 }
 
 /// Operations that are under way. Each is owned by its request, which Open MPI does not free before it is complete.
@@ -45,25 +70,6 @@ static STARTED: Mutex<UnderWay> = Mutex::new(UnderWay(Vec::new()));
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 impl Operation {
-    /// A collective whose memory is prepared; nothing is sent yet.
-    pub fn new(
-        program: Program,
-        arguments: Arguments,
-        wrapping: Wrapping,
-        work: Work,
-        channel: Channel,
-        scratch_limit: usize,
-        request: *mut c_void,
-    ) -> Operation {
-        let course = match program {
-            Program::Plan(plan) => Course::Plan(plan),
-            Program::Exchange(exchange) => {
-                Course::Exchanging(Box::new(Exchanging::new(&exchange, scratch_limit)))
-            }
-        };
-        Operation { course, arguments, wrapping, channel, work, request }
-    }
-
     fn begin(&mut self) -> Result<(), Error> {
         match &mut self.course {
             Course::Plan(plan) => self.work.begin(plan, &self.wrapping),
@@ -84,6 +90,12 @@ impl Operation {
             Err(error) => Some(error),
         }
     }
+
+    fn note_ended(&self) {
+        if let Some(start) = self.start {
+            self.subject.tell(Some(start.elapsed()));
+        }
+    }
 }
 
 /// Starts an operation, as often as it is persistent.
@@ -93,13 +105,17 @@ impl Operation {
 pub unsafe fn start(operation: *mut Operation) {
     // SAFETY: by this function's contract nobody else uses the operation yet.
     let starting = unsafe { &mut *operation };
+    starting.start = watch::now();
     let ended = match starting.begin() {
         Ok(()) => starting.advance(),
         Err(error) => Some(error),
     };
     match ended {
-        // SAFETY: the request is the one that belongs to the operation.
-        Some(error) => unsafe { rustcoll_shim_complete(starting.request, error) },
+        Some(error) => {
+            starting.note_ended();
+            // SAFETY: the request is the one that belongs to the operation.
+            unsafe { rustcoll_shim_complete(starting.request, error) }
+        }
         None => {
             started().0.push(operation);
             COUNT.fetch_add(1, Relaxed);
@@ -121,6 +137,9 @@ pub fn progress() -> c_int {
         let operation = unsafe { &mut *operation };
         let ended = operation.advance();
         completed.extend(ended.map(|error| (operation.request, error)));
+        if ended.is_some() {
+            operation.note_ended();
+        }
         ended.is_none()
     });
     drop(under_way);

@@ -110,14 +110,22 @@ static void register_variable(const mca_base_component_t *component, const rustc
     OBJ_RELEASE(enumerator);
 }
 
-static void register_one(const mca_base_component_t *component, const rustcoll_parameter *parameter)
+/* A text. What it means is not for Open MPI to check, so it cannot be changed later. */
+static void register_text(const mca_base_component_t *component, const rustcoll_parameter *parameter)
+{
+    mca_base_component_var_register(component, parameter->name, parameter->description, MCA_BASE_VAR_TYPE_STRING, NULL,
+                                    0, 0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, parameter->text);
+}
+
+static void register_number(const mca_base_component_t *component, const rustcoll_parameter *parameter)
 {
     mca_base_var_enum_t *enumerator =
         0 < parameter->minimum
             ? new_number_enumerator(parameter->name, parameter->words[0], 0, parameter->minimum)
             : new_word_enumerator(parameter->name, parameter->words);
-    register_integer(component, parameter->name, parameter->description, enumerator, MCA_BASE_VAR_FLAG_SETTABLE,
-                     OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL, parameter->value);
+    register_integer(component, parameter->name, parameter->description, enumerator,
+                     parameter->is_fixed ? 0 : MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+                     parameter->is_fixed ? MCA_BASE_VAR_SCOPE_READONLY : MCA_BASE_VAR_SCOPE_ALL, parameter->value);
     OBJ_RELEASE(enumerator);
     if (NULL != parameter->variable) {
         register_variable(component, parameter);
@@ -131,17 +139,22 @@ void rustcoll_register_parameters(const mca_base_component_t *component)
     priority_parameter = verbose_parameter = 0;
     priority_index = register_integer(
         component, "priority",
-        "Priority of the rustcoll component. It stays away from every communicator unless this is set, or the "
-        "component is named in the parameter coll or in the communicator's info key ompi_comm_coll_preference",
+        "Priority of the rustcoll component. It stays away from every communicator unless this or a rule file sets "
+        "it, or the component is named in the parameter coll or in the communicator's info key ompi_comm_coll_preference",
         priorities, 0, OPAL_INFO_LVL_6, MCA_BASE_VAR_SCOPE_READONLY, &priority_parameter);
     OBJ_RELEASE(priorities);
     register_integer(component, "verbose",
-                     "What is logged: 1, every new schedule of a communicator; 60, every call; 80, every post "
-                     "(coll_base_verbose raises it)",
+                     "What is logged: 1, every new schedule of a communicator; 60, every call and who decided it; 80, "
+                     "every post (coll_base_verbose raises it)",
                      &mca_base_var_enum_verbose, 0, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_READONLY, &verbose_parameter);
     for (int i = 0; rustcoll_parameter_get(i, &parameter); i++) {
-        register_one(component, &parameter);
+        if (NULL != parameter.text) {
+            register_text(component, &parameter);
+        } else {
+            register_number(component, &parameter);
+        }
     }
+    rustcoll_register_counters(component);
 }
 
 int rustcoll_refused_parameter(const char **parameter, const char **legal)

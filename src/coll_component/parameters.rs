@@ -2,17 +2,18 @@
 
 use super::bindings::rustcoll_parameter;
 use crate::algorithms::{Algorithm, Collective, Parameter};
+use crate::selection::Parameters;
 use crate::selection::nearest::nearest;
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering::Relaxed};
 
 /// How the full names of this component's parameters begin.
-const PREFIX: &str = "coll_rustcoll_";
+pub const PREFIX: &str = "coll_rustcoll_";
 
 /// What an algorithm parameter says when rules decide.
-const AUTOMATIC: &str = "auto";
+pub const AUTOMATIC: &str = "auto";
 
 /// What a performance variable says when the component below served the last call, or there was none.
 const BELOW: &str = "below";
@@ -23,7 +24,26 @@ pub struct Settings {
     radix: AtomicI32,
     segment: AtomicI32,
     window: AtomicI32,
+    rules: Text,
     ran: AtomicI32,
+}
+
+/// A text that the user sets before the job starts; Open MPI keeps it.
+struct Text(AtomicPtr<c_char>);
+
+impl Text {
+    const fn new() -> Text {
+        Text(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    /// The text, unless it is empty.
+    fn value(&self) -> Option<String> {
+        let text = self.0.load(Relaxed);
+        // SAFETY: the pointer is NULL or a C string that Open MPI keeps as long as the component is open, for nobody may
+        // change the parameter.
+        let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })?;
+        Some(text.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
+    }
 }
 
 /// A collective's parameter values at one moment; 0 is the default word of each.
@@ -46,6 +66,45 @@ static SCRATCH_LIMIT: AtomicI32 = AtomicI32::new(0);
 /// How much temporary memory a communicator keeps between its calls, in KiB.
 static SCRATCH_KEPT: AtomicI32 = AtomicI32::new(64 << 10);
 
+/// Whether a job with faulty rules ends: a number of [`SWITCH`].
+static RULES_STRICT: AtomicI32 = AtomicI32::new(0);
+
+/// What is reported: a number of [`Reported::WORDS`].
+static REPORT: AtomicI32 = AtomicI32::new(0);
+
+/// What the user is told of the calls that a job made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reported {
+    /// Nothing.
+    Nothing,
+    /// A table when MPI ends.
+    Summary,
+    /// The same, and each call.
+    Calls,
+}
+
+impl Reported {
+    const WORDS: [&str; 3] = ["none", "summary", "calls"];
+}
+
+/// What the user wants to be told.
+pub fn reported() -> Reported {
+    match REPORT.load(Relaxed) {
+        1 => Reported::Summary,
+        2 => Reported::Calls,
+        _ => Reported::Nothing,
+    }
+}
+
+/// The rule files.
+static RULES_FILE: Text = Text::new();
+
+/// The same by the name that users of other components know.
+static DYNAMIC_RULES_FILENAME: Text = Text::new();
+
+/// The names of both.
+const RULES_FILES: [&str; 2] = ["rules_file", "dynamic_rules_filename"];
+
 /// What a parameter says that is off or on.
 const SWITCH: [&str; 2] = ["off", "on"];
 
@@ -54,7 +113,7 @@ static SETTINGS: [Settings; Collective::ALL.len()] = [const { Settings::new() };
 impl Settings {
     const fn new() -> Self {
         let [algorithm, radix, segment, window, ran] = [const { AtomicI32::new(0) }; 5];
-        Settings { algorithm, radix, segment, window, ran }
+        Settings { algorithm, radix, segment, window, rules: Text::new(), ran }
     }
 
     /// The settings of all collectives.
@@ -76,6 +135,11 @@ impl Settings {
             reproducible: value(&REPRODUCIBLE),
             scratch_limit: value(&SCRATCH_LIMIT),
         }
+    }
+
+    /// The rules that the user gives in a line.
+    pub fn rules(&self) -> Option<String> {
+        self.rules.value()
     }
 
     /// Notes which algorithm served a call: its number, or 0 for the component below.
@@ -101,20 +165,30 @@ impl Values {
         if self.scratch_limit == 0 { usize::MAX } else { kibibytes(self.scratch_limit) }
     }
 
-    /// The radix that the user sets.
-    pub fn radix(self) -> Option<usize> {
-        usize::try_from(self.radix).ok().filter(|&radix| radix > 0)
+    /// The parameters of algorithms that the user sets.
+    pub fn parameters(self) -> Parameters {
+        let mut parameters = Parameters::default();
+        for parameter in Parameter::ALL {
+            let value = match parameter {
+                Parameter::Radix => self.radix,
+                Parameter::Segment => self.segment,
+                Parameter::Window => self.window,
+            };
+            parameters.set(parameter, usize::try_from(value).ok().filter(|&value| value > 0));
+        }
+        parameters
     }
+}
 
-    /// The window that the user sets.
-    pub fn window(self) -> Option<usize> {
-        usize::try_from(self.window).ok().filter(|&window| window > 0)
-    }
+/// Whether a job with faulty rules ends.
+pub fn rules_are_strict() -> bool {
+    RULES_STRICT.load(Relaxed) != 0
+}
 
-    /// The segment that the user sets, in bytes.
-    pub fn segment(self) -> Option<usize> {
-        usize::try_from(self.segment).ok().filter(|&segment| segment > 0)
-    }
+/// The rule files that the user names, with the parameters that name them.
+pub fn rule_files() -> [(String, Option<String>); 2] {
+    let [one, other] = RULES_FILES.map(|name| format!("{PREFIX}{name}"));
+    [(one, RULES_FILE.value()), (other, DYNAMIC_RULES_FILENAME.value())]
 }
 
 /// How many bytes of temporary memory a communicator keeps between its calls.
@@ -141,16 +215,16 @@ pub fn word(collective: Collective, number: i32) -> &'static str {
 
 /// A list of words for C.
 struct Words {
-    /// NULL-terminated; points into `_texts`.
+    /// NULL-terminated; points into `texts`.
     pointers: Vec<*const c_char>,
-    _texts: Vec<CString>,
+    texts: Vec<CString>,
 }
 
 impl Words {
     fn new(words: impl IntoIterator<Item = &'static str>) -> Self {
         let texts: Vec<CString> = words.into_iter().map(text).collect();
         let pointers = texts.iter().map(|word| word.as_ptr()).chain([ptr::null()]).collect();
-        Words { pointers, _texts: texts }
+        Words { pointers, texts }
     }
 }
 
@@ -158,10 +232,28 @@ impl Words {
 struct Registered {
     name: CString,
     description: CString,
-    words: Words,
-    minimum: i32,
-    value: &'static AtomicI32,
+    kept: Kept,
     variable: Option<(CString, Words, &'static AtomicI32)>,
+    role: Role,
+}
+
+/// What a parameter's value is good for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Choices depend on it, so it must be equal on all ranks.
+    Shared,
+    /// Each rank may have its own.
+    Own,
+    /// It is only read when the job starts.
+    Fixed,
+}
+
+/// What a parameter's value may be, and where it is kept.
+enum Kept {
+    /// A word, or a number from a minimum up; 0: words only.
+    Number { words: Words, minimum: i32, value: &'static AtomicI32 },
+    /// Any text.
+    Text(&'static Text),
 }
 
 // SAFETY: the pointers point into texts that the same value owns and nobody changes.
@@ -172,16 +264,33 @@ unsafe impl Sync for Registered {}
 impl Registered {
     fn describe(&self) -> rustcoll_parameter {
         let variable = self.variable.as_ref();
+        let (text, words, minimum, value) = match &self.kept {
+            Kept::Number { words, minimum, value } => {
+                (ptr::null_mut(), words.pointers.as_ptr(), *minimum, value.as_ptr())
+            }
+            Kept::Text(text) => (text.0.as_ptr(), ptr::null(), 0, ptr::null_mut()),
+        };
         rustcoll_parameter {
             name: self.name.as_ptr(),
             description: self.description.as_ptr(),
-            words: self.words.pointers.as_ptr(),
-            minimum: self.minimum,
-            value: self.value.as_ptr(),
+            text,
+            words,
+            minimum,
+            value,
+            is_fixed: c_int::from(self.role == Role::Fixed),
             variable: variable.map_or(ptr::null(), |(name, ..)| name.as_ptr()),
             variable_words: variable.map_or(ptr::null(), |(_, words, _)| words.pointers.as_ptr()),
             variable_value: variable.map_or(ptr::null_mut(), |(.., value)| value.as_ptr()),
         }
+    }
+
+    /// Its name and value, unless that is the default.
+    fn setting(&self) -> Option<String> {
+        let Kept::Number { words, value, .. } = &self.kept else { return None };
+        let value = value.load(Relaxed);
+        let word = usize::try_from(value).ok().and_then(|value| words.texts.get(value));
+        let shown = word.map_or(value.to_string(), |word| word.to_string_lossy().into_owned());
+        (value != 0).then(|| format!("{}={shown}", self.name.to_string_lossy()))
     }
 }
 
@@ -189,20 +298,25 @@ fn text(text: &str) -> CString {
     CString::new(text).expect("the registry's names hold no zero bytes")
 }
 
-static REGISTERED: LazyLock<Vec<Registered>> =
-    LazyLock::new(|| general().into_iter().chain(Collective::ALL.into_iter().flat_map(registered)).collect());
+static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
+    let of_collectives = Collective::ALL.into_iter().flat_map(registered);
+    general().into_iter().chain(rule_parameters()).chain(of_collectives).collect()
+});
 
 /// The parameters that hold for all collectives.
-fn general() -> [Registered; 3] {
+fn general() -> [Registered; 4] {
     [
-        general_parameter(
-            "reproducible",
-            "Whether an element of a reduction depends only on the number of ranks and on their values of it; on \
+        Registered {
+            role: Role::Shared,
+            ..general_parameter(
+                "reproducible",
+                "Whether an element of a reduction depends only on the number of ranks and on their values of it; on \
              restricts the choice of algorithms and never leaves a reduction to the component below",
-            &SWITCH,
-            0,
-            &REPRODUCIBLE,
-        ),
+                &SWITCH,
+                0,
+                &REPRODUCIBLE,
+            )
+        },
         general_parameter(
             "scratch_limit",
             "The most temporary memory that a collective may take at a rank, in KiB; one that needs more returns \
@@ -218,7 +332,49 @@ fn general() -> [Registered; 3] {
             1,
             &SCRATCH_KEPT,
         ),
+        fixed(general_parameter(
+            "report",
+            "What is told of the calls of a job: summary, a table when it ends, of the calls of its first rank; calls, \
+             that and a line for each call of each rank",
+            &Reported::WORDS,
+            0,
+            &REPORT,
+        )),
     ]
+}
+
+/// The parameters of rules for all collectives.
+fn rule_parameters() -> [Registered; 3] {
+    let [file, alias] = RULES_FILES;
+    [
+        text_parameter(
+            file,
+            "Rule files, separated by commas; where several have a rule for a call, the last of them decides",
+            &RULES_FILE,
+        ),
+        text_parameter(alias, &format!("Another name of {PREFIX}{file}"), &DYNAMIC_RULES_FILENAME),
+        fixed(general_parameter(
+            "rules_strict",
+            "Whether a job ends if the rules that it is given have faults; else it warns and leaves them out",
+            &SWITCH,
+            0,
+            &RULES_STRICT,
+        )),
+    ]
+}
+
+fn text_parameter(name: &str, description: &str, value: &'static Text) -> Registered {
+    Registered {
+        name: text(name),
+        description: text(description),
+        kept: Kept::Text(value),
+        variable: None,
+        role: Role::Fixed,
+    }
+}
+
+fn fixed(parameter: Registered) -> Registered {
+    Registered { role: Role::Fixed, ..parameter }
 }
 
 fn general_parameter(
@@ -230,13 +386,37 @@ fn general_parameter(
 ) -> Registered {
     let (name, description) = (text(name), text(description));
     let words = Words::new(words.iter().copied());
-    Registered { name, description, words, minimum, value, variable: None }
+    Registered {
+        name,
+        description,
+        kept: Kept::Number { words, minimum, value },
+        variable: None,
+        role: Role::Own,
+    }
 }
 
-/// The parameters of a collective: its algorithm, then what its algorithms take.
+/// The parameters of a collective: its algorithm, its rules, then what its algorithms take.
 fn registered(collective: Collective) -> Vec<Registered> {
     let others = collective.parameters().map(|parameter| shaping_parameter(collective, parameter));
-    [algorithm_parameter(collective)].into_iter().chain(others).collect()
+    [algorithm_parameter(collective), line_parameter(collective)].into_iter().chain(others).collect()
+}
+
+fn line_parameter(collective: Collective) -> Registered {
+    let name = collective.name();
+    let description = format!(
+        "Rules of {name} ahead of all files, as in \"ranks=33.. bytes=16K.. -> ALGORITHM; -> below\""
+    );
+    text_parameter(&line_name(collective), &description, &Settings::of(collective).rules)
+}
+
+/// The name of the parameter that holds a collective's rules in a line.
+pub fn line_name(collective: Collective) -> String {
+    format!("{}_rules", collective.name())
+}
+
+/// The name of the parameter that forces an algorithm.
+pub fn algorithm_name(collective: Collective) -> String {
+    format!("{}_algorithm", collective.name())
 }
 
 fn algorithm_parameter(collective: Collective) -> Registered {
@@ -245,12 +425,11 @@ fn algorithm_parameter(collective: Collective) -> Registered {
         Words::new([first].into_iter().chain(collective.algorithms().map(|algorithm| algorithm.name)))
     };
     Registered {
-        name: text(&format!("{name}_algorithm")),
+        name: text(&algorithm_name(collective)),
         description: text(&format!("Algorithm of {name}; {AUTOMATIC} follows the selection rules")),
-        words: words(AUTOMATIC),
-        minimum: 0,
-        value: &settings.algorithm,
+        kept: Kept::Number { words: words(AUTOMATIC), minimum: 0, value: &settings.algorithm },
         variable: Some((text(&format!("{name}_ran")), words(BELOW), &settings.ran)),
+        role: Role::Shared,
     }
 }
 
@@ -264,15 +443,24 @@ fn shaping_parameter(collective: Collective, parameter: Parameter) -> Registered
     Registered {
         name: text(&format!("{name}_{}", parameter.name())),
         description: text(&format!("For {name} by {}: {}", takers.join(", "), parameter.description())),
-        words: Words::new([parameter.default_word()]),
-        minimum: parameter.minimum(),
-        value: match parameter {
-            Parameter::Radix => &settings.radix,
-            Parameter::Segment => &settings.segment,
-            Parameter::Window => &settings.window,
+        kept: Kept::Number {
+            words: Words::new([parameter.default_word()]),
+            minimum: parameter.minimum(),
+            value: match parameter {
+                Parameter::Radix => &settings.radix,
+                Parameter::Segment => &settings.segment,
+                Parameter::Window => &settings.window,
+            },
         },
         variable: None,
+        role: Role::Shared,
     }
+}
+
+/// What the user sets of the parameters that must be equal on all ranks, but for rules, as names and values.
+pub fn shaping() -> String {
+    let shared = REGISTERED.iter().filter(|parameter| parameter.role == Role::Shared);
+    shared.filter_map(Registered::setting).collect::<Vec<_>>().join(", ")
 }
 
 /// The parameter of that number, if there are so many.
@@ -316,16 +504,29 @@ mod tests {
     #[test]
     fn parameters_are_those_of_the_registry() {
         let names = names();
-        assert!(
-            Collective::ALL
-                .iter()
-                .all(|collective| names.contains(&&*format!("{}_algorithm", collective.name())))
-        );
+        assert!(Collective::ALL.iter().all(|&collective| names.contains(&&*algorithm_name(collective))
+            && names.contains(&&*line_name(collective))));
         for taken in ["alltoall_radix", "alltoall_window", "bcast_segment", "reduce_segment"] {
             assert!(names.contains(&taken), "{taken}");
         }
         for not_taken in ["barrier_radix", "alltoall_segment", "bcast_window"] {
             assert!(!names.contains(&not_taken), "{not_taken}");
+        }
+    }
+
+    #[test]
+    fn what_shapes_schedules_must_be_equal_on_all_ranks() {
+        let shared = |name: &str| {
+            let parameter = REGISTERED.iter().find(|parameter| parameter.name.to_str() == Ok(name)).unwrap();
+            parameter.role == Role::Shared
+        };
+        for name in
+            ["allreduce_algorithm", "alltoall_radix", "alltoall_window", "bcast_segment", "reproducible"]
+        {
+            assert!(shared(name), "{name}");
+        }
+        for name in ["scratch_limit", "scratch_kept", "report", "rules_strict"] {
+            assert!(!shared(name), "{name}");
         }
     }
 

@@ -99,7 +99,7 @@ pub fn numbers() -> rustcoll_datatype {
 /// The operator that leaves the greater one of two numbers.
 pub fn maximum() -> rustcoll_operator {
     // SAFETY: as for bytes.
-    rustcoll_operator { handle: unsafe { rustcoll_shim_maximum() }, commutative: 1 }
+    rustcoll_operator { handle: unsafe { rustcoll_shim_maximum() }, commutative: 1, predefined: 1 }
 }
 
 /// Turns a status into a result.

@@ -9,7 +9,7 @@ const LOWEST: i32 = 0;
 
 /// Priority on a communicator; `None` to stay away.
 ///
-/// * `given`: the parameter `coll_rustcoll_priority`, if the user set it.
+/// * `given`: the parameter `coll_rustcoll_priority`, if the user set it, or else what a rule file asks for.
 /// * `components`: the parameter `coll`, a list of components, or of excluded ones after a `^`.
 /// * `preference`: the communicator's info key `ompi_comm_coll_preference`, a list that may end with excluded ones.
 pub fn priority(given: Option<i32>, components: Option<&str>, preference: Option<&str>) -> Option<i32> {

@@ -1,17 +1,20 @@
 //! Which algorithm serves a call on a communicator, and its schedules.
 
+use super::info::Info;
+use super::nodes::Nodes;
 use super::parameters::{Values, number};
+use super::rules;
 use super::work::Group;
 use crate::algorithms::{
-    Algorithm, Collective, Graph, Parameter, Problem, REGISTRY, Reason, Requirement, default_radix,
-    legal_radix,
+    Algorithm, Collective, Graph, Parameter, Problem, Reason, Requirement, default_radix, legal_radix,
 };
 use crate::schedule::Schedule;
-use crate::selection::{Call, Choice, Parameters, Rules};
+use crate::selection::{BUILT_IN_NAME, Call, Choice, Origin, Parameters, Table};
 use std::collections::HashSet;
 use std::ffi::c_int;
+use std::fmt;
 use std::ptr;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// A communicator keeps at most so many schedules; then it starts anew. Broadcasts from ever new roots would fill the
 /// memory otherwise.
@@ -24,12 +27,33 @@ const MOST_SEGMENTS: usize = 16384;
 pub struct Schedules {
     group: Group,
     /// How log lines begin.
-    name: String,
+    name: Arc<str>,
     known: Vec<Known>,
-    /// The number of each rank's node, once it was asked for.
-    nodes: Option<Arc<[u32]>>,
+    /// What the communicator was created with.
+    info: Info,
+    /// By collective: the rules as far as they can match here, once they were asked.
+    tables: [Option<Tables>; Collective::ALL.len()],
+    /// The ranks' nodes, once they were asked for.
+    nodes: Option<Nodes>,
     /// Forced algorithms whose refusal was reported.
     reported: HashSet<(Collective, &'static str)>,
+}
+
+/// The rules of a collective.
+struct Tables {
+    /// Those of the communicator's info keys.
+    own: Table,
+    /// Those of the job.
+    job: Table,
+}
+
+/// What the form of a call allows.
+#[derive(Clone, Copy)]
+pub struct Form {
+    /// Whether there is a component below for it.
+    pub has_below: bool,
+    /// Whether the ranks can tell each other something before they serve it.
+    pub is_blocking: bool,
 }
 
 /// A schedule that was made before.
@@ -39,86 +63,204 @@ struct Known {
     schedule: Arc<Schedule>,
 }
 
-/// Who serves a call.
-pub enum Chosen<'a> {
-    /// The component below.
-    Below,
-    /// This component.
-    Here {
-        /// The algorithm.
-        algorithm: &'static Algorithm,
-        /// Its number among the collective's.
-        number: c_int,
-        /// Its schedule.
-        schedule: &'a Arc<Schedule>,
-    },
+/// Who serves a call, and who decided it.
+pub struct Chosen<'a> {
+    /// Who decided it.
+    pub decided: Decided,
+    /// Whether it may be decided otherwise once the ranks' nodes are known.
+    pub lacks_nodes: bool,
+    /// `None`: the component below serves it.
+    pub served: Option<Served<'a>>,
+}
+
+/// What this component serves a call by.
+pub struct Served<'a> {
+    /// The algorithm.
+    pub algorithm: &'static Algorithm,
+    /// Its number among the collective's.
+    pub number: c_int,
+    /// Its name with the parameters that shape its schedule.
+    pub shown: String,
+    /// Its schedule.
+    pub schedule: &'a Arc<Schedule>,
+}
+
+/// Who decided how a call is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decided {
+    /// A parameter that forces an algorithm, also if that cannot serve the call.
+    Parameter,
+    /// The same by an info key of the communicator.
+    Info,
+    /// The rule that stands there.
+    Rule(Origin),
+    /// No rule matches.
+    NoRule,
+    /// What was decided is the component below, but it must not serve the call, or there is none.
+    NoneBelow,
+    /// The call moves no data.
+    NothingToDo,
+}
+
+impl Decided {
+    fn is_forced(&self) -> bool {
+        matches!(self, Decided::Parameter | Decided::Info)
+    }
+
+    /// In short, for a table: of a rule the file and line.
+    pub fn in_short(&self) -> String {
+        match self {
+            Decided::Rule(Origin { file, line, .. }) if &**file == BUILT_IN_NAME => format!("default:{line}"),
+            Decided::Rule(Origin { file, line, .. }) => format!("{file}:{line}"),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Decided {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Decided::Parameter => formatter.write_str("forced"),
+            Decided::Info => formatter.write_str("forced by info key"),
+            Decided::Rule(origin) => write!(formatter, "{origin}"),
+            Decided::NoRule => formatter.write_str("no rule"),
+            Decided::NoneBelow => formatter.write_str("nothing below"),
+            Decided::NothingToDo => formatter.write_str("nothing to do"),
+        }
+    }
 }
 
 impl Schedules {
-    /// None yet.
-    pub fn new(group: Group, identifier: u32) -> Self {
-        let name = format!("{group}, communicator {identifier}");
-        Schedules { group, name, known: Vec::new(), nodes: None, reported: HashSet::new() }
+    /// None yet, on a communicator that was created with some info keys.
+    pub fn new(group: Group, name: Arc<str>, info: Info) -> Self {
+        let tables = [const { None }; Collective::ALL.len()];
+        Schedules { group, name, known: Vec::new(), info, tables, nodes: None, reported: HashSet::new() }
     }
 
     /// Who serves a call with these parameter values. All ranks come to the same answer, for all that it depends on is
-    /// equal on all ranks; `in_place` and `graph` only shape this rank's schedule.
+    /// equal on all ranks; `in_place` and `graph` only shape this rank's schedule. `None`: the ranks must tell each other
+    /// their nodes first.
     pub fn choose(
         &mut self,
         call: &Call,
         in_place: bool,
         root: usize,
         values: Values,
-        has_below: bool,
+        form: Form,
         graph: Graph,
-    ) -> Chosen<'_> {
-        match self.choice(call, values, has_below) {
-            Choice::Below => Chosen::Below,
+    ) -> Option<Chosen<'_>> {
+        let (choice, decided) = self.choice(call, values, form.has_below);
+        let lacks_nodes = self.nodes.is_none() && self.needs_nodes(call, choice, &decided);
+        if lacks_nodes && form.is_blocking {
+            return None;
+        }
+        let served = match choice {
+            Choice::Below => None,
             Choice::Use { algorithm, parameters } => {
-                let mut problem = self.problem(call, algorithm, values, parameters);
+                let mut problem = self.problem(call, algorithm, parameters);
                 (problem.in_place, problem.root, problem.graph) = (in_place, root, graph);
                 let number = number(algorithm);
-                Chosen::Here { algorithm, number, schedule: self.schedule(algorithm, problem) }
+                let shown = describe(algorithm, &problem);
+                Some(Served { algorithm, number, shown, schedule: self.schedule(algorithm, problem) })
             }
-        }
+        };
+        Some(Chosen { decided, lacks_nodes, served })
     }
 
-    /// Whether the ranks' nodes must be asked for before a call is served; the same on all ranks.
-    pub fn lack_nodes(&mut self, call: &Call, values: Values, has_below: bool) -> bool {
-        self.nodes.is_none()
-            && match self.choice(call, values, has_below) {
-                Choice::Use { algorithm, .. } => algorithm.takes_nodes(),
-                Choice::Below => false,
-            }
+    /// Whether the choice, or what was chosen, depends on the ranks' nodes; the same on all ranks.
+    fn needs_nodes(&mut self, call: &Call, choice: Choice, decided: &Decided) -> bool {
+        let Tables { own, job } = self.tables(call);
+        // Two groups do not tell each other.
+        let can_be_known = call.remote == 0;
+        let is_asked = own.asks_for_nodes() || (!decided.is_forced() && job.asks_for_nodes());
+        (can_be_known && is_asked) || choice.algorithm().is_some_and(Algorithm::takes_nodes)
     }
 
-    /// Notes the number of each rank's node.
-    pub fn note_nodes(&mut self, nodes: Arc<[u32]>) {
+    /// Notes each rank's node.
+    pub fn note_nodes(&mut self, nodes: Nodes) {
         self.nodes = Some(nodes);
     }
 
-    /// The forced algorithm, if it can serve the call; else what the rules say.
-    fn choice(&mut self, call: &Call, values: Values, has_below: bool) -> Choice {
+    /// What is chosen, of what may be, and who chose it.
+    fn choice(&mut self, call: &Call, values: Values, has_below: bool) -> (Choice, Decided) {
+        let call = &match &self.nodes {
+            Some(nodes) => {
+                Call { nodes: Some(nodes.number), ranks_per_node: Some(nodes.most_ranks), ..*call }
+            }
+            None => *call,
+        };
         // Nobody knows how the component below reduces.
         let may_pass_on = has_below && !call.reproducible;
-        let choice = match values.forced(call.collective) {
-            Some(algorithm) => match call.is_served_by(algorithm) {
-                Ok(()) => Choice::Use { algorithm, parameters: Parameters::default() },
-                // Whoever forces an algorithm for one group leaves it open what happens between two, and vice versa.
-                Err(reason @ Reason::Unmet(Requirement::OneGroup | Requirement::TwoGroups)) => {
-                    self.report_refusal(algorithm, &reason.to_string(), false);
-                    Rules::built_in().choose(call)
-                }
-                Err(reason) => {
-                    self.report_refusal(algorithm, &reason.to_string(), may_pass_on);
-                    if call.reproducible { Rules::built_in().choose(call) } else { Choice::Below }
-                }
-            },
-            None => Rules::built_in().choose(call),
-        };
-        match choice {
-            Choice::Below if !may_pass_on => first_that_serves(call),
-            choice => choice,
+        let chosen = self
+            .by_info(call, values, may_pass_on)
+            .or_else(|| self.by_parameter(call, values, may_pass_on))
+            .unwrap_or_else(|| self.by_rules(call, values));
+        match chosen {
+            (Choice::Below, _) if !may_pass_on => (first_that_serves(call, values), Decided::NoneBelow),
+            chosen => chosen,
+        }
+    }
+
+    /// What the communicator's info keys say.
+    fn by_info(&mut self, call: &Call, values: Values, may_pass_on: bool) -> Option<(Choice, Decided)> {
+        let algorithm = self.info.forced(call.collective).flatten();
+        if let Some(choice) =
+            algorithm.and_then(|algorithm| self.forced(algorithm, call, values, may_pass_on))
+        {
+            return Some((choice, Decided::Info));
+        }
+        let rule = self.tables(call).own.rule(call)?;
+        let choice = shaped(rule.choice, |ruled| ruled.or(values.parameters()));
+        Some((choice, Decided::Rule(rule.origin.clone())))
+    }
+
+    fn by_parameter(&mut self, call: &Call, values: Values, may_pass_on: bool) -> Option<(Choice, Decided)> {
+        if self.info.forced(call.collective).is_some() {
+            return None;
+        }
+        let choice = self.forced(values.forced(call.collective)?, call, values, may_pass_on)?;
+        Some((choice, Decided::Parameter))
+    }
+
+    /// What the job's rules say, which leave its parameters to the user.
+    fn by_rules(&mut self, call: &Call, values: Values) -> (Choice, Decided) {
+        match self.tables(call).job.rule(call) {
+            Some(rule) => {
+                let choice = shaped(rule.choice, |ruled| values.parameters().or(ruled));
+                (choice, Decided::Rule(rule.origin.clone()))
+            }
+            None => (Choice::Below, Decided::NoRule),
+        }
+    }
+
+    fn tables(&mut self, call: &Call) -> &Tables {
+        let Schedules { tables, info, .. } = self;
+        tables[call.collective as usize].get_or_insert_with(|| {
+            let [own, job] = [&info.rules, &rules::of_job().rules]
+                .map(|rules| rules.for_communicator(call.collective, call.size, call.groups()));
+            Tables { own, job }
+        })
+    }
+
+    /// The forced algorithm, if it can serve the call; `None` leaves it to the rules.
+    fn forced(
+        &mut self,
+        algorithm: &'static Algorithm,
+        call: &Call,
+        values: Values,
+        may_pass_on: bool,
+    ) -> Option<Choice> {
+        match call.is_served_by(algorithm) {
+            Ok(()) => Some(Choice::Use { algorithm, parameters: values.parameters() }),
+            // Whoever forces an algorithm for one group leaves it open what happens between two, and vice versa.
+            Err(reason @ Reason::Unmet(Requirement::OneGroup | Requirement::TwoGroups)) => {
+                self.report_refusal(algorithm, &reason.to_string(), false);
+                None
+            }
+            Err(reason) => {
+                self.report_refusal(algorithm, &reason.to_string(), may_pass_on);
+                (!call.reproducible).then_some(Choice::Below)
+            }
         }
     }
 
@@ -136,24 +278,23 @@ impl Schedules {
         }
     }
 
-    /// What the algorithm is asked, with the user's parameters before the rule's.
-    fn problem(&self, call: &Call, algorithm: &Algorithm, values: Values, parameters: Parameters) -> Problem {
+    /// What the algorithm is asked.
+    fn problem(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters) -> Problem {
         let mut problem = Problem { remote: self.group.remote, ..Problem::new(self.group.all()) };
         if algorithm.takes_nodes() {
-            problem.nodes = self.nodes.clone().unwrap_or_default();
+            problem.nodes = self.nodes.as_ref().map(|nodes| nodes.of_ranks.clone()).unwrap_or_default();
         }
         for &parameter in algorithm.parameters {
-            let ruled = parameters.get(parameter);
+            let wanted = parameters.get(parameter);
             match parameter {
                 Parameter::Radix => {
-                    let wanted = values.radix().or(ruled).unwrap_or(default_radix(self.group.all()));
-                    problem.radix = self.radix(wanted);
+                    problem.radix = self.radix(wanted.unwrap_or(default_radix(self.group.all())));
                 }
                 Parameter::Segment => {
-                    let segment = values.segment().or(ruled).unwrap_or(usize::MAX);
+                    let segment = wanted.unwrap_or(usize::MAX);
                     problem.segments = self.segments(call.bytes.div_ceil(segment).max(1));
                 }
-                Parameter::Window => problem.window = values.window().or(ruled).unwrap_or(problem.window),
+                Parameter::Window => problem.window = wanted.unwrap_or(problem.window),
             }
         }
         problem
@@ -182,13 +323,7 @@ impl Schedules {
     fn schedule(&mut self, algorithm: &'static Algorithm, problem: Problem) -> &Arc<Schedule> {
         let is_it = |known: &Known| ptr::eq(known.algorithm, algorithm) && known.problem == problem;
         let position = self.known.iter().position(is_it).unwrap_or_else(|| {
-            log::info!(
-                "{}: {} by {}{}",
-                self.name,
-                algorithm.collective.name(),
-                algorithm.name,
-                describe(algorithm, &problem)
-            );
+            log::info!("{}: {} by {}", self.name, algorithm.collective.name(), describe(algorithm, &problem));
             if self.known.len() == MOST_SCHEDULES {
                 self.known.clear();
             }
@@ -200,22 +335,21 @@ impl Schedules {
     }
 }
 
-/// Whether any algorithm of a collective takes the ranks' nodes.
-pub fn may_take_nodes(collective: Collective) -> bool {
-    static TAKING: LazyLock<Vec<Collective>> = LazyLock::new(|| {
-        let taking = REGISTRY.iter().filter(|algorithm| algorithm.takes_nodes());
-        taking.map(|algorithm| algorithm.collective).collect()
-    });
-    TAKING.contains(&collective)
-}
-
 /// Where nothing is below, or may be: the first registered algorithm that can serve the call.
-fn first_that_serves(call: &Call) -> Choice {
+fn first_that_serves(call: &Call, values: Values) -> Choice {
     let serving = call.collective.algorithms().find(|algorithm| call.is_served_by(algorithm).is_ok());
-    serving.map_or(Choice::Below, |algorithm| Choice::Use { algorithm, parameters: Parameters::default() })
+    serving.map_or(Choice::Below, |algorithm| Choice::Use { algorithm, parameters: values.parameters() })
 }
 
-/// The parameters that shape a schedule, for the log.
+/// A choice with other parameters.
+fn shaped(choice: Choice, shape: impl FnOnce(Parameters) -> Parameters) -> Choice {
+    match choice {
+        Choice::Below => Choice::Below,
+        Choice::Use { algorithm, parameters } => Choice::Use { algorithm, parameters: shape(parameters) },
+    }
+}
+
+/// An algorithm with the parameters that shape its schedule.
 fn describe(algorithm: &Algorithm, problem: &Problem) -> String {
     let value = |parameter: &Parameter| match parameter {
         Parameter::Radix => format!(", radix {}", problem.radix),
@@ -224,5 +358,9 @@ fn describe(algorithm: &Algorithm, problem: &Problem) -> String {
     };
     let nodes = problem.nodes.iter().max().map_or(1, |last| last + 1);
     let nodes = if algorithm.takes_nodes() { format!(", nodes {nodes}") } else { String::new() };
-    algorithm.parameters.iter().map(value).chain([nodes]).collect()
+    [algorithm.name.to_owned()]
+        .into_iter()
+        .chain(algorithm.parameters.iter().map(value))
+        .chain([nodes])
+        .collect()
 }

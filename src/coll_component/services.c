@@ -10,6 +10,7 @@
 #include "ompi/op/op.h"
 #include "ompi/request/request.h"
 #include "opal/datatype/opal_convertor.h"
+#include "opal/util/info.h"
 #include "opal/util/output.h"
 
 static int output_stream = -1;
@@ -103,6 +104,22 @@ void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description
         .true_extent = (size_t) (layout->true_ub - layout->true_lb),
         .contiguous = opal_datatype_is_contiguous_memory_layout(layout, 2),
     };
+}
+
+int rustcoll_shim_info(const void *handle, int number, const char **key, const char **value)
+{
+    opal_info_t *info = ((const ompi_communicator_t *) handle)->super.s_info;
+    opal_info_entry_t *entry;
+    if (NULL != info) {
+        OPAL_LIST_FOREACH(entry, &info->super, opal_info_entry_t) {
+            if (0 == number--) {
+                *key = entry->ie_key;
+                *value = entry->ie_value;
+                return 1;
+            }
+        }
+    }
+    return 0;
 }
 
 static const opal_datatype_t *layout(const void *datatype)

@@ -22,15 +22,19 @@ typedef struct rustcoll_datatype {
 typedef struct rustcoll_operator {
     const void *handle;
     int commutative;
+    int predefined; /* one of MPI's own */
 } rustcoll_operator;
 
-/* A parameter that the shim registers with Open MPI, and where its value is kept. */
+/* A parameter that the shim registers with Open MPI, and where its value is kept. One that is a text has no words and no
+ * variable, and is only read when the job starts. */
 typedef struct rustcoll_parameter {
     const char *name;          /* without the component's prefix */
     const char *description;
+    char **text;               /* where its value is kept if it is a text, else NULL */
     const char *const *words;  /* words[i] stands for the value i; ends with NULL */
     int minimum;               /* numbers from here up are legal beside the words; 0: words only */
     int *value;
+    int is_fixed;              /* the value is only read when the job starts */
     const char *variable;      /* name of a performance variable that goes with it, or NULL */
     const char *const *variable_words;
     int *variable_value;
@@ -109,6 +113,11 @@ typedef struct rustcoll_call {
     const rustcoll_operator *operator_;
 } rustcoll_call;
 
+/* What differs between two processes, and what each holds of it; the texts live as long as the process. */
+typedef struct rustcoll_difference {
+    const char *what, *own, *other;
+} rustcoll_difference;
+
 /* ---- Rust, called by the shim ---- */
 
 /* Fills in parameter number `index`; returns 0 past the last one. */
@@ -116,19 +125,30 @@ int rustcoll_parameter_get(int index, rustcoll_parameter *parameter);
 /* A parameter of this component that the user sets in the environment and nobody knows, or NULL; and the nearest name
  * that is known. The texts live as long as the process. */
 const char *rustcoll_unknown_parameter(const char **nearest);
-/* Starts logging at a verbosity from 0 to 100. */
-void rustcoll_start(int verbosity);
-/* Priority on a communicator, or -1 to stay away. `given`: the parameter's value, if the user set it. `components`:
+/* Whether the user gives rules, in files or lines. */
+int rustcoll_gives_rules(void);
+/* Starts logging at a verbosity from 0 to 100, and tells of faults of the user's rules. */
+void rustcoll_start(int verbosity, int is_first_on_node, int is_first_of_job);
+/* Prints the report, if the user wants one. */
+void rustcoll_finish(void);
+/* Priority on a communicator, or -1 to stay away; a rule file may ask for one. `given`: the parameter's value, if the user set it. `components`:
  * the value of `--mca coll`, `preference`: that of the communicator's info key; either may be NULL. */
 int rustcoll_priority(int is_given, int given, const char *components, const char *preference);
+/* What this process holds that must be alike on all, as a text that lives as long as the process. `priority`: that on
+ * communicators whose info keys do not name the component. */
+const char *rustcoll_holdings(int priority);
+/* Whether two such texts differ, and how; `other` is NULL if the other process has none. */
+int rustcoll_differ(const char *own, const char *other, rustcoll_difference *difference);
 /* A communicator's state, or NULL if there is no memory. `remote_size`: ranks of the other group of an
  * inter-communicator, else 0; `local_communicator` reaches the own group. */
 void *rustcoll_communicator_new(const void *communicator, const void *local_communicator, int rank, int size,
                                 int remote_size, unsigned identifier, const rustcoll_below *below);
 void rustcoll_communicator_free(void *state);
 
-/* Runs a collective to its end: an MPI error code, or RUSTCOLL_BELOW. */
+/* Runs a collective to its end: an MPI error code, or RUSTCOLL_BELOW; then rustcoll_ended_below is to be called when the
+ * component below has ended it. */
 int rustcoll_run(void *state, const rustcoll_call *call);
+void rustcoll_ended_below(void *state);
 
 /* Prepares a collective that does not block, under a tag of its own, on the local communicator under another one; what
  * `call` points to need not live on. An MPI error code, or RUSTCOLL_BELOW. `request` is what rustcoll_shim_complete
@@ -141,6 +161,14 @@ void rustcoll_operation_start(void *operation);
 void rustcoll_operation_free(void *operation);
 /* Goes on with all collectives that are under way; how many were completed. */
 int rustcoll_progress(void);
+
+/* What tools may count of the calls of a collective, by the numbers of algorithms, with the component below first: how
+ * many numbers, and the sums so far (unsigned long long; of time double, in seconds). */
+enum rustcoll_quantity { RUSTCOLL_CALLS, RUSTCOLL_BYTES, RUSTCOLL_TIME, RUSTCOLL_QUANTITIES };
+int rustcoll_counted_numbers(int collective);
+void rustcoll_counted(int collective, int quantity, void *sums);
+/* There are more tools that count, or fewer. */
+void rustcoll_watch(int more);
 
 /* ---- the shim, called by Rust ---- */
 
@@ -169,6 +197,9 @@ const void *rustcoll_shim_maximum(void);
 int rustcoll_shim_test(void **request, int *error);
 /* Describes the process topology of a communicator that has one. */
 void rustcoll_shim_topology(const void *communicator, rustcoll_topology *topology);
+/* Key and value of the info entry of that number that a communicator was created with; 0 past the last one. They live
+ * as long as nobody changes the entries. */
+int rustcoll_shim_info(const void *communicator, int number, const char **key, const char **value);
 /* Describes a datatype. */
 void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description);
 /* Completes the request of a collective that does not block. */
@@ -179,6 +210,10 @@ void rustcoll_shim_host_name(char *name, size_t length);
 
 /* One line for the log. */
 void rustcoll_shim_output(const char *line);
+/* Ends the job over faulty rules. `speaks_first`: at one rank of those that do so. */
+void rustcoll_shim_refuse_rules(const char *faults, int speaks_first);
+/* Tells that faulty rules are left out. */
+void rustcoll_shim_leave_out_rules(const char *faults);
 /* Ends the job; does not return. */
 void rustcoll_shim_abort(const void *communicator, const char *message);
 

@@ -23,9 +23,11 @@ typedef struct description {
         described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \
         describe(&described, signature##_ARGUMENTS);                                                         \
         int status = rustcoll_run(module->state, &described.call);                                           \
-        return RUSTCOLL_BELOW != status ? status                                                             \
-                                        : module->below.coll_##name(signature##_ARGUMENTS,                   \
-                                                                    module->below.coll_##name##_module);     \
+        if (RUSTCOLL_BELOW == status) {                                                                      \
+            status = module->below.coll_##name(signature##_ARGUMENTS, module->below.coll_##name##_module);   \
+            rustcoll_ended_below(module->state);                                                             \
+        }                                                                                                    \
+        return status;                                                                                       \
     }                                                                                                        \
     static int nonblocking_##name(signature##_PARAMETERS, ompi_request_t **request,                          \
                                   mca_coll_base_module_t *super)                                             \
@@ -61,7 +63,8 @@ static const rustcoll_datatype *describe_datatype(const struct ompi_datatype_t *
 
 static void describe_operator(description *described, struct ompi_op_t *operator_)
 {
-    described->operator_ = (rustcoll_operator) {operator_, ompi_op_is_commute(operator_)};
+    described->operator_ = (rustcoll_operator) {operator_, ompi_op_is_commute(operator_),
+                                                 ompi_op_is_intrinsic(operator_)};
     described->call.operator_ = &described->operator_;
 }
 

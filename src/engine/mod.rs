@@ -6,13 +6,16 @@
 
 mod binding;
 pub mod call;
+mod even;
 mod execution;
+mod goal;
 pub mod in_process;
 mod length_exchange;
 mod plan;
 
 pub use binding::{Binding, ElementBytes, Piece, View};
 pub use execution::Execution;
+pub use goal::Goal;
 pub use length_exchange::{DataPlan, LengthExchange};
 pub use plan::{Operation, Plan};
 

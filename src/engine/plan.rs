@@ -85,6 +85,16 @@ impl Plan {
     pub fn temporary_elements(&self) -> usize {
         self.scratch_elements + self.spare_elements
     }
+
+    /// The same plan with rank `r` called `(r + by) mod size`.
+    pub fn relabel(mut self, by: usize, size: usize) -> Plan {
+        for operation in &mut self.operations {
+            if let Operation::Send { peer, .. } | Operation::Receive { peer, .. } = operation {
+                *peer = ((*peer as usize + by) % size) as u32;
+            }
+        }
+        self
+    }
 }
 
 /// A packed message on its way.

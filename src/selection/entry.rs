@@ -1,5 +1,7 @@
 //! Rules as they are written, in a file or in a line: keys and values with their places, and no meaning yet.
 
+use super::error::Fault;
+use crate::algorithms::Collective;
 use std::ops::Range;
 
 /// The key of the algorithm.
@@ -8,17 +10,40 @@ pub const ALGORITHM: &str = "algorithm";
 /// The algorithm that stands for the component below.
 pub const BELOW: &str = "below";
 
+/// A text of rules as it is written.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// The component's priority.
+    pub priority: Option<i32>,
+    /// The rules of each collective, the first first.
+    pub lists: Vec<(Collective, Vec<Entry>)>,
+    /// What a reader should know of rules that could not be taken over as they are.
+    pub notes: Vec<Fault>,
+}
+
 /// A rule as it is written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry {
     /// Where it begins.
     pub place: Range<usize>,
     /// Its keys and values in the order of the text.
     pub items: Vec<Item>,
+    pub standing: Standing,
+}
+
+/// How a rule came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is written so. That it never decides is a fault.
+    Written,
+    /// It is what a rule of another library means, and may ask for one thing several times. That it never decides is noted.
+    Translated,
+    /// It completes others, and need not decide.
+    Implied,
 }
 
 /// A key and its values.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Item {
     pub key: Word,
     /// None stands for `true`; several are the elements of a list.

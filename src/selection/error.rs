@@ -38,6 +38,21 @@ impl fmt::Display for RuleError {
     }
 }
 
+/// Something that is right, but means less than it may seem.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Note {
+    /// Where it stands.
+    pub origin: Origin,
+    /// What should be known of it.
+    pub message: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{}: {}", self.origin, self.message)
+    }
+}
+
 /// All that is wrong with a text of rules, in its order; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleErrors(pub Vec<RuleError>);
@@ -101,6 +116,12 @@ impl<'text> Source<'text> {
             RuleError { origin, text: shortened(&self.text[place]), message }
         };
         RuleErrors(faults.into_iter().map(error).collect())
+    }
+
+    /// The same of what is not wrong.
+    pub fn notes(&self, notes: Vec<Fault>) -> Vec<Note> {
+        let errors = self.errors(notes).0.into_iter();
+        errors.map(|RuleError { origin, message, .. }| Note { origin, message }).collect()
     }
 }
 

@@ -18,6 +18,7 @@ use super::condition::Quantity;
 use super::nearest::unknown;
 use super::quantity::unit;
 use crate::algorithms::delta_expo_max;
+use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
 
@@ -126,6 +127,13 @@ impl Expression {
         self.root.value(call).map(|value| value != 0.0)
     }
 
+    /// For each comparison, whether the left side is the smaller one and whether it is the larger one, so far as known.
+    pub fn comparisons(&self, call: &Call) -> Vec<bool> {
+        let mut found = Vec::new();
+        self.root.compare(call, &mut found);
+        found
+    }
+
     /// The quantities of calls that it depends on.
     pub fn quantities(&self) -> impl Iterator<Item = Quantity> {
         self.variables().into_iter().map(|(_, variable)| match variable {
@@ -182,6 +190,19 @@ impl Node {
         }
     }
 
+    fn compare(&self, call: &Call, found: &mut Vec<bool>) {
+        match self {
+            Node::Binary(operator, operands) if operator.compares() => {
+                let [left, right] = operands.each_ref().map(|operand| operand.value(call));
+                let order = left.zip(right).and_then(|(left, right)| left.partial_cmp(&right));
+                found.extend([Ordering::Less, Ordering::Greater].map(|wanted| order == Some(wanted)));
+            }
+            Node::Binary(_, operands) => operands.iter().for_each(|operand| operand.compare(call, found)),
+            Node::Not(operand) => operand.compare(call, found),
+            Node::Number(_) | Node::Variable(_) | Node::Function(..) => {}
+        }
+    }
+
     /// 1 if true, 0 if false; None if something is not known.
     fn value(&self, call: &Call) -> Option<f64> {
         match self {
@@ -210,7 +231,12 @@ impl Operator {
     }
 
     fn yields_truth(self) -> bool {
-        !matches!(self, Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide)
+        self.takes_truths() || self.compares()
+    }
+
+    fn compares(self) -> bool {
+        !self.takes_truths()
+            && !matches!(self, Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide)
     }
 
     fn apply(self, left: f64, right: f64) -> f64 {

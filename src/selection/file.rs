@@ -1,6 +1,8 @@
-//! The rule file, in TOML: for each collective an array of tables, the rules.
+//! The rule file, in TOML: the component's priority, and for each collective an array of tables, the rules.
 //!
 //! ```toml
+//! priority = 70                # from 0 to 100
+//!
 //! [[alltoall]]
 //! ranks = [4, "8..64"]         # a number, a range, both ends included, or a list of both
 //! bytes = "..2KiB"             # likewise; B, KiB, MiB, GiB
@@ -13,28 +15,40 @@
 //! segment = "64KiB"
 //! ```
 
-use super::entry::{Entry, Item, Word};
-use super::error::Fault;
+use super::entry::{Entry, Item, Standing, Word, Written};
+use super::error::{Fault, shortened};
 use super::nearest::unknown;
 use crate::algorithms::Collective;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 type Value<'text> = Spanned<DeValue<'text>>;
 
+/// The key of the component's priority.
+const PRIORITY: &str = "priority";
+
+/// As Open MPI's components have them.
+const PRIORITIES: RangeInclusive<i32> = 0..=100;
+
 /// Reads a file; what cannot be read is left out and reported. If it is no TOML, only that is.
-pub fn read(text: &str, faults: &mut Vec<Fault>) -> Vec<(Collective, Vec<Entry>)> {
+pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
     let (file, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         faults.extend(errors.into_iter().map(|error| Fault {
             place: error.span().unwrap_or(text.len()..text.len()),
             message: error.message().to_owned(),
         }));
-        return Vec::new();
+        return Written::default();
     }
     let mut reader = Reader { text, faults };
-    file.get_ref().iter().filter_map(|(name, rules)| reader.collective(name, rules)).collect()
+    let (settings, lists): (Vec<_>, Vec<_>) =
+        file.get_ref().iter().partition(|(name, _)| name.get_ref() == PRIORITY);
+    Written {
+        priority: settings.first().and_then(|(_, value)| reader.priority(value)),
+        lists: lists.into_iter().filter_map(|(name, rules)| reader.collective(name, rules)).collect(),
+        notes: Vec::new(),
+    }
 }
 
 struct Reader<'reader> {
@@ -48,6 +62,19 @@ impl Reader<'_> {
         None
     }
 
+    fn priority(&mut self, value: &Value) -> Option<i32> {
+        let word = self.word(value)?;
+        match word.text.parse() {
+            Ok(priority) if PRIORITIES.contains(&priority) => Some(priority),
+            _ => {
+                let (least, most) = (PRIORITIES.start(), PRIORITIES.end());
+                let message =
+                    format!("expected a number from {least} to {most}, found `{}`", shortened(&word.text));
+                self.fault(word.place, message)
+            }
+        }
+    }
+
     fn collective(
         &mut self,
         name: &Spanned<impl AsRef<str>>,
@@ -56,8 +83,8 @@ impl Reader<'_> {
         let text = name.get_ref().as_ref();
         let Some(collective) = Collective::ALL.into_iter().find(|collective| collective.name() == text)
         else {
-            return self
-                .fault(name.span(), unknown("collective", text, Collective::ALL.map(Collective::name)));
+            let known = Collective::ALL.map(Collective::name).into_iter().chain([PRIORITY]);
+            return self.fault(name.span(), unknown("collective", text, known));
         };
         let DeValue::Array(rules) = rules.get_ref() else {
             return self.fault(name.span(), format!("write `[[{text}]]` above each rule"));
@@ -71,7 +98,7 @@ impl Reader<'_> {
         };
         let mut items: Vec<Item> = table.iter().filter_map(|(key, value)| self.item(key, value)).collect();
         items.sort_by_key(|item| item.key.place.start);
-        Some(Entry { place: rule.span(), items })
+        Some(Entry { place: rule.span(), items, standing: Standing::Written })
     }
 
     fn item(&mut self, key: &Spanned<impl AsRef<str>>, value: &Value) -> Option<Item> {

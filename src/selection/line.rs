@@ -3,8 +3,9 @@
 //! Before the arrow stand a rule's conditions, behind it the algorithm and its parameters; semicolons separate rules. A
 //! condition without a value asks for `true`. What contains spaces or semicolons stands in quotes of either kind.
 
-use super::entry::{ALGORITHM, Entry, Item, Word};
+use super::entry::{ALGORITHM, Entry, Item, Standing, Word};
 use super::error::Fault;
+use super::reading::is_condition;
 use std::ops::Range;
 
 const ARROW: &str = "->";
@@ -27,10 +28,28 @@ fn entry(text: &str, tokens: &[Range<usize>], faults: &mut Vec<Fault>) -> Option
     };
     let key = Word { text: ALGORITHM.to_owned(), place: name.clone() };
     let algorithm = Item { key, values: vec![word(text, name)] };
-    let item = |token: &Range<usize>| item(text, token.clone());
-    let conditions = tokens[..arrow].iter().map(item);
-    let items = conditions.chain([algorithm]).chain(tokens[arrow + 2..].iter().map(item)).collect();
-    Some(Entry { place, items })
+    let mut items = side(text, &tokens[..arrow], true, faults);
+    items.push(algorithm);
+    items.extend(side(text, &tokens[arrow + 2..], false, faults));
+    Some(Entry { place, items, standing: Standing::Written })
+}
+
+/// What stands before the arrow, conditions, or behind the algorithm, its parameters. What belongs to the other side is
+/// left out and reported.
+fn side(text: &str, tokens: &[Range<usize>], of_conditions: bool, faults: &mut Vec<Fault>) -> Vec<Item> {
+    let (mut right, mut wrong) = (Vec::new(), Vec::new());
+    for item in tokens.iter().map(|token| item(text, token.clone())) {
+        let is_right = is_condition(&item.key.text).is_none_or(|is_condition| is_condition == of_conditions);
+        if is_right { right.push(item) } else { wrong.push(item.key) }
+    }
+    faults.extend(wrong.into_iter().map(|Word { text, place }| {
+        let message = match of_conditions {
+            true => format!("`{text}` is no condition and stands behind the algorithm, not before the arrow"),
+            false => format!("`{text}` is a condition and stands before the arrow, not behind the algorithm"),
+        };
+        Fault { place, message }
+    }));
+    right
 }
 
 fn item(text: &str, token: Range<usize>) -> Item {
@@ -163,6 +182,18 @@ mod tests {
             ("-> ring; ranks=3 ranks=4 -> ring", "line:1:18: `ranks` stands twice in this rule"),
             ("-> ring -> linear", "line:1:9: unknown key `->`; the nearest known one is `k`"),
             ("-> recursive_multiplying k=2 radix=4", "line:1:30: `radix` stands twice in this rule"),
+            (
+                "-> ring ranks=3",
+                "line:1:9: `ranks` is a condition and stands before the arrow, not behind the algorithm",
+            ),
+            (
+                "k=2 -> recursive_multiplying",
+                "line:1:1: `k` is no condition and stands behind the algorithm, not before the arrow",
+            ),
+            (
+                "algorithm=ring -> ring",
+                "line:1:1: `algorithm` is no condition and stands behind the algorithm, not before the arrow",
+            ),
         ] {
             let errors = errors(line);
             assert_eq!(errors.lines().next(), Some(expected), "{line}");

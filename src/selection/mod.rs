@@ -6,34 +6,46 @@
 #![forbid(unsafe_code)]
 
 mod condition;
+mod decisions;
 mod domain;
 mod entry;
 pub(crate) mod error;
 mod explain;
 mod expression;
 mod file;
+mod foreign;
 mod line;
+mod load;
 mod measure;
-pub(crate) mod nearest;
-pub(crate) mod quantity;
+pub mod nearest;
+pub mod quantity;
 mod ranges;
 mod reading;
 #[cfg(test)]
 mod samples;
 mod table;
+mod writing;
 
-pub use error::{Origin, RuleError, RuleErrors};
+pub use decisions::{Decision, Difference, Piece};
+pub use error::{Note, Origin, RuleError, RuleErrors};
 pub use explain::{Explanation, Verdict};
+pub use load::file_content;
 pub use measure::Measure;
 pub use reading::{algorithm_names, keys};
 pub use table::Table;
+pub use writing::Conversion;
 
 use crate::algorithms::{Algorithm, Collective, Parameter, Reason};
 use condition::Condition;
-use entry::Entry;
+use entry::Written;
 use error::{Fault, Source};
+pub use foreign::Format;
 use std::collections::BTreeMap;
+use std::ptr;
 use std::sync::LazyLock;
+
+/// By this name origins tell of the rules that are compiled in.
+pub const BUILT_IN_NAME: &str = "the built-in rules";
 
 /// A text of rules is at most so many bytes long.
 pub const LONGEST_TEXT: usize = 1 << 20;
@@ -118,8 +130,20 @@ pub enum Choice {
     },
 }
 
+impl PartialEq for Choice {
+    fn eq(&self, other: &Choice) -> bool {
+        match (self, other) {
+            (Choice::Below, Choice::Below) => true,
+            (Choice::Use { algorithm, parameters }, Choice::Use { algorithm: other, parameters: others }) => {
+                ptr::eq(*algorithm, *other) && parameters == others
+            }
+            _ => false,
+        }
+    }
+}
+
 /// The parameters that a rule sets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Parameters([Option<usize>; Parameter::ALL.len()]);
 
 impl Parameters {
@@ -128,21 +152,34 @@ impl Parameters {
         self.0[parameter as usize]
     }
 
-    fn set(&mut self, parameter: Parameter, value: Option<usize>) {
+    /// These, and where they are left at their defaults the others.
+    pub fn or(mut self, others: Parameters) -> Parameters {
+        for parameter in Parameter::ALL {
+            self.set(parameter, self.get(parameter).or(others.get(parameter)));
+        }
+        self
+    }
+
+    /// Sets one of them, or leaves it at its default.
+    pub fn set(&mut self, parameter: Parameter, value: Option<usize>) {
         self.0[parameter as usize] = value;
     }
 }
 
 /// The rules of all collectives.
 #[derive(Clone, Debug, Default)]
-pub struct Rules(BTreeMap<Collective, Vec<Rule>>);
+pub struct Rules {
+    lists: BTreeMap<Collective, Vec<Rule>>,
+    priority: Option<i32>,
+    notes: Vec<Note>,
+}
 
 impl Rules {
     /// The rules that hold unless the user gives others.
     pub fn built_in() -> &'static Rules {
         static BUILT_IN: LazyLock<Rules> = LazyLock::new(|| {
             let text = include_str!("../../selection-rules/default.toml");
-            Rules::parse("the built-in rules", text).expect("tested with the library")
+            Rules::parse(BUILT_IN_NAME, text).expect("tested with the library")
         });
         &BUILT_IN
     }
@@ -158,38 +195,64 @@ impl Rules {
     /// Reads the text of a rule file. Fails if it is longer than [`LONGEST_TEXT`] or holds no rules, and with every fault
     /// that a rule has.
     pub fn parse(name: &str, text: &str) -> Result<Rules, RuleErrors> {
-        Rules::of_entries(name, text, file::read)
+        Rules::of_entries(name, text, |text, faults| Format::of(text).read(text, faults))
     }
 
     /// Reads the rules of one collective from a line; its name is for messages. Fails as [`Rules::parse`] does.
     pub fn parse_line(name: &str, collective: Collective, line: &str) -> Result<Rules, RuleErrors> {
-        Rules::of_entries(name, line, |line, faults| vec![(collective, line::read(line, faults))])
+        Rules::of_entries(name, line, |line, faults| Written {
+            lists: vec![(collective, line::read(line, faults))],
+            ..Written::default()
+        })
     }
 
     fn of_entries(
         name: &str,
         text: &str,
-        read: impl Fn(&str, &mut Vec<Fault>) -> Vec<(Collective, Vec<Entry>)>,
+        read: impl Fn(&str, &mut Vec<Fault>) -> Written,
     ) -> Result<Rules, RuleErrors> {
         if text.len() > LONGEST_TEXT {
-            return Err(refusal(name, format!("this is longer than {LONGEST_TEXT} bytes")));
+            return Err(refusal(name, load::too_long()));
         }
         let source = Source::new(name, text);
         let mut faults = Vec::new();
-        let entries = read(text, &mut faults);
-        if faults.is_empty() && entries.iter().all(|(_, entries)| entries.is_empty()) {
+        let Written { priority, lists, mut notes } = read(text, &mut faults);
+        let is_empty =
+            priority.is_none() && notes.is_empty() && lists.iter().all(|(_, entries)| entries.is_empty());
+        if faults.is_empty() && is_empty {
             return Err(refusal(name, "there are no rules".into()));
         }
-        let rules = entries.iter().map(|(collective, entries)| {
-            (*collective, reading::rules(*collective, entries, &source, &mut faults))
+        let rules = lists.iter().map(|(collective, entries)| {
+            (*collective, reading::rules(*collective, entries, &source, &mut faults, &mut notes))
         });
-        let rules = Rules(rules.collect());
+        let lists = rules.collect();
+        let rules = Rules { lists, priority, notes: source.notes(notes) };
         if faults.is_empty() { Ok(rules) } else { Err(source.errors(faults)) }
+    }
+
+    /// These rules, and for calls that none of them matches the others. What else the others say holds where these do not.
+    pub fn followed_by(mut self, others: &Rules) -> Rules {
+        for (&collective, list) in &others.lists {
+            self.lists.entry(collective).or_default().extend_from_slice(list);
+        }
+        self.priority = self.priority.or(others.priority);
+        self.notes.extend_from_slice(&others.notes);
+        self
+    }
+
+    /// The priority that a file asks for the component, from 0 to 100.
+    pub fn priority(&self) -> Option<i32> {
+        self.priority
+    }
+
+    /// What could not be taken over from a file of another library as it stands there, in the order of the text.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
     }
 
     /// The rules of a collective, the first first.
     pub fn of(&self, collective: Collective) -> &[Rule] {
-        self.0.get(&collective).map_or(&[], Vec::as_slice)
+        self.lists.get(&collective).map_or(&[], Vec::as_slice)
     }
 
     /// The choice of the first rule that matches, else [`Choice::Below`].
@@ -231,6 +294,14 @@ impl Choice {
         match self {
             Choice::Below => None,
             Choice::Use { algorithm, .. } => Some(algorithm),
+        }
+    }
+
+    /// Its parameters; none are set for whoever is below.
+    pub fn parameters(&self) -> Parameters {
+        match self {
+            Choice::Below => Parameters::default(),
+            Choice::Use { parameters, .. } => *parameters,
         }
     }
 
@@ -296,6 +367,19 @@ mod tests {
     }
 
     #[test]
+    fn others_decide_where_no_rule_matches() {
+        let own = parse("priority = 7\n[[bcast]]\nranks = 4\nalgorithm = \"chain\"\n");
+        let others =
+            parse("priority = 9\n[[bcast]]\nalgorithm = \"binary\"\n[[scan]]\nalgorithm = \"linear\"\n");
+        let both = own.followed_by(&others);
+        assert_eq!(chosen(&both, call(Bcast, 4, 0)), "chain");
+        assert_eq!(chosen(&both, call(Bcast, 5, 0)), "binary");
+        assert_eq!(chosen(&both, call(Scan, 5, 0)), "linear");
+        assert_eq!(both.priority(), Some(7));
+        assert_eq!(Rules::default().followed_by(&others).priority(), Some(9));
+    }
+
+    #[test]
     fn an_algorithm_that_cannot_serve_is_passed_over() {
         let rules = parse(
             "[[allreduce]]\nalgorithm = \"ring\"\n\
@@ -316,6 +400,28 @@ mod tests {
         let call = call(Allreduce, 4, 8);
         assert_eq!(chosen(&rules, call), "below");
         assert_eq!(chosen(&rules, Call { reproducible: true, ..call }), "rabenseifner");
+    }
+
+    #[test]
+    fn a_file_may_have_a_priority() {
+        let rule = "[[bcast]]\nalgorithm = \"linear\"\n";
+        assert_eq!(parse(rule).priority(), None);
+        assert_eq!(parse(&format!("priority = 70\n{rule}")).priority(), Some(70));
+        assert_eq!(parse("priority = 0").priority(), Some(0));
+        for (value, expected) in [
+            ("101", "expected a number from 0 to 100, found `101`"),
+            ("-1", "expected a number from 0 to 100, found `-1`"),
+            ("99999999999999999999", "expected a number from 0 to 100, found `99999999999999999999`"),
+            ("[70]", "expected a number, a text, true or false"),
+        ] {
+            let errors = Rules::parse("file", &format!("priority = {value}\n{rule}")).unwrap_err();
+            assert_eq!(errors.to_string(), format!("file:1:12: {expected}"));
+        }
+        let errors = Rules::parse("file", "prioritY = 1").unwrap_err();
+        assert_eq!(
+            errors.to_string(),
+            "file:1:1: unknown collective `prioritY`; the nearest known one is `priority`"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Numbers, sizes and ranges as they are written in rule files.
+//! Numbers, sizes and ranges as users write them.
 
 use super::error::shortened;
 use std::ops::RangeInclusive;

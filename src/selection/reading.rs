@@ -2,7 +2,7 @@
 
 use super::condition::{Condition, Property, Quantity, objection};
 use super::domain::{self, Contradiction, Domain};
-use super::entry::{ALGORITHM, BELOW, Entry, Item, Word};
+use super::entry::{ALGORITHM, BELOW, Entry, Item, Standing, Word};
 use super::error::{Fault, Source};
 use super::expression::Expression;
 use super::nearest::unknown;
@@ -15,12 +15,14 @@ use std::ops::Range;
 /// A collective has at most so many rules: each is compared with those before it.
 pub const MOST_RULES: usize = 1000;
 
-/// The rules of a collective; those that cannot be read are left out and reported.
+/// The rules of a collective; those that cannot be read are left out and reported, those that were translated and never
+/// decide are left out and noted.
 pub fn rules(
     collective: Collective,
     entries: &[Entry],
     source: &Source,
     faults: &mut Vec<Fault>,
+    notes: &mut Vec<Fault>,
 ) -> Vec<Rule> {
     if let Some(beyond) = entries.get(MOST_RULES) {
         let message = format!("{} has more than {MOST_RULES} rules", collective.name());
@@ -30,17 +32,22 @@ pub fn rules(
     let mut earlier: Vec<(Rule, Domain)> = Vec::with_capacity(entries.len());
     for entry in entries {
         let Some(rule) = Reader { collective, entry, source, faults }.rule() else { continue };
+        let mut never_decides = |place, message| match entry.standing {
+            Standing::Written => faults.push(Fault { place, message }),
+            Standing::Translated => notes.push(Fault { place, message }),
+            Standing::Implied => {}
+        };
         let domain = match Domain::of(collective, &rule.conditions, rule.choice) {
             Ok(domain) => domain,
             Err(Contradiction { key, message }) => {
-                faults.push(Fault { place: entry.place_of(key), message });
+                never_decides(entry.place_of(key), message);
                 continue;
             }
         };
         if let Some((covering, _)) = earlier.iter().find(|(one, reach)| one.is_box() && reach.covers(&domain))
         {
             let message = format!("this rule never decides: the one at {} covers it", covering.origin);
-            faults.push(Fault { place: entry.place.clone(), message });
+            never_decides(entry.place.clone(), message);
             continue;
         }
         earlier.push((rule, domain));
@@ -76,7 +83,8 @@ impl Reader<'_> {
         let items: Vec<_> =
             self.entry.items.iter().filter_map(|item| Some((self.key(item)?, item))).collect();
         for (position, (key, item)) in items.iter().enumerate() {
-            if items[..position].iter().any(|(earlier, _)| earlier.name() == key.name()) {
+            let is_repeated = items[..position].iter().any(|(earlier, _)| earlier.name() == key.name());
+            if is_repeated && self.entry.standing == Standing::Written {
                 self.fault::<()>(&item.key.place, format!("`{}` stands twice in this rule", key.name()));
             }
         }
@@ -193,7 +201,11 @@ impl Reader<'_> {
             return self.fault(&item.key.place, format!("`{name}` takes no {}{only}", parameter.name()));
         }
         let value = self.only_value(item)?;
-        match setting(parameter, &value.text, domain::most_ranks(conditions)) {
+        let most_ranks = domain::most_ranks(conditions);
+        // Other libraries cut a radix that is too large.
+        let bound = if self.entry.standing == Standing::Written { most_ranks } else { usize::MAX };
+        match setting(parameter, &value.text, bound) {
+            Ok(Some(radix)) if parameter == Parameter::Radix => Some(Some(radix.min(most_ranks.max(2)))),
             Ok(setting) => Some(setting),
             Err(message) => self.fault(&value.place, message),
         }
@@ -222,6 +234,12 @@ impl Key {
         let aliases = if let Key::Parameter(parameter) = self { parameter.aliases() } else { &[] };
         [self.name()].into_iter().chain(aliases.iter().copied())
     }
+}
+
+/// Whether a key of rules is that of a condition; None if it is none of rules.
+pub fn is_condition(name: &str) -> Option<bool> {
+    let key = Key::all().find(|key| key.names().any(|known| known == name))?;
+    Some(matches!(key, Key::Quantity(_) | Key::Property(_) | Key::When))
 }
 
 /// Every key that a rule of a collective may hold.

@@ -2,8 +2,10 @@
 
 use super::condition::{Condition, Quantity};
 use super::domain;
+use super::expression::Expression;
 use super::{Call, Choice, Rule, Rules};
 use crate::algorithms::Collective;
+use std::collections::{BTreeSet, HashSet};
 
 /// Decides as the rules do that it was made of, for calls on one communicator.
 #[derive(Clone, Debug)]
@@ -12,6 +14,8 @@ pub struct Table {
     starts: Vec<usize>,
     /// For each interval the rules that may match, in their order.
     candidates: Vec<Vec<Candidate>>,
+    /// Whether any of them asks for the ranks' nodes.
+    asks_for_nodes: bool,
 }
 
 /// A rule, and what of it is still to be asked of each call.
@@ -43,14 +47,24 @@ impl Candidate {
         may_match.then(|| Candidate { rule: rule.clone(), open })
     }
 
+    fn asks_for_nodes(&self) -> bool {
+        let on_nodes = |condition: &Condition| {
+            condition.looks_at(Quantity::Nodes) || condition.looks_at(Quantity::RanksPerNode)
+        };
+        self.open.iter().any(on_nodes)
+    }
+
     /// The same for calls of so many bytes; None if it never matches them.
     fn of_bytes(&self, bytes: usize) -> Option<Candidate> {
-        let (on_bytes, open): (Vec<_>, Vec<_>) = self.open.iter().cloned().partition(is_on_bytes);
         let is_met = |condition: &Condition| match condition {
-            Condition::Quantity(_, wanted) => wanted.contains(bytes),
-            Condition::Property(..) | Condition::When(_) => true,
+            Condition::Quantity(Quantity::Bytes, wanted) => wanted.contains(bytes),
+            Condition::Quantity(..) | Condition::Property(..) | Condition::When(_) => true,
         };
-        on_bytes.iter().all(is_met).then(|| Candidate { rule: self.rule.clone(), open })
+        // Most are not met, and need not be copied.
+        self.open.iter().all(is_met).then(|| {
+            let open = self.open.iter().filter(|condition| !is_on_bytes(condition)).cloned().collect();
+            Candidate { rule: self.rule.clone(), open }
+        })
     }
 }
 
@@ -73,7 +87,23 @@ impl Table {
         starts.dedup();
         let candidates =
             starts.iter().map(|&bytes| first_ones(rules.iter().filter_map(|rule| rule.of_bytes(bytes))));
-        Table { candidates: candidates.collect(), starts }
+        let candidates: Vec<Vec<Candidate>> = candidates.collect();
+        let asks_for_nodes = candidates.iter().flatten().any(Candidate::asks_for_nodes);
+        Table { candidates, starts, asks_for_nodes }
+    }
+
+    /// Every number of bytes, 0 among them, from which on another rule may decide calls that are like this one otherwise.
+    pub(super) fn changes(&self, call: &Call) -> BTreeSet<usize> {
+        let mut changes = BTreeSet::from_iter(self.starts.iter().copied());
+        let mut seen = HashSet::new();
+        for candidate in self.candidates.iter().flatten().filter(|one| seen.insert(&one.rule.origin)) {
+            for condition in &candidate.open {
+                if let Condition::When(expression) = condition {
+                    changes.extend(changes_of(expression, call));
+                }
+            }
+        }
+        changes
     }
 
     /// The first rule that matches a call on this communicator. Costs a binary search and usually one comparison.
@@ -83,10 +113,40 @@ impl Table {
         self.candidates[interval].iter().find(matches).map(|candidate| &candidate.rule)
     }
 
+    /// Whether any of its rules asks for the ranks' nodes.
+    pub fn asks_for_nodes(&self) -> bool {
+        self.asks_for_nodes
+    }
+
     /// Its choice, else [`Choice::Below`]: the same as that of [`Rules::choose`].
     pub fn choose(&self, call: &Call) -> Choice {
         self.rule(call).map_or(Choice::Below, |rule| rule.choice)
     }
+}
+
+/// The numbers of bytes from which on comparisons come out differently.
+fn changes_of(expression: &Expression, call: &Call) -> Vec<usize> {
+    let at = |bytes| expression.comparisons(&Call { bytes, ..*call });
+    let powers: Vec<usize> =
+        [0].into_iter().chain((0..usize::BITS).map(|power| 1 << power)).chain([usize::MAX]).collect();
+    let answers: Vec<_> = powers.iter().map(|&bytes| at(bytes)).collect();
+    let mut changes = Vec::new();
+    for (bounds, pair) in powers.windows(2).zip(answers.windows(2)) {
+        let differing = (0..pair[0].len()).filter(|&one| pair[0][one] != pair[1][one]);
+        changes.extend(
+            differing.map(|one| first_other(bounds[0], bounds[1], |bytes| at(bytes)[one] == pair[0][one])),
+        );
+    }
+    changes
+}
+
+/// The first number that is not as those from `same` on are; `other` is none of them.
+fn first_other(mut same: usize, mut other: usize, is_same: impl Fn(usize) -> bool) -> usize {
+    while other - same > 1 {
+        let middle = same + (other - same) / 2;
+        if is_same(middle) { same = middle } else { other = middle }
+    }
+    other
 }
 
 /// Those up to the first that always matches.
@@ -107,17 +167,6 @@ mod tests {
     use super::*;
     use crate::random::Random;
     use crate::selection::samples;
-    use std::ptr;
-
-    fn is_same(one: Choice, other: Choice) -> bool {
-        match (one, other) {
-            (Choice::Below, Choice::Below) => true,
-            (Choice::Use { algorithm, parameters }, Choice::Use { algorithm: other, parameters: others }) => {
-                ptr::eq(algorithm, other) && parameters == others
-            }
-            _ => false,
-        }
-    }
 
     #[test]
     fn a_table_decides_as_its_rules_do() {
@@ -132,12 +181,31 @@ mod tests {
                 let deciding = rules.of(collective).iter().find(|rule| rule.matches(&call));
                 let origins = [table.rule(&call), deciding].map(|rule| rule.map(|rule| &rule.origin));
                 assert_eq!(origins[0], origins[1], "{call:?}");
-                assert!(is_same(table.choose(&call), rules.choose(&call)), "{call:?}");
+                assert_eq!(table.choose(&call), rules.choose(&call), "{call:?}");
                 decided += usize::from(deciding.is_some());
                 all += 1;
             }
         }
         assert!(decided > all / 3 && decided < all, "{decided} of {all} decided by a rule");
+    }
+
+    #[test]
+    fn a_table_tells_whether_rules_that_can_match_ask_for_nodes() {
+        for (line, expected) in [
+            ("ranks=..4 nodes=2.. -> ring; -> linear", [true, false]),
+            ("when='ranks_per_node > 2' -> ring", [true, true]),
+            ("ranks=8 ranks_per_node=2 -> ring", [false, true]),
+            ("-> recursive_doubling; nodes=2 -> linear", [false, false]),
+            ("bytes=8.. -> ring", [false, false]),
+        ] {
+            // The fourth line has a rule that never decides, which only a file of its own must not have.
+            let rules =
+                line.split(';').map(|rule| Rules::parse_line("line", Collective::Allreduce, rule).unwrap());
+            let rules = rules.fold(Rules::default(), |before, rule| before.followed_by(&rule));
+            let asks =
+                [4, 8].map(|size| rules.for_communicator(Collective::Allreduce, size, 1).asks_for_nodes());
+            assert_eq!(asks, expected, "{line}");
+        }
     }
 
     #[test]

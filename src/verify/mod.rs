@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod all;
 mod contract;
 mod execution;
 mod expressions;
@@ -22,6 +23,7 @@ mod program;
 mod values;
 mod violation;
 
+pub use all::check_all;
 pub use expressions::{Expression, Expressions};
 pub use graphs::{grids, multigraphs};
 pub use problems::problems;

@@ -210,9 +210,20 @@ fn ompi_info_lists_the_parameters() {
     command.env("OMPI_MCA_mca_base_component_path", root().join("build"));
     let job = run(&mut command, 60);
     job.assert(job.success, "ompi_info failed");
-    for name in
-        ["priority", "verbose", "allreduce_algorithm", "alltoall_radix", "bcast_segment", "allreduce_ran"]
-    {
+    for name in [
+        "priority",
+        "verbose",
+        "allreduce_algorithm",
+        "allreduce_rules",
+        "alltoall_radix",
+        "bcast_segment",
+        "allreduce_ran",
+        "allreduce_calls",
+        "report",
+        "rules_file",
+        "dynamic_rules_filename",
+        "rules_strict",
+    ] {
         job.assert_contains(&format!("\"coll_rustcoll_{name}\""));
     }
     job.assert_contains(":\"scatter_ring_allgather_opt\"");

@@ -1,0 +1,48 @@
+/* A user's program that communicates. With the argument "preferring" it does so on a communicator, too, that names the
+ * component. Given any other command, it has two processes of that spawned as well, and communicates
+ * with them; started with the argument "spawned" it is one of these. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+static void use(MPI_Comm communicator)
+{
+    int one = 1, sum = 0;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, communicator);
+}
+
+static MPI_Comm preferring(void)
+{
+    MPI_Info info;
+    MPI_Comm duplicate;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "ompi_comm_coll_preference", "rustcoll");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &duplicate);
+    MPI_Info_free(&info);
+    return duplicate;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm other = MPI_COMM_NULL;
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    use(MPI_COMM_WORLD);
+    if (2 == argc && 0 == strcmp(argv[1], "spawned")) {
+        MPI_Comm_get_parent(&other);
+    } else if (2 == argc && 0 == strcmp(argv[1], "preferring")) {
+        other = preferring();
+    } else if (1 < argc) {
+        MPI_Comm_spawn(argv[1], argv + 2, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other, MPI_ERRCODES_IGNORE);
+    }
+    if (MPI_COMM_NULL != other) {
+        use(other);
+        MPI_Comm_disconnect(&other);
+    }
+    MPI_Finalize();
+    if (0 == rank) {
+        puts("came to the end");
+    }
+    return 0;
+}

@@ -1,0 +1,235 @@
+//! Ranks that would decide differently are told so and end in `MPI_Init`, instead of waiting for each other for ever.
+
+mod common;
+
+use common::{Job, compiled, mpirun, run};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SECONDS: u32 = 30;
+
+/// `mpirun` with a rank or more whose environment differs.
+fn with_odd_ranks(odd: usize, odd_environment: &[&str], others: usize) -> Job {
+    let program = compiled("agreement");
+    let mut command = mpirun(odd);
+    command.args(odd_environment.iter().flat_map(|setting| ["-x", setting])).arg(&program);
+    command.args([":", "-n", &others.to_string()]).arg(&program);
+    run(&mut command, SECONDS)
+}
+
+fn assert_ended_by_difference(job: &Job, what: &str) {
+    job.assert(!job.success, "the job must not end well");
+    job.assert_contains(&format!("different {what}."));
+    job.assert(job.count("Ranks differ in") == 1, "one message is enough");
+    job.assert(job.count("came to the end") == 0, "the program must not run");
+}
+
+fn assert_ran(job: &Job) {
+    job.assert(job.success, "the job failed");
+    job.assert_contains("came to the end");
+    job.assert(job.count("differ") == 0, "nothing differs");
+}
+
+#[test]
+fn ranks_with_the_same_parameters_run() {
+    for ranks in [1, 2, 5] {
+        let mut command = mpirun(ranks);
+        command.args(["--mca", "coll_rustcoll_allreduce_algorithm", "ring"]);
+        assert_ran(&run(command.arg(compiled("agreement")), SECONDS));
+    }
+}
+
+#[test]
+fn ranks_that_force_different_algorithms_end_with_one_message_that_shows_both() {
+    let job = with_odd_ranks(1, &["OMPI_MCA_coll_rustcoll_allreduce_algorithm=ring"], 4);
+    assert_ended_by_difference(&job, "parameters");
+    job.assert_contains("allreduce_algorithm=ring");
+    job.assert_contains("all as by default");
+    job.assert_contains("Rank 0 on ");
+    job.assert_contains("Rank 1 on ");
+}
+
+#[test]
+fn every_parameter_that_shapes_schedules_counts() {
+    let settings = ["alltoall_radix=4", "bcast_segment=4096", "alltoall_window=3", "reproducible=on"];
+    let environment = settings.map(|setting| format!("OMPI_MCA_coll_rustcoll_{setting}"));
+    let job = with_odd_ranks(2, &environment.each_ref().map(String::as_str), 1);
+    assert_ended_by_difference(&job, "parameters");
+    settings.iter().for_each(|setting| job.assert_contains(setting));
+}
+
+#[test]
+fn what_decides_nothing_may_differ() {
+    let settings = ["OMPI_MCA_coll_rustcoll_verbose=1", "OMPI_MCA_coll_rustcoll_scratch_limit=100000"];
+    assert_ran(&with_odd_ranks(1, &settings, 2));
+}
+
+#[test]
+fn a_rank_without_the_component_ends_the_job() {
+    let job = with_odd_ranks(1, &["OMPI_MCA_coll=^rustcoll"], 2);
+    assert_ended_by_difference(&job, "components");
+    job.assert_contains("it is missing, or declined to run");
+}
+
+#[test]
+fn a_rank_that_does_not_ask_for_the_component_ends_the_job() {
+    let job = with_odd_ranks(1, &["OMPI_MCA_coll=^han"], 2);
+    assert_ended_by_difference(&job, "priorities");
+    job.assert_contains("not asked for here");
+}
+
+#[test]
+fn a_rank_with_another_priority_ends_the_job() {
+    let job = with_odd_ranks(1, &["OMPI_MCA_coll_rustcoll_priority=5"], 2);
+    assert_ended_by_difference(&job, "priorities");
+}
+
+/// A command that starts Open MPI's daemons on this host, as if it were several; each has folders of its own.
+fn remote_shell(directory: &Path) -> PathBuf {
+    let script = directory.join("remote_shell");
+    let folder = format!("{}/$1", directory.display());
+    let text = format!("#!/bin/sh\nexport HOME={folder} TMPDIR={folder}\nshift\nexec sh -c \"$*\"\n");
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    script
+}
+
+/// Runs the program on two hosts, each with a parameter file of the user's.
+fn on_two_hosts(name: &str, options: &[&str], files: [&str; 2]) -> Job {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&directory).unwrap();
+    let shell = remote_shell(&directory);
+    for (host, file) in ["first", "second"].into_iter().zip(files) {
+        let home = directory.join(host).join(".openmpi");
+        fs::create_dir_all(&home).unwrap();
+        fs::write(home.join("mca-params.conf"), file).unwrap();
+    }
+    let mut command = mpirun(6);
+    // The segments of shared memory would have the same names on both.
+    command.args(["--host", "first:3,second:3", "--mca", "btl", "tcp,self"]);
+    // Whatever network the machine has, or none.
+    command.args([
+        "--mca",
+        "oob_tcp_if_include",
+        "lo",
+        "--mca",
+        "btl_tcp_if_include",
+        "lo",
+        "--mca",
+        "plm_rsh_agent",
+    ]);
+    command.arg(shell).args(options);
+    run(command.arg(compiled("agreement")), SECONDS)
+}
+
+#[test]
+fn hosts_with_different_parameter_files_end_the_job_with_one_message() {
+    let files = ["", "coll_rustcoll_alltoall_radix = 4\n"];
+    for (name, options) in [("blocks", &[][..]), ("turns", &["--map-by", "node"])] {
+        let job = on_two_hosts(name, options, files);
+        assert_ended_by_difference(&job, "parameters");
+        job.assert_contains("alltoall_radix=4");
+        job.assert_contains("on second:");
+    }
+}
+
+#[test]
+fn hosts_with_the_same_parameter_files_run() {
+    assert_ran(&on_two_hosts("same", &[], ["coll_rustcoll_alltoall_radix = 4\n"; 2]));
+}
+
+/// Two hosts with a rule file each, under different names.
+fn with_rule_files(name: &str, contents: [&str; 2]) -> Job {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&directory).unwrap();
+    let settings = [0, 1].map(|host| {
+        let file = directory.join(format!("{host}.toml"));
+        fs::write(&file, contents[host]).unwrap();
+        format!("coll_rustcoll_rules_file = {}\n", file.display())
+    });
+    on_two_hosts(name, &[], [&settings[0], &settings[1]])
+}
+
+#[test]
+fn hosts_with_different_rule_files_end_the_job_with_their_names() {
+    let rules = "[[allreduce]]\nalgorithm = \"ring\"\n";
+    let job = with_rule_files("other_rules", [rules, &rules.replace("ring", "linear")]);
+    assert_ended_by_difference(&job, "rules");
+    job.assert_contains("0.toml (");
+    job.assert_contains("1.toml (");
+}
+
+#[test]
+fn hosts_with_the_same_rules_in_files_of_different_names_run() {
+    assert_ran(&with_rule_files("same_rules", ["[[allreduce]]\nalgorithm = \"ring\"\n"; 2]));
+}
+
+/// It would leave the rules out, and the others would not.
+#[test]
+fn a_host_whose_rule_file_is_faulty_ends_the_job() {
+    let job = with_rule_files("faulty", ["[[allreduce]]\nalgorithm = \"ring\"\n", "nonsense"]);
+    assert_ended_by_difference(&job, "rules");
+}
+
+#[test]
+fn ranks_with_different_lines_of_rules_end_the_job() {
+    let job = with_odd_ranks(1, &["OMPI_MCA_coll_rustcoll_allreduce_rules=-> ring"], 2);
+    assert_ended_by_difference(&job, "rules");
+    job.assert_contains("coll_rustcoll_allreduce_rules=-> ring");
+    job.assert_contains("all as by default");
+}
+
+/// Where Open MPI fetches such data only when they are asked for.
+#[test]
+fn ranks_compare_without_an_exchange_in_advance() {
+    let options = ["--mca", "pmix_base_async_modex", "1", "--mca", "pmix_base_collect_data", "0"];
+    assert_ran(&on_two_hosts("fetched_same", &options, [""; 2]));
+    let job = on_two_hosts("fetched", &options, ["", "coll_rustcoll_alltoall_radix = 4\n"]);
+    assert_ended_by_difference(&job, "parameters");
+}
+
+/// The first rank has some environment, on a communicator that names the component in a job that does not ask for it.
+fn preferring(environment: &[&str]) -> Job {
+    let program = compiled("agreement");
+    let mut command = mpirun(1);
+    command.env("OMPI_MCA_coll", "^han").arg("env").args(environment).arg(&program).arg("preferring");
+    run(command.args([":", "-n", "2"]).arg(&program).arg("preferring"), SECONDS)
+}
+
+#[test]
+fn ranks_compare_on_a_communicator_that_names_the_component() {
+    let forced = "OMPI_MCA_coll_rustcoll_allreduce_algorithm=ring";
+    assert_ran(&preferring(&[]));
+    assert_ended_by_difference(&preferring(&[forced]), "parameters");
+}
+
+/// The component stays away there, and nobody hears of it.
+#[test]
+fn what_a_job_does_not_use_may_differ() {
+    let forced = "OMPI_MCA_coll_rustcoll_allreduce_algorithm=ring";
+    let program = compiled("agreement");
+    let mut command = mpirun(1);
+    command.env("OMPI_MCA_coll", "^han").args(["-x", forced]).arg(&program);
+    assert_ran(&run(command.args([":", "-n", "2"]).arg(&program), SECONDS));
+}
+
+fn spawning(settings: &[&str]) -> Job {
+    let program = compiled("agreement");
+    let mut command: Command = mpirun(2);
+    command.arg(&program).arg("env").args(settings).arg(&program).arg("spawned");
+    run(&mut command, SECONDS)
+}
+
+#[test]
+fn jobs_that_join_compare_too() {
+    let job = spawning(&[]);
+    job.assert(job.success, "the job failed");
+    job.assert(job.count("came to the end") == 2, "both jobs run");
+    let job = spawning(&["OMPI_MCA_coll_rustcoll_allreduce_algorithm=ring"]);
+    job.assert(!job.success, "the job must not end well");
+    job.assert_contains("different parameters.");
+    job.assert_contains("allreduce_algorithm=ring");
+    job.assert(job.count("Ranks differ in") <= 2, "at most one message from each job");
+}

@@ -1,0 +1,309 @@
+//! Rules of the user's: which of them decides, and what becomes of faulty ones. The program's allreduces differ in bytes.
+
+mod common;
+
+use common::{Job, compiled, mpirun, run};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+const RANKS: usize = 4;
+
+const FILES: &str = "OMPI_MCA_coll_rustcoll_rules_file";
+const ALIAS: &str = "OMPI_MCA_coll_rustcoll_dynamic_rules_filename";
+const LINE: &str = "OMPI_MCA_coll_rustcoll_allreduce_rules";
+const FORCED: &str = "OMPI_MCA_coll_rustcoll_allreduce_algorithm";
+const STRICT: &str = "OMPI_MCA_coll_rustcoll_rules_strict";
+const PRIORITY: &str = "OMPI_MCA_coll_rustcoll_priority";
+const COMPONENTS: &str = "OMPI_MCA_coll";
+const RANKS_ON_NODE: &str = "RANKS_ON_NODE";
+
+/// What the program's calls are on the whole job, in bytes.
+mod bytes {
+    pub const NOT_BLOCKING: usize = 40;
+    pub const FIRST: usize = 8;
+    pub const OWN_OPERATOR: usize = 12;
+    pub const NOT_BLOCKING_AFTER_OTHERS: usize = 16;
+}
+
+/// What they are on communicators that are made with info keys, or from one that was.
+mod made {
+    pub const WITH_INFO: usize = 20;
+    pub const COPY: usize = 24;
+    pub const COPY_NOT_BLOCKING: usize = 28;
+    pub const SPLIT_WITH_INFO: usize = 32;
+    pub const INFO_SET_LATER: usize = 36;
+}
+
+/// Runs the program under the environment with a line in the log for each call, and info keys.
+fn run_with(environment: &[(&str, &str)], info: &[&str]) -> Job {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let mut command = mpirun(RANKS);
+    command.env("OMPI_MCA_coll_rustcoll_verbose", "60").envs(environment.iter().copied());
+    run(command.arg(PROGRAM.get_or_init(|| compiled("rules"))).args(info), 120)
+}
+
+/// The same, when all must be right.
+fn right_with(environment: &[(&str, &str)], info: &[&str]) -> Job {
+    let job = run_with(environment, info);
+    job.assert(job.success, "the program failed");
+    job.assert_contains("0 wrong");
+    job
+}
+
+/// Who served the allreduces of so many bytes at rank 0, and who decided it; the same for all of them.
+fn decided(job: &Job, bytes: usize) -> (&str, &str) {
+    let before = format!(": allreduce of {bytes} bytes by ");
+    let lines = job.text.lines().filter(|line| line.contains("rank 0 of"));
+    let mut found: Vec<&str> =
+        lines.filter_map(|line| line.split_once(&before)).map(|(_, after)| after).collect();
+    found.dedup();
+    job.assert(
+        found.len() == 1,
+        &format!("one decision on allreduces of {bytes} bytes expected, not {found:?}"),
+    );
+    let (algorithm, decider) = found[0].split_once(" (").unwrap();
+    (algorithm, decider.trim_end().strip_suffix(')').unwrap())
+}
+
+/// Where files of these tests lie.
+fn place(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+fn file(name: &str, content: impl AsRef<[u8]>) -> String {
+    fs::write(place(name), content).unwrap();
+    place(name).display().to_string()
+}
+
+fn allreduce_by(algorithm: &str) -> String {
+    format!("[[allreduce]]\nalgorithm = \"{algorithm}\"\n")
+}
+
+#[test]
+fn a_file_decides_before_the_default_rules() {
+    let file = file("decides.toml", "[[allreduce]]\nbytes = \"..8\"\nalgorithm = \"linear\"\n");
+    for parameter in [FILES, ALIAS] {
+        let job = right_with(&[(parameter, &file)], &[]);
+        assert_eq!(decided(&job, bytes::FIRST), ("linear", &*format!("{file}:1:1")));
+        let (algorithm, origin) = decided(&job, bytes::OWN_OPERATOR);
+        assert_eq!(algorithm, "recursive_doubling");
+        assert!(origin.starts_with("the built-in rules:"), "{origin}");
+    }
+}
+
+#[test]
+fn later_files_go_before_earlier_ones() {
+    let earlier = file("earlier.toml", allreduce_by("linear"));
+    let later = file("later.toml", "[[allreduce]]\nbytes = 8\nalgorithm = \"ring\"\n");
+    let job = right_with(&[(FILES, &format!("{earlier},{later}"))], &[]);
+    assert_eq!(decided(&job, bytes::FIRST), ("ring", &*format!("{later}:1:1")));
+    assert_eq!(decided(&job, bytes::OWN_OPERATOR), ("linear", &*format!("{earlier}:1:1")));
+}
+
+#[test]
+fn lines_go_before_files_and_below_is_a_choice() {
+    let file = file("before.toml", allreduce_by("linear"));
+    let job = right_with(&[(FILES, &file), (LINE, "bytes=8 -> binary_blocks; bytes=12 -> below")], &[]);
+    assert_eq!(decided(&job, bytes::FIRST), ("binary_blocks", "coll_rustcoll_allreduce_rules:1:1"));
+    assert_eq!(
+        decided(&job, bytes::OWN_OPERATOR),
+        ("the component below", "coll_rustcoll_allreduce_rules:1:27")
+    );
+    assert_eq!(decided(&job, made::WITH_INFO), ("linear", &*format!("{file}:1:1")));
+}
+
+#[test]
+fn forced_algorithms_go_before_lines() {
+    let job = right_with(&[(FORCED, "binary_blocks"), (LINE, "-> linear")], &[]);
+    assert_eq!(decided(&job, bytes::FIRST), ("binary_blocks", "forced"));
+}
+
+#[test]
+fn info_keys_go_before_all_and_stay_where_they_were_given() {
+    let job =
+        right_with(&[(FORCED, "ring"), (LINE, "-> linear")], &["rustcoll_allreduce_algorithm=rabenseifner"]);
+    for bytes in [made::WITH_INFO, made::SPLIT_WITH_INFO] {
+        assert_eq!(decided(&job, bytes), ("rabenseifner", "forced by info key"));
+    }
+    // Open MPI 4.1 hands no keys on to copies, and keys that are set later to nobody.
+    for bytes in [bytes::FIRST, made::COPY, made::COPY_NOT_BLOCKING, made::INFO_SET_LATER] {
+        assert_eq!(decided(&job, bytes), ("ring", "forced"));
+    }
+}
+
+#[test]
+fn info_keys_may_be_rules() {
+    let file = file("info.toml", allreduce_by("linear"));
+    let info = [
+        &*format!("rustcoll_rules={file}"),
+        "rustcoll_allreduce_rules=bytes=20 -> recursive_multiplying radix=4",
+    ];
+    let environment = [(FORCED, "ring"), ("OMPI_MCA_coll_rustcoll_allreduce_radix", "3")];
+    let job = right_with(&environment, &info);
+    let expected = ("recursive_multiplying", "info key rustcoll_allreduce_rules:1:1");
+    assert_eq!(decided(&job, made::WITH_INFO), expected);
+    // Its parameters go before those of the job as well.
+    job.assert_contains("allreduce by recursive_multiplying, radix 4");
+    assert_eq!(decided(&job, made::SPLIT_WITH_INFO), ("linear", &*format!("{file}:1:1")));
+}
+
+#[test]
+fn an_info_key_may_leave_the_choice_to_the_rules() {
+    let job = right_with(&[(FORCED, "ring"), (LINE, "-> linear")], &["rustcoll_allreduce_algorithm=auto"]);
+    assert_eq!(decided(&job, made::WITH_INFO), ("linear", "coll_rustcoll_allreduce_rules:1:1"));
+    assert_eq!(decided(&job, bytes::FIRST), ("ring", "forced"));
+}
+
+#[test]
+fn faulty_info_keys_are_left_out_or_end_the_job() {
+    let info = ["rustcoll_allreduce_algorithm=rinq", "rustcoll_allreduce_rules=-> linear", "rustcoll_rule=x"];
+    let faults = [
+        "info key rustcoll_allreduce_algorithm: unknown allreduce algorithm `rinq`; the nearest known one is `ring`",
+        "unknown info key `rustcoll_rule`; the nearest known one is `rustcoll_rules`",
+    ];
+    let job = right_with(&[], &info);
+    for fault in faults {
+        job.assert(job.count(&format!("left out: {fault}")) == 2, "two communicators, one report each");
+    }
+    assert_eq!(decided(&job, made::WITH_INFO).0, "linear");
+
+    let job = run_with(&[(STRICT, "on")], &info);
+    job.assert(!job.success, "the job went on");
+    faults.iter().for_each(|fault| job.assert_contains(fault));
+    assert_eq!(decided(&job, bytes::FIRST).0, "recursive_doubling");
+    job.assert(!job.text.contains("allreduce of 20 bytes"), "the communicator was made");
+}
+
+/// A list of all that is no rule file, and what is said of each.
+fn unreadable() -> (String, Vec<String>) {
+    let long = place("long.toml");
+    File::create(&long).unwrap().set_len(100 << 20).unwrap();
+    let pipe = place("pipe.toml");
+    let _ = fs::remove_file(&pipe);
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let cases = [
+        (file("empty.toml", ""), "there are no rules"),
+        (file("binary.toml", b"\x7fELF\0\xff"), "this is not text"),
+        (place("").display().to_string(), "this is a directory; a rule file is expected"),
+        (long.display().to_string(), "this is longer than 1048576 bytes"),
+        ("/nowhere/rules.toml".into(), "cannot be read: No such file or directory (os error 2)"),
+        (pipe.display().to_string(), "this is no regular file; a rule file is expected"),
+        ("/dev/zero".into(), "this is no regular file; a rule file is expected"),
+    ];
+    let names: Vec<&str> = cases.iter().map(|(name, _)| &**name).collect();
+    (names.join(","), cases.iter().map(|(name, message)| format!("{name}:1:1: {message}")).collect())
+}
+
+const WARNING: &str = "is left out as a whole";
+const END: &str = "The job ends here";
+
+#[test]
+fn files_that_are_none_are_left_out_or_end_the_job() {
+    let (names, messages) = unreadable();
+    let right = file("right.toml", allreduce_by("linear"));
+    let names = format!("{right},{names}");
+    let job = right_with(&[(FILES, &names)], &[]);
+    messages.iter().for_each(|message| job.assert_contains(message));
+    job.assert(job.count(WARNING) == 1, "one warning expected");
+    assert_eq!(decided(&job, bytes::FIRST), ("linear", &*format!("{right}:1:1")));
+
+    let job = run_with(&[(FILES, &names), (STRICT, "on")], &[]);
+    job.assert(!job.success, "the job went on");
+    messages.iter().for_each(|message| job.assert_contains(message));
+    job.assert(job.count(END) == 1, "one message expected");
+    job.assert(!job.text.contains("allreduce of"), "the program ran");
+}
+
+#[test]
+fn all_faults_of_files_and_lines_are_told() {
+    let faulty = file(
+        "faulty.toml",
+        "[[allreduce]]\nranks = 4\nalgorithm = \"rinq\"\n[[allredurce]]\nalgorithm = \"ring\"\n",
+    );
+    let environment = [(FILES, &*faulty), (LINE, "-> ring radix=3; -> linear")];
+    let messages = [
+        format!("{faulty}:3:14: unknown allreduce algorithm `rinq`; the nearest known one is `ring`"),
+        format!("{faulty}:4:3: unknown collective `allredurce`; the nearest known one is `allreduce`"),
+        "coll_rustcoll_allreduce_rules:1:9: `ring` takes no radix".into(),
+    ];
+    let job = right_with(&environment, &[]);
+    messages.iter().for_each(|message| job.assert_contains(message));
+    job.assert(job.count(WARNING) == 1, "one warning expected");
+    assert!(decided(&job, bytes::FIRST).1.starts_with("the built-in rules:"));
+
+    let job = run_with(&[environment[0], environment[1], (STRICT, "on")], &[]);
+    job.assert(!job.success && job.count(END) == 1, "the job went on");
+    messages.iter().for_each(|message| job.assert_contains(message));
+}
+
+#[test]
+fn both_names_of_the_files_must_agree() {
+    let [one, other] = ["one", "other"].map(|name| file(&format!("{name}.toml"), allreduce_by("linear")));
+    let job = right_with(&[(FILES, &one), (ALIAS, &one)], &[]);
+    assert_eq!(decided(&job, bytes::FIRST).0, "linear");
+    let job = right_with(&[(FILES, &one), (ALIAS, &other)], &[]);
+    job.assert_contains(&format!(
+        "coll_rustcoll_rules_file and coll_rustcoll_dynamic_rules_filename mean the same, but are `{one}` and `{other}`"
+    ));
+    assert_eq!(decided(&job, bytes::FIRST).0, "recursive_doubling");
+}
+
+#[test]
+fn a_file_may_give_the_component_its_priority() {
+    let rules = format!("priority = 70\n{}", allreduce_by("linear"));
+    let (high, low) = (file("high.toml", &rules), file("low.toml", rules.replace("70", "5")));
+    let serves = |environment: &[(&str, &str)]| {
+        right_with(environment, &[]).text.contains("allreduce of 8 bytes by linear")
+    };
+    // None of these names the component.
+    assert!(serves(&[(COMPONENTS, "^han"), (FILES, &high)]));
+    assert!(!serves(&[(COMPONENTS, "^han"), (FILES, &low)]), "tuned goes before it");
+    assert!(!serves(&[(COMPONENTS, "^han"), (FILES, &high), (PRIORITY, "5")]), "the parameter decides");
+    // That of those that are named is higher.
+    let named = "rustcoll,tuned,basic,libnbc,self,inter";
+    assert!(!serves(&[(COMPONENTS, named), (FILES, &low)]), "the file decides");
+    assert!(
+        serves(&[(COMPONENTS, named), (FILES, &format!("{high},{low},{high}"))]),
+        "the last file decides"
+    );
+}
+
+#[test]
+fn a_job_without_the_component_hears_of_faulty_rules_that_it_gives() {
+    let job = right_with(&[(COMPONENTS, "^han"), (FILES, "/nowhere/rules.toml")], &[]);
+    job.assert(job.count(WARNING) == 1, "one warning expected");
+    let job = right_with(&[(COMPONENTS, "^han")], &[]);
+    job.assert(!job.text.contains("rustcoll"), "the component spoke");
+}
+
+#[test]
+fn a_job_without_the_component_hears_that_its_rules_are_not_used() {
+    let warning = "gives rules to the collective component";
+    let without = (COMPONENTS, "^han");
+    let job = right_with(&[without, (LINE, "-> linear")], &[]);
+    job.assert(job.count(warning) == 1, "one warning expected");
+    let job = right_with(&[without, (LINE, "-> linear"), (PRIORITY, "off")], &[]);
+    job.assert(job.count(warning) == 0, "it is not wanted");
+}
+
+#[test]
+fn rules_may_ask_for_nodes() {
+    let line = "nodes=2 ranks_per_node=2 -> rabenseifner; nodes=4 -> binary_blocks; -> linear";
+    for (ranks_on_node, expected) in [("2", "rabenseifner"), ("1", "binary_blocks"), ("3", "linear")] {
+        let job = right_with(&[(LINE, line), (RANKS_ON_NODE, ranks_on_node)], &[]);
+        assert_eq!(decided(&job, bytes::FIRST).0, expected);
+        assert_eq!(decided(&job, made::COPY).0, expected);
+        // A call that does not block knows no nodes before one that does.
+        assert_eq!(decided(&job, bytes::NOT_BLOCKING).0, "linear");
+        assert_eq!(decided(&job, bytes::NOT_BLOCKING_AFTER_OTHERS).0, expected);
+    }
+}
+
+#[test]
+fn rules_may_ask_for_operators_of_mpi() {
+    let job = right_with(&[(LINE, "predefined -> rabenseifner; predefined=false -> linear")], &[]);
+    assert_eq!(decided(&job, bytes::FIRST).0, "rabenseifner");
+    assert_eq!(decided(&job, bytes::OWN_OPERATOR).0, "linear");
+}

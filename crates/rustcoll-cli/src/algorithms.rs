@@ -1,0 +1,90 @@
+//! `rustcoll algorithms`
+
+use crate::command_line::AlgorithmsOptions;
+use crate::failure::{Failure, Outcome};
+use crate::problem::{algorithm, names};
+use crate::table;
+use rustcoll::algorithms::{Algorithm, Cut, Dimension, Graph, Parameter, Problem, REGISTRY, Requirement};
+use std::io::{self, Write};
+
+const HEAD: [&str; 6] = ["collective", "name", "other names", "parameters", "requires", "source"];
+
+/// Lists algorithms.
+pub fn run(options: &AlgorithmsOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    let listed: Vec<&'static Algorithm> = match (options.collective, &options.algorithm) {
+        (None, _) => REGISTRY.to_vec(),
+        (Some(collective), None) => collective.algorithms().collect(),
+        (Some(collective), Some(name)) => vec![algorithm(collective, name)?],
+    };
+    if options.long || options.algorithm.is_some() {
+        for (position, algorithm) in listed.iter().enumerate() {
+            let separator = if position == 0 { "" } else { "\n" };
+            write!(output, "{separator}")?;
+            describe(algorithm, options.ranks, output)?;
+        }
+    } else {
+        let rows: Vec<[String; 6]> = listed.into_iter().map(row).collect();
+        table::write(HEAD, &rows, output)?;
+    }
+    Ok(Outcome::Right)
+}
+
+fn row(algorithm: &'static Algorithm) -> [String; 6] {
+    [
+        algorithm.collective.name().to_owned(),
+        algorithm.name.to_owned(),
+        names(algorithm).skip(1).collect::<Vec<_>>().join(", "),
+        algorithm.parameters.iter().map(|parameter| parameter.name()).collect::<Vec<_>>().join(", "),
+        algorithm.requires.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        algorithm.source.to_owned(),
+    ]
+}
+
+/// All that is known of an algorithm.
+fn describe(algorithm: &'static Algorithm, ranks: usize, output: &mut impl Write) -> io::Result<()> {
+    let [collective, name, other_names, _, requires, source] = row(algorithm);
+    let parameter = |parameter: &Parameter| format!("{} ({})", parameter.name(), parameter.description());
+    let parameters: Vec<String> = algorithm.parameters.iter().map(parameter).collect();
+    let is_reproducible = algorithm.collective.reduces() && algorithm.is_reproducible();
+    let reproducible = if is_reproducible { "yes" } else { "" };
+    writeln!(output, "{collective} {name}")?;
+    for (what, text) in [
+        (HEAD[2], other_names),
+        (HEAD[3], parameters.join("; ")),
+        (HEAD[4], requires),
+        ("reproducible", reproducible.to_owned()),
+        (HEAD[5], source),
+        ("cost", cost(algorithm, ranks)),
+    ] {
+        if !text.is_empty() {
+            writeln!(output, "  {what}: {text}")?;
+        }
+    }
+    Ok(())
+}
+
+fn in_words(requirement: &Requirement) -> &'static str {
+    match requirement {
+        Requirement::Commutative => "an operator that commutes",
+        Requirement::EvenSize => "an even number of ranks",
+        Requirement::Nodes => "the ranks' nodes",
+        Requirement::BlockLengths => "the lengths of all blocks, sent ahead",
+        Requirement::LongestBlock => "the length of the longest block, found ahead",
+        Requirement::TwoGroups => "two groups",
+        Requirement::OneGroup => "one group",
+    }
+}
+
+/// The cost in words, with all parameters at their defaults; two groups are equal, neighbours those of a ring.
+fn cost(algorithm: &Algorithm, ranks: usize) -> String {
+    let remote = if algorithm.is_for_two_groups() { ranks / 2 } else { 0 };
+    if let Err(reason) = algorithm.serves(ranks, remote, true) {
+        return format!("none on {ranks} ranks: {reason}");
+    }
+    let mut problem = Problem { remote, ..Problem::new(ranks) };
+    if algorithm.collective.cut() == Cut::Edges {
+        problem.graph = Graph::grid(&[Dimension { length: ranks, periodic: true }]);
+    }
+    let numbers = (algorithm.cost)(&problem).fields().map(|(what, number)| format!("{number} {what}"));
+    format!("{} on {ranks} ranks, those of the busiest rank", numbers.join(", "))
+}

@@ -1,0 +1,329 @@
+//! What may be written behind `rustcoll`.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+use rustcoll::algorithms::Collective;
+use rustcoll::selection::quantity;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+/// Schedules are made for at most so many ranks.
+const MOST_RANKS: usize = 1 << 16;
+
+/// Whoever goes through numbers of ranks does so up to here.
+const MOST_RANKS_IN_TURN: usize = 1024;
+
+/// A vector is cut into at most so many segments.
+const MOST_SEGMENTS: i64 = 1 << 14;
+
+/// Collective algorithms as data: lists them, prints and proves their schedules, checks and explains rule files
+///
+/// Exit codes: 0 if all is well, 1 if what was looked at is wrong or differs, 2 if the command line is wrong.
+#[derive(Debug, Parser)]
+#[command(name = "rustcoll", version)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Lists the algorithms
+    Algorithms(AlgorithmsOptions),
+    /// Prints the schedule of one rank or of all
+    Schedule(ScheduleOptions),
+    /// Proves algorithms right for all roots, radices, segments and topologies, by executing all ranks symbolically
+    Verify(VerifyOptions),
+    /// Checks, explains, converts and compares rule files
+    Rules {
+        /// What to do.
+        #[command(subcommand)]
+        command: RulesCommand,
+    },
+    /// Prints a shell's completions
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Prints the manual page, or writes those of all commands into a folder
+    Man {
+        /// The folder, which is made if it is missing
+        #[arg(value_hint = ValueHint::DirPath)]
+        folder: Option<PathBuf>,
+    },
+}
+
+/// Of `rustcoll algorithms`.
+#[derive(Args, Debug)]
+pub struct AlgorithmsOptions {
+    /// Only those of this collective
+    #[arg(value_parser = collectives())]
+    pub collective: Option<Collective>,
+    /// Only this one, with all that is known of it
+    pub algorithm: Option<String>,
+    /// All that is known of each, instead of a table
+    #[arg(long)]
+    pub long: bool,
+    /// The number of ranks for which the cost is shown
+    #[arg(long, default_value = "8", value_parser = ranks)]
+    pub ranks: usize,
+}
+
+/// Of `rustcoll schedule`.
+#[derive(Args, Debug)]
+pub struct ScheduleOptions {
+    /// The collective
+    #[arg(value_parser = collectives())]
+    pub collective: Collective,
+    /// The algorithm
+    pub algorithm: String,
+    /// The problem.
+    #[command(flatten)]
+    pub problem: ProblemOptions,
+    /// Whose schedule: a rank, or all
+    #[arg(long, default_value = "all", value_parser = whose)]
+    pub rank: Whose,
+    /// Writes all ranks' schedules in GOAL, the language of the simulators LogGOPSim and ATLAHS. Lengths of blocks that
+    /// ranks would have to tell each other before are taken to be known
+    #[arg(long, requires = "bytes", conflicts_with = "rank")]
+    pub goal: bool,
+    /// With --goal, the bytes of the vector, or of each block where there is one for each rank or neighbour; in a
+    /// reduce-scatter between two groups, of each of the first group's. Units are B, KiB, MiB and GiB, or K, M and G
+    #[arg(long, requires = "goal", value_parser = quantity::bytes)]
+    pub bytes: Option<usize>,
+}
+
+/// What an algorithm is asked.
+#[derive(Args, Debug)]
+pub struct ProblemOptions {
+    /// The number of ranks, of both groups together if there are two
+    #[arg(long, value_parser = ranks)]
+    pub ranks: usize,
+    /// The root's rank
+    #[arg(long)]
+    pub root: Option<usize>,
+    /// The radix, from 2 up; the square root of the number of ranks unless given
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..))]
+    pub radix: Option<u32>,
+    /// Into how many segments a vector is cut
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=MOST_SEGMENTS))]
+    pub segments: Option<u32>,
+    /// How many messages are under way at a time
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub window: Option<u32>,
+    /// The input stands in the receive buffer
+    #[arg(long)]
+    pub in_place: bool,
+    /// So many of the ranks, the last ones, are the other group of an inter-communicator
+    #[arg(long)]
+    pub remote: Option<usize>,
+    /// How many neighbouring ranks share a node; all of them unless given
+    #[arg(long, value_parser = ranks)]
+    pub ranks_per_node: Option<usize>,
+    /// The grid of a neighbourhood collective, as 4x3; one dimension unless given
+    #[arg(long)]
+    pub grid: Option<String>,
+    /// The grid's last rank in each dimension is a neighbour of its first
+    #[arg(long)]
+    pub periodic: bool,
+}
+
+/// Of `rustcoll verify`.
+#[derive(Args, Debug)]
+pub struct VerifyOptions {
+    /// Only the algorithms of this collective
+    #[arg(long, value_parser = collectives())]
+    pub collective: Option<Collective>,
+    /// Only algorithms of this name
+    #[arg(long)]
+    pub algorithm: Option<String>,
+    /// Numbers of ranks, both ends included
+    #[arg(long, default_value = "1..16", value_parser = numbers_of_ranks)]
+    pub ranks: RangeInclusive<usize>,
+}
+
+/// The commands about rules.
+#[derive(Debug, Subcommand)]
+pub enum RulesCommand {
+    /// Reads rule files: their faults, one in a line, or what is in them
+    Check {
+        /// The files; - is the standard input
+        #[arg(required = true, value_hint = ValueHint::FilePath)]
+        files: Vec<PathBuf>,
+    },
+    /// Says which rule decides a call, and why each earlier one does not
+    Explain(ExplainOptions),
+    /// Writes rules in another format; says on the standard error stream what that cannot express
+    Convert(ConvertOptions),
+    /// Says where two rule files decide differently
+    Diff(DiffOptions),
+}
+
+/// Of `rustcoll rules convert`.
+#[derive(Args, Debug)]
+pub struct ConvertOptions {
+    /// A rule file of any known format; - is the standard input. The default rules unless given
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// The format
+    #[arg(long, value_enum)]
+    pub to: FileFormat,
+    /// The file to write, instead of the standard output
+    #[arg(short, long, value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// The largest number of ranks whose decisions are written, where the format wants them one by one; 128 unless given
+    #[arg(long, value_parser = ranks_in_turn)]
+    pub most_ranks: Option<usize>,
+}
+
+/// The formats in which rules are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FileFormat {
+    /// rustcoll's own
+    Native,
+    /// That of Open MPI's tuned component, up to series 5
+    Tuned,
+    /// That of Open MPI 6
+    OpenmpiJson,
+}
+
+/// Of `rustcoll rules diff`.
+#[derive(Args, Debug)]
+pub struct DiffOptions {
+    /// A rule file; - is the standard input. Where no rule of a file matches, the default rules decide
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub one: PathBuf,
+    /// Another one; the default rules alone unless given
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub other: Option<PathBuf>,
+    /// Numbers of ranks, both ends included
+    #[arg(long, default_value = "1..64", value_parser = numbers_of_ranks)]
+    pub ranks: RangeInclusive<usize>,
+}
+
+/// Of `rustcoll rules explain`.
+#[derive(Args, Debug)]
+pub struct ExplainOptions {
+    /// Rule files, later ones first; - is the standard input. The default rules come last
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Rules in a line, as in coll_rustcoll_<collective>_rules; they come before those of files
+    #[arg(long)]
+    pub line: Option<String>,
+    /// The collective
+    #[arg(long, value_parser = collectives())]
+    pub collective: Collective,
+    /// The number of ranks, of both groups together if there are two
+    #[arg(long, value_parser = any_ranks)]
+    pub ranks: usize,
+    /// The bytes that the collective is measured by, see docs/rules.md. Units are B, KiB, MiB and GiB, or K, M and G
+    #[arg(long, value_parser = quantity::bytes)]
+    pub bytes: Option<usize>,
+    /// The root's rank; 0 unless given
+    #[arg(long)]
+    pub root: Option<usize>,
+    /// On how many nodes there are ranks; not known unless given
+    #[arg(long, value_parser = any_ranks)]
+    pub nodes: Option<usize>,
+    /// The most ranks on one node; not known unless given
+    #[arg(long, value_parser = any_ranks)]
+    pub ranks_per_node: Option<usize>,
+    /// So many of the ranks are the other group of an inter-communicator
+    #[arg(long)]
+    pub remote: Option<usize>,
+    /// MPI_IN_PLACE is passed on all ranks
+    #[arg(long)]
+    pub in_place: bool,
+    /// The operator does not commute
+    #[arg(long)]
+    pub not_commutative: bool,
+    /// Whether the operator is one of MPI's own; not known unless given
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub predefined: Option<bool>,
+    /// The result must be reproducible
+    #[arg(long)]
+    pub reproducible: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+/// How an explanation is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// One rank or all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// All ranks.
+    All,
+    /// This rank.
+    Rank(usize),
+}
+
+fn whose(text: &str) -> Result<Whose, String> {
+    if text == "all" { Ok(Whose::All) } else { quantity::number(text).map(Whose::Rank) }
+}
+
+/// Reads a collective's name.
+fn collectives() -> impl TypedValueParser<Value = Collective> {
+    let named = |name: String| Collective::ALL.into_iter().find(|collective| collective.name() == name);
+    let names = PossibleValuesParser::new(Collective::ALL.map(Collective::name));
+    names.try_map(move |name| named(name).ok_or("unknown collective"))
+}
+
+fn ranks(text: &str) -> Result<usize, String> {
+    quantity::number(text).and_then(|ranks| within(ranks, 1..=MOST_RANKS))
+}
+
+/// A number of ranks of which no schedule is made.
+fn any_ranks(text: &str) -> Result<usize, String> {
+    quantity::number(text).and_then(|ranks| within(ranks, 1..=i32::MAX as usize))
+}
+
+fn numbers_of_ranks(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let range = quantity::range(text, quantity::number)?;
+    let bounds = 1..=MOST_RANKS_IN_TURN;
+    Ok(within(*range.start(), bounds.clone())?..=within(*range.end(), bounds)?)
+}
+
+fn ranks_in_turn(text: &str) -> Result<usize, String> {
+    quantity::number(text).and_then(|ranks| within(ranks, 1..=MOST_RANKS_IN_TURN))
+}
+
+fn within(number: usize, bounds: RangeInclusive<usize>) -> Result<usize, String> {
+    match bounds.contains(&number) {
+        true => Ok(number),
+        false => Err(format!("{number} is not from {} to {}", bounds.start(), bounds.end())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn numbers_of_ranks_are_bounded() {
+        assert_eq!(ranks("65536"), Ok(65536));
+        assert_eq!(ranks("0").unwrap_err(), "0 is not from 1 to 65536");
+        assert_eq!(ranks("-1").unwrap_err(), "`-1` is not a number");
+        assert_eq!(numbers_of_ranks("3"), Ok(3..=3));
+        assert_eq!(numbers_of_ranks("3..5"), Ok(3..=5));
+        assert_eq!(numbers_of_ranks("..5").unwrap_err(), "0 is not from 1 to 1024");
+        assert!(numbers_of_ranks("5..").unwrap_err().ends_with(" is not from 1 to 1024"));
+    }
+}

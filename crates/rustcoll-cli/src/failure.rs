@@ -1,0 +1,56 @@
+//! How a run ends.
+
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+/// How a run ends that could do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is well.
+    Right,
+    /// What was looked at is wrong, or differs.
+    Wrong,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> ExitCode {
+        match outcome {
+            Outcome::Right => ExitCode::SUCCESS,
+            Outcome::Wrong => ExitCode::from(1),
+        }
+    }
+}
+
+/// Why a run could not do its work.
+#[derive(Debug)]
+pub enum Failure {
+    /// It was asked for something that does not make sense.
+    Usage(String),
+    /// What it was to work with is wrong.
+    Input(String),
+    /// The output could not be written.
+    Output(io::Error),
+}
+
+impl Failure {
+    /// 2 if the run was asked in a wrong way, else 1.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(if let Failure::Usage(_) = self { 2 } else { 1 })
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Output(error)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Failure::Usage(message) | Failure::Input(message) => formatter.write_str(message),
+            Failure::Output(error) => write!(formatter, "the output cannot be written: {error}"),
+        }
+    }
+}

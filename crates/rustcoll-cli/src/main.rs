@@ -1,0 +1,47 @@
+//! The command `rustcoll`: algorithms, schedules, the verifier and rule files, on a machine without MPI.
+
+#![forbid(unsafe_code)]
+
+mod algorithms;
+mod command_line;
+mod failure;
+mod files;
+mod manual;
+mod problem;
+mod rules;
+mod schedule;
+mod table;
+mod verify;
+mod words;
+
+use clap::Parser;
+use command_line::{Command, CommandLine};
+use failure::{Failure, Outcome};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut output = io::BufWriter::new(io::stdout().lock());
+    let result = run(CommandLine::parse().command, &mut output);
+    let flushed = output.flush().map_err(Failure::Output);
+    match result.and_then(|outcome| flushed.map(|()| outcome)) {
+        Ok(outcome) => outcome.into(),
+        // Whoever reads the output has seen enough.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("rustcoll: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+fn run(command: Command, output: &mut impl Write) -> Result<Outcome, Failure> {
+    match command {
+        Command::Algorithms(options) => algorithms::run(&options, output),
+        Command::Schedule(options) => schedule::run(&options, output),
+        Command::Verify(options) => verify::run(&options, output),
+        Command::Rules { command } => rules::run(&command, output),
+        Command::Completions { shell } => manual::completions(shell, output),
+        Command::Man { folder } => manual::pages(folder.as_deref(), output),
+    }
+}

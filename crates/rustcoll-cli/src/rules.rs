@@ -1,0 +1,33 @@
+//! `rustcoll rules`
+
+mod check;
+mod choice;
+mod convert;
+mod diff;
+mod explain;
+
+use crate::command_line::RulesCommand;
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use rustcoll::selection::Rules;
+use std::io::Write;
+use std::path::Path;
+
+/// Does what is to be done with rule files.
+pub fn run(command: &RulesCommand, output: &mut impl Write) -> Result<Outcome, Failure> {
+    match command {
+        RulesCommand::Check { files } => check::run(files, output),
+        RulesCommand::Explain(options) => explain::run(options, output),
+        RulesCommand::Convert(options) => convert::run(options, output),
+        RulesCommand::Diff(options) => diff::run(options, output),
+    }
+}
+
+/// The rules of files in the order in which the component asks them: later ones first, then those that hold by default.
+fn in_order<'path>(files: impl DoubleEndedIterator<Item = &'path Path>) -> Result<Rules, Failure> {
+    let mut rules = Rules::default();
+    for file in files.rev() {
+        rules = rules.followed_by(&files::load(file).map_err(Failure::Input)?);
+    }
+    Ok(rules.followed_by(Rules::built_in()))
+}

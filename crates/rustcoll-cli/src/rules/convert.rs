@@ -1,0 +1,46 @@
+//! `rustcoll rules convert`
+
+use crate::command_line::{ConvertOptions, FileFormat};
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use rustcoll::selection::{Note, Rules};
+use std::fs;
+use std::io::Write;
+
+/// The largest communicators whose decisions are written unless the user says otherwise.
+const MOST_RANKS: usize = 128;
+
+/// Writes rules in another format; what that cannot say goes to the standard error stream.
+pub fn run(options: &ConvertOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    let rules = match &options.file {
+        Some(file) => files::load(file).map_err(Failure::Input)?,
+        None => Rules::built_in().clone(),
+    };
+    let (text, notes) = converted(&rules, options)?;
+    for note in rules.notes().iter().chain(&notes) {
+        eprintln!("{}: note: {}", note.origin, note.message);
+    }
+    if let Err(faults) = Rules::read("the new file", text.as_bytes()) {
+        eprintln!("rustcoll itself would not read this:\n{faults}");
+    }
+    match &options.output {
+        None => output.write_all(text.as_bytes())?,
+        Some(file) => fs::write(file, text)
+            .map_err(|error| Failure::Input(format!("{}: cannot be written: {error}", file.display())))?,
+    }
+    Ok(Outcome::Right)
+}
+
+fn converted(rules: &Rules, options: &ConvertOptions) -> Result<(String, Vec<Note>), Failure> {
+    let most_ranks = options.most_ranks.unwrap_or(MOST_RANKS);
+    let conversion = match options.to {
+        FileFormat::Native if options.most_ranks.is_some() => {
+            let message = "--most-ranks has no effect on rustcoll's own format, which has rules for all numbers of ranks";
+            return Err(Failure::Usage(message.into()));
+        }
+        FileFormat::Native => return Ok((rules.to_native(), Vec::new())),
+        FileFormat::Tuned => rules.to_tuned(most_ranks),
+        FileFormat::OpenmpiJson => rules.to_open_mpi(most_ranks),
+    };
+    Ok((conversion.text, conversion.notes))
+}

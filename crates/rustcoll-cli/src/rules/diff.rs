@@ -1,0 +1,62 @@
+//! `rustcoll rules diff`
+
+use super::{choice, in_order};
+use crate::command_line::DiffOptions;
+use crate::failure::{Failure, Outcome};
+use rustcoll::selection::{Call, Decision, Difference};
+use std::io::Write;
+use std::ops::RangeInclusive;
+
+/// Prints where two files decide differently.
+pub fn run(options: &DiffOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    let one = in_order([options.one.as_path()].into_iter())?;
+    let other = in_order(options.other.as_deref().into_iter())?;
+    let differences = one.differences(&other, options.ranks.clone());
+    for difference in &differences {
+        writeln!(output, "{}", in_words(difference))?;
+    }
+    Ok(if differences.is_empty() { Outcome::Right } else { Outcome::Wrong })
+}
+
+fn in_words(Difference { call, ranks, bytes, one, other }: &Difference) -> String {
+    let bytes = match *bytes == (0..=usize::MAX) {
+        true => String::new(),
+        false => format!(" bytes={}", range(bytes)),
+    };
+    let (collective, ranks) = (call.collective.name(), range(ranks));
+    format!("{collective} ranks={ranks}{bytes}{}: {} | {}", kind(call), decision(one), decision(other))
+}
+
+/// As rules write them.
+fn range(range: &RangeInclusive<usize>) -> String {
+    match (*range.start(), *range.end()) {
+        (first, last) if first == last => first.to_string(),
+        (first, usize::MAX) => format!("{first}.."),
+        (first, last) => format!("{first}..{last}"),
+    }
+}
+
+/// What distinguishes a call from the plainest.
+fn kind(call: &Call) -> String {
+    let mut text = String::new();
+    let mut add = |is_so: bool, condition: &str| {
+        if is_so {
+            text.push(' ');
+            text.push_str(condition);
+        }
+    };
+    add(call.remote > 0, "groups=2");
+    add(!call.commutative, "commutative=false");
+    add(call.in_place, "in_place=true");
+    for (key, value) in [("root", call.root), ("nodes", call.nodes), ("ranks_per_node", call.ranks_per_node)]
+    {
+        add(value.is_some(), &format!("{key}={}", value.unwrap_or_default()));
+    }
+    add(call.predefined.is_some(), &format!("predefined={}", call.predefined.unwrap_or_default()));
+    text
+}
+
+fn decision(Decision { choice, origin }: &Decision) -> String {
+    let origin = origin.as_ref().map_or("no rule".into(), |origin| origin.to_string());
+    format!("{} ({origin})", choice::in_words(*choice))
+}

@@ -1,0 +1,133 @@
+/* Ranks that would decide differently end the job. Each process publishes what must be alike before Open MPI exchanges
+ * such data in MPI_Init, and compares it with what the next rank of a communicator has published: if any two ranks
+ * differ, then some neighbours do. */
+
+#include "component.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ompi/mca/rte/rte.h"
+#include "ompi/proc/proc.h"
+#include "opal/mca/pmix/pmix.h"
+
+extern mca_coll_base_component_t mca_coll_rustcoll_component;
+
+/* For how long ranks leave it to another one to speak and to end the job. */
+enum { PATIENCE_SECONDS = 10 };
+
+/* What this process has published. */
+static const char *own = "";
+
+/* Whether all processes of this job are known to agree. */
+static int does_world_agree;
+
+void rustcoll_publish(int priority)
+{
+    /* Tools have no such service. */
+    if (NULL == opal_pmix.put) {
+        return;
+    }
+    own = rustcoll_holdings(priority);
+    int status;
+    OPAL_MODEX_SEND(status, OPAL_PMIX_GLOBAL, &mca_coll_rustcoll_component.collm_version, own, strlen(own) + 1);
+    (void) status;
+}
+
+/* What a process has published, or NULL. Unless it is asked for at once, the service waits for some seconds for what it
+ * does not know: where data are not exchanged in advance, it has to fetch them. */
+static char *published_by(opal_process_name_t process, int at_once)
+{
+    char *key = mca_base_component_to_string(&mca_coll_rustcoll_component.collm_version), *text = NULL;
+    opal_value_t *value = NULL, *immediate = OBJ_NEW(opal_value_t);
+    opal_list_t options;
+    OBJ_CONSTRUCT(&options, opal_list_t);
+    immediate->key = strdup(OPAL_PMIX_IMMEDIATE);
+    immediate->type = OPAL_BOOL;
+    immediate->data.flag = true;
+    opal_list_append(&options, &immediate->super);
+    if (OPAL_SUCCESS == opal_pmix.get(&process, key, at_once ? &options : NULL, &value) && NULL != value) {
+        text = strndup((char *) value->data.bo.bytes, value->data.bo.size);
+        OBJ_RELEASE(value);
+    }
+    OPAL_LIST_DESTRUCT(&options);
+    free(key);
+    return text;
+}
+
+/* The first rank of a group that differs from the next one; `last` is one that does. */
+static int first_to_differ(ompi_group_t *group, int last)
+{
+    rustcoll_difference difference;
+    char *text = published_by(ompi_group_get_proc_name(group, 0), 1);
+    int first = 0, differs = 0;
+    while (first < last && !differs) {
+        char *next = published_by(ompi_group_get_proc_name(group, first + 1), 1);
+        differs = NULL != text && rustcoll_differ(text, next, &difference);
+        first += !differs;
+        free(text);
+        text = next;
+    }
+    free(text);
+    return first;
+}
+
+static const char *host_of(opal_process_name_t process)
+{
+    ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(process);
+    const char *host = NULL == proc ? NULL : opal_get_proc_hostname(&proc->super);
+    return NULL == host ? "an unknown host" : host;
+}
+
+/* All that see a difference know who is to speak. Should that one not end the job, the others do. */
+static void end_job(int is_to_speak, opal_process_name_t other, const rustcoll_difference *difference)
+{
+    if (!is_to_speak) {
+        sleep(PATIENCE_SECONDS);
+    }
+    rustcoll_show("ranks-differ", difference->what, (int) OPAL_PROC_MY_NAME.vpid, opal_process_info.nodename,
+                  difference->own, (int) other.vpid, host_of(other), difference->other);
+    ompi_rte_abort(1, NULL);
+}
+
+static void compare_with_next(ompi_group_t *group)
+{
+    const int rank = ompi_group_rank(group), next = (rank + 1) % ompi_group_size(group);
+    const opal_process_name_t process = ompi_group_get_proc_name(group, next);
+    if (next == rank || (does_world_agree && process.jobid == OPAL_PROC_MY_NAME.jobid)) {
+        return;
+    }
+    rustcoll_difference difference;
+    char *text = published_by(process, 0);
+    if (rustcoll_differ(own, text, &difference)) {
+        end_job(rank == first_to_differ(group, rank), process, &difference);
+    }
+    free(text);
+}
+
+/* Each group agrees in itself: one rank of the other one stands for all. */
+static void compare_with_other_group(ompi_communicator_t *communicator)
+{
+    const opal_process_name_t process = ompi_group_get_proc_name(communicator->c_remote_group, 0);
+    if (does_world_agree && process.jobid == OPAL_PROC_MY_NAME.jobid) {
+        return;
+    }
+    rustcoll_difference difference;
+    char *text = published_by(process, 0);
+    if (rustcoll_differ(own, text, &difference)) {
+        end_job(0 == ompi_comm_rank(communicator), process, &difference);
+    }
+    free(text);
+}
+
+void rustcoll_agree(struct ompi_communicator_t *communicator)
+{
+    compare_with_next(communicator->c_local_group);
+    if (OMPI_COMM_IS_INTER(communicator)) {
+        compare_with_other_group(communicator);
+    }
+    if (communicator == &ompi_mpi_comm_world.comm) {
+        does_world_agree = 1;
+    }
+}

@@ -1,0 +1,254 @@
+//! Plans in the language GOAL, which the simulators LogGOPSim and ATLAHS read (Hoefler, Siebert, Lumsdaine: "Group
+//! Operation Assembly Language", 2009).
+//!
+//! ```text
+//! num_ranks 2
+//! rank 0 {
+//! l0: recv 8b from 1 tag 0
+//! l1: send 8b to 1 tag 0
+//! l2: calc 0
+//! l2 requires l0
+//! l2 requires l1
+//! l3: calc 8
+//! l3 requires l2
+//! }
+//! ```
+
+use super::{Operation, Plan};
+use std::collections::HashMap;
+use std::fmt;
+
+/// The plans of all ranks, whose elements are bytes. Displays as a GOAL schedule; each plan is made when it is written.
+///
+/// The k-th message from one rank to another bears the tag k, whatever order a simulator starts them in. A wait is a
+/// `calc 0`; a copy or a reduction is a `calc` of as many units as it has bytes.
+pub struct Goal<Planner> {
+    /// How many ranks there are.
+    pub ranks: usize,
+    /// The plan of a rank.
+    pub plan: Planner,
+}
+
+impl<Planner: Fn(usize) -> Plan> fmt::Display for Goal<Planner> {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        writeln!(formatter, "// calc n: n bytes are copied or reduced; calc 0: a wait")?;
+        writeln!(formatter, "num_ranks {}", self.ranks)?;
+        for rank in 0..self.ranks {
+            writeln!(formatter, "rank {rank} {{")?;
+            Program { formatter, labels: 0, last: None, posts: HashMap::new(), tags: HashMap::new() }
+                .plan(&(self.plan)(rank))?;
+            writeln!(formatter, "}}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A rank's program that is being written.
+struct Program<'a, 'formatter> {
+    formatter: &'a mut fmt::Formatter<'formatter>,
+    /// How many labels there are.
+    labels: usize,
+    /// What has to be done before anything that follows.
+    last: Option<usize>,
+    /// The labels of posts. Those of messages without data are never started.
+    posts: HashMap<u32, usize>,
+    /// How many messages there were to (true) or from (false) each peer.
+    tags: HashMap<(bool, u32), u32>,
+}
+
+impl Program<'_, '_> {
+    fn plan(&mut self, plan: &Plan) -> fmt::Result {
+        plan.operations.iter().try_for_each(|operation| match operation {
+            Operation::Send { post, peer, region } => self.post(*post, true, *peer, region.elements),
+            Operation::Receive { post, peer, region } => self.post(*post, false, *peer, region.elements),
+            Operation::Wait { awaited } => self.wait(&plan.awaited[awaited.clone()]),
+            Operation::Copy { source: region, .. } | Operation::Reduce { target: region, .. } => {
+                let done = self.label(format_args!("calc {}", region.elements))?;
+                self.last = Some(done);
+                Ok(())
+            }
+        })?;
+        // LogGOPSim wants an operation of every rank.
+        if self.labels == 0 { self.label(format_args!("calc 0")).map(drop) } else { Ok(()) }
+    }
+
+    fn post(&mut self, post: u32, sends: bool, peer: u32, bytes: usize) -> fmt::Result {
+        let next = self.tags.entry((sends, peer)).or_default();
+        let tag = *next;
+        *next += 1;
+        let (verb, preposition) = if sends { ("send", "to") } else { ("recv", "from") };
+        let label = self.label(format_args!("{verb} {bytes}b {preposition} {peer} tag {tag}"))?;
+        self.posts.insert(post, label);
+        Ok(())
+    }
+
+    fn wait(&mut self, posts: &[u32]) -> fmt::Result {
+        let awaited: Vec<usize> = posts.iter().filter_map(|post| self.posts.get(post).copied()).collect();
+        if awaited.is_empty() {
+            return Ok(());
+        }
+        let done = self.label(format_args!("calc 0"))?;
+        for post in awaited {
+            self.require(done, post)?;
+        }
+        self.last = Some(done);
+        Ok(())
+    }
+
+    /// Writes an operation that begins when the last one that blocks is done, and returns its label.
+    fn label(&mut self, operation: fmt::Arguments) -> Result<usize, fmt::Error> {
+        let label = self.labels;
+        self.labels += 1;
+        writeln!(self.formatter, "l{label}: {operation}")?;
+        if let Some(last) = self.last {
+            self.require(label, last)?;
+        }
+        Ok(label)
+    }
+
+    fn require(&mut self, label: usize, earlier: usize) -> fmt::Result {
+        writeln!(self.formatter, "l{label} requires l{earlier}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::{Collective, Problem, REGISTRY};
+    use crate::verify::problems;
+    use std::collections::HashSet;
+
+    fn goal(plans: &[Plan]) -> String {
+        Goal { ranks: plans.len(), plan: |rank: usize| plans[rank].clone() }.to_string()
+    }
+
+    /// A line of a rank's program.
+    #[derive(Debug, PartialEq)]
+    enum Line {
+        Operation { label: usize, words: Vec<String> },
+        Requires(usize, usize),
+    }
+
+    fn label(word: &str) -> usize {
+        word.strip_prefix('l').unwrap().parse().unwrap()
+    }
+
+    /// Reads what the grammar of LogGOPSim allows, as far as it is used here.
+    fn read(text: &str) -> Vec<Vec<Line>> {
+        let mut lines = text.lines().filter(|line| !line.starts_with("//"));
+        let ranks: usize = lines.next().unwrap().strip_prefix("num_ranks ").unwrap().parse().unwrap();
+        let programs = (0..ranks).map(|rank| {
+            assert_eq!(lines.next(), Some(&format!("rank {rank} {{")[..]));
+            lines.by_ref().take_while(|line| *line != "}").map(read_line).collect()
+        });
+        let programs: Vec<Vec<Line>> = programs.collect();
+        assert_eq!(lines.next(), None);
+        programs
+    }
+
+    fn read_line(line: &str) -> Line {
+        match line.split_once(": ") {
+            Some((name, operation)) => {
+                let words = operation.split(' ').map(str::to_owned).collect();
+                Line::Operation { label: label(name), words }
+            }
+            None => {
+                let (later, earlier) = line.split_once(" requires ").unwrap();
+                Line::Requires(label(later), label(earlier))
+            }
+        }
+    }
+
+    /// Its messages, each at the rank that sends it or at the one that receives it: from, to, tag, bytes.
+    fn messages(programs: &[Vec<Line>], verb: &str) -> HashSet<(usize, usize, usize, usize)> {
+        let mut found = HashSet::new();
+        for (rank, program) in programs.iter().enumerate() {
+            for line in program {
+                let Line::Operation { words, .. } = line else { continue };
+                let [found_verb, bytes, preposition, peer, _, tag] = &words[..] else { continue };
+                if found_verb != verb {
+                    continue;
+                }
+                assert_eq!(preposition, if verb == "send" { "to" } else { "from" });
+                let (peer, tag) = (peer.parse().unwrap(), tag.parse().unwrap());
+                let bytes = bytes.strip_suffix('b').unwrap().parse().unwrap();
+                let (from, to) = if verb == "send" { (rank, peer) } else { (peer, rank) };
+                assert!(found.insert((from, to, tag, bytes)), "rank {rank}: {line:?} stands twice");
+            }
+        }
+        found
+    }
+
+    /// Runs the schedule: an operation is done when those that it requires are, a receive when its message was sent.
+    /// Fails if some can never be done.
+    fn run_to_its_end(programs: &[Vec<Line>]) {
+        let mut sent = HashSet::new();
+        let mut done: Vec<HashSet<usize>> = vec![HashSet::new(); programs.len()];
+        let operations = programs.iter().flatten().filter(|line| matches!(line, Line::Operation { .. }));
+        let mut left = operations.count();
+        while left > 0 {
+            let before = left;
+            for (rank, program) in programs.iter().enumerate() {
+                for (place, line) in program.iter().enumerate() {
+                    let Line::Operation { label, words } = line else { continue };
+                    let requirements = program[place + 1..].iter().map_while(|line| match line {
+                        Line::Requires(later, earlier) => Some((later, earlier)),
+                        Line::Operation { .. } => None,
+                    });
+                    let mut requirements = requirements.inspect(|(later, _)| assert_eq!(*later, label));
+                    if done[rank].contains(label)
+                        || !requirements.all(|(_, earlier)| done[rank].contains(earlier))
+                    {
+                        continue;
+                    }
+                    let place = |word: usize| words[word].parse::<usize>().unwrap();
+                    match words[0].as_str() {
+                        "send" => drop(sent.insert((rank, place(3), place(5)))),
+                        "recv" if !sent.contains(&(place(3), rank, place(5))) => continue,
+                        _ => {}
+                    }
+                    done[rank].insert(*label);
+                    left -= 1;
+                }
+            }
+            assert!(left < before, "{left} operations can never be done");
+        }
+    }
+
+    #[test]
+    fn every_send_has_its_receive_of_equal_bytes_and_all_come_to_their_end() {
+        for algorithm in REGISTRY {
+            for size in [1, 2, 5, 8] {
+                for problem in problems(algorithm, size) {
+                    for bytes in [0, 3, 100] {
+                        let plan = |rank| Plan::of_even_call(algorithm, &problem, rank, bytes);
+                        let plans: Vec<Plan> = (0..size).map(plan).collect();
+                        let programs = read(&goal(&plans));
+                        let [sent, received] = ["send", "recv"].map(|verb| messages(&programs, verb));
+                        let name = (algorithm.collective.name(), algorithm.name);
+                        assert_eq!(sent, received, "{name:?}, {problem:?}, {bytes} bytes");
+                        let moves = |operation: &&Operation| matches!(operation, Operation::Send { .. });
+                        let sends = plans.iter().flat_map(|plan| &plan.operations).filter(moves).count();
+                        assert_eq!(sent.len(), sends);
+                        run_to_its_end(&programs);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_follows_a_wait_requires_it() {
+        let algorithm = Collective::Allreduce.algorithm("recursive_doubling").unwrap();
+        let plans = [0, 1].map(|rank| Plan::of_even_call(algorithm, &Problem::new(2), rank, 8));
+        let rank = |other: usize| {
+            format!(
+                "l0: recv 8b from {other} tag 0\nl1: send 8b to {other} tag 0\nl2: calc 0\nl2 requires l0\n\
+                 l2 requires l1\nl3: calc 8\nl3 requires l2\n"
+            )
+        };
+        let text = goal(&plans);
+        let expected = format!("num_ranks 2\nrank 0 {{\n{}}}\nrank 1 {{\n{}}}\n", rank(1), rank(0));
+        assert_eq!(text.split_once('\n').unwrap().1, expected);
+    }
+}

@@ -1,0 +1,104 @@
+//! JSON with the places of its parts. Comments and trailing commas are let through, as those libraries do that read it.
+
+use super::super::error::shortened;
+use super::super::nearest::unknown;
+use super::{Fault, Format};
+use jsonc_parser::ast::{Object, ObjectProp, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use std::ops::Range;
+
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// Which library's rules a text in JSON holds.
+pub fn format(text: &str) -> Format {
+    // MPICH's files have no such word.
+    if text.contains("\"collectives\"") { Format::OpenMpi } else { Format::Mpich }
+}
+
+/// The object that a text is; reports what else it is.
+pub fn object<'text>(text: &'text str, faults: &mut Vec<Fault>) -> Option<Object<'text>> {
+    let (place, message) = match parse_to_ast(text, &CollectOptions::default(), &OPTIONS) {
+        Ok(parsed) => match parsed.value {
+            Some(Value::Object(object)) => return Some(object),
+            Some(other) => (place(&other), "expected `{`".to_owned()),
+            None => (text.len()..text.len(), "expected `{`".to_owned()),
+        },
+        Err(error) => (error.range().start..error.range().end, error.kind().to_string()),
+    };
+    faults.push(Fault { place, message });
+    None
+}
+
+/// Where something stands; a text without its quotes.
+pub fn place(part: &impl Ranged) -> Range<usize> {
+    part.range().start..part.range().end
+}
+
+/// Where a key stands, without its quotes.
+pub fn key_place(property: &ObjectProp) -> Range<usize> {
+    let quoted = place(&property.name);
+    quoted.start + 1..quoted.end - 1
+}
+
+/// The properties of an object; reports keys that stand twice.
+pub fn properties<'value, 'text>(
+    object: &'value Object<'text>,
+    faults: &mut Vec<Fault>,
+) -> impl Iterator<Item = (&'value str, &'value ObjectProp<'text>)> + use<'value, 'text> {
+    let mut seen = std::collections::HashSet::new();
+    for property in &object.properties {
+        if !seen.insert(property.name.as_str()) {
+            let message = format!("`{}` stands twice", shortened(property.name.as_str()));
+            faults.push(Fault { place: key_place(property), message });
+        }
+    }
+    object.properties.iter().map(|property| (property.name.as_str(), property))
+}
+
+/// Reports keys of an object that are not known.
+pub fn check_keys(object: &Object, known: &[&str], faults: &mut Vec<Fault>) {
+    for (key, property) in properties(object, faults).collect::<Vec<_>>() {
+        if !known.contains(&key) {
+            let message = unknown("key", key, known.iter().copied());
+            faults.push(Fault { place: key_place(property), message });
+        }
+    }
+}
+
+/// An object; reports what else it is.
+pub fn as_object<'value, 'text>(
+    value: &'value Value<'text>,
+    faults: &mut Vec<Fault>,
+) -> Option<&'value Object<'text>> {
+    let object = value.as_object();
+    if object.is_none() {
+        faults.push(Fault { place: place(value), message: "expected `{`".into() });
+    }
+    object
+}
+
+/// The elements of a list; reports what else it is.
+pub fn elements<'value, 'text>(
+    value: &'value Value<'text>,
+    faults: &mut Vec<Fault>,
+) -> &'value [Value<'text>] {
+    match value.as_array() {
+        Some(array) => &array.elements,
+        None => {
+            faults.push(Fault { place: place(value), message: "expected `[`".into() });
+            &[]
+        }
+    }
+}

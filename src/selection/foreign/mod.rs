@@ -1,0 +1,248 @@
+//! Rule files of other libraries, recognised by their content and read into entries like those of our own.
+//!
+//! A rule of theirs may become several of ours, which are checked like all others. What cannot be taken over is noted, and
+//! its calls go below, so that no later rule takes them.
+
+mod json;
+mod mpich;
+mod open_mpi;
+mod pgmpi;
+mod tuned;
+pub(super) mod tuned_algorithms;
+mod tuned_rule;
+
+use super::condition::Condition;
+use super::entry::{ALGORITHM, BELOW, Entry, Item, Standing, Word, Written};
+use super::error::Fault;
+use super::ranges::Ranges;
+use super::{file, line};
+use crate::algorithms::Collective;
+use std::fmt::Display;
+use std::ops::{Range, RangeInclusive};
+
+/// Whose rules a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Our own, in TOML.
+    Native,
+    /// Open MPI's tuned component, as numbers.
+    Tuned,
+    /// The same from Open MPI 6 on, in JSON.
+    OpenMpi,
+    /// MPICH, in JSON.
+    Mpich,
+    /// PGMPITuneLib's profiles.
+    Pgmpi,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 5] =
+        [Format::Native, Format::Tuned, Format::OpenMpi, Format::Mpich, Format::Pgmpi];
+
+    /// Whose rules a text holds; what nobody else writes counts as ours.
+    pub fn of(text: &str) -> Format {
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let Some(line) = lines.next() else { return Format::Native };
+        let is_number = |text: &str| text.starts_with(|character: char| character.is_ascii_digit());
+        let numbers = line.split('#').next().unwrap_or_default().split_whitespace();
+        match line {
+            _ if line.starts_with("MPI_") => Format::Pgmpi,
+            _ if line.starts_with(['{', '/']) => json::format(text),
+            _ if line.starts_with(tuned::VERSION) || numbers.clone().all(is_number) => Format::Tuned,
+            _ => Format::Native,
+        }
+    }
+
+    /// Reads a text of this format; what cannot be read is left out and reported.
+    pub fn read(self, text: &str, faults: &mut Vec<Fault>) -> Written {
+        match self {
+            Format::Native => file::read(text, faults),
+            Format::Tuned => tuned::read(text, faults),
+            Format::OpenMpi => open_mpi::read(text, faults),
+            Format::Mpich => mpich::read(text, faults),
+            Format::Pgmpi => pgmpi::read(text, faults),
+        }
+    }
+}
+
+/// Conditions that are gathered for a rule of ours, each with the place where it comes from.
+#[derive(Clone, Debug, Default)]
+struct Conditions(Vec<Item>);
+
+impl Conditions {
+    fn add(&mut self, key: &str, value: impl Display, place: &Range<usize>) {
+        self.0.push(item(key, value, place));
+    }
+
+    /// That a quantity is in a range, unless every number is.
+    fn add_range(&mut self, key: &str, range: RangeInclusive<usize>, place: &Range<usize>) {
+        if range != (0..=usize::MAX) {
+            self.add(key, Ranges::new([range]), place);
+        }
+    }
+
+    /// That the bytes, times the ranks, are in a range. For a known number of ranks that is a range of bytes, an empty one
+    /// if no number of bytes is meant: then the answer is false.
+    fn add_total(
+        &mut self,
+        total: RangeInclusive<usize>,
+        ranks: Option<usize>,
+        place: &Range<usize>,
+    ) -> bool {
+        let (first, last) = (*total.start(), *total.end());
+        if let Some(ranks) = ranks {
+            let bytes = first.div_ceil(ranks)..=if last == usize::MAX { last } else { last / ranks };
+            let is_meant = !bytes.is_empty();
+            if is_meant {
+                self.add_range("bytes", bytes, place);
+            }
+            return is_meant;
+        }
+        if first > 0 {
+            self.add(Condition::WHEN, format_args!("bytes * ranks >= {first}"), place);
+        }
+        if last < usize::MAX {
+            self.add(Condition::WHEN, format_args!("bytes * ranks <= {last}"), place);
+        }
+        true
+    }
+
+    /// A rule that leaves these calls to whoever is below, of one group unless something is said of groups.
+    fn below(&self, place: &Range<usize>, standing: Standing) -> Entry {
+        let mut conditions = self.clone();
+        if !self.0.iter().any(|item| item.key.text == "groups") {
+            conditions.add("groups", 1, place);
+        }
+        conditions.0.push(item(ALGORITHM, BELOW, place));
+        Entry { place: place.clone(), items: conditions.0, standing }
+    }
+
+    /// The rules that do for these calls what a line says. Several complete each other, so that one may be void.
+    fn lead_to(&self, rules: &str, place: &Range<usize>, named: &Range<usize>) -> Vec<Entry> {
+        let mut faults = Vec::new();
+        let entries = line::read(rules, &mut faults);
+        debug_assert!(faults.is_empty(), "{rules}: {faults:?}");
+        let standing = if entries.len() == 1 { Standing::Translated } else { Standing::Implied };
+        let entry = |entry: Entry| {
+            let theirs = entry.items.into_iter().map(|item| moved(item, named));
+            let items = self.0.iter().cloned().chain(theirs).collect();
+            Entry { place: place.clone(), items, standing }
+        };
+        entries.into_iter().map(entry).collect()
+    }
+}
+
+fn item(key: &str, value: impl Display, place: &Range<usize>) -> Item {
+    let word = |text: String| Word { text, place: place.clone() };
+    Item { key: word(key.to_owned()), values: vec![word(value.to_string())] }
+}
+
+fn moved(mut item: Item, place: &Range<usize>) -> Item {
+    item.key.place = place.clone();
+    item.values.iter_mut().for_each(|value| value.place = place.clone());
+    item
+}
+
+/// The rules of each collective, gathered in the order of a text.
+#[derive(Default)]
+struct Lists(Vec<(Collective, Vec<Entry>)>);
+
+impl Lists {
+    fn of(&mut self, collective: Collective) -> &mut Vec<Entry> {
+        let known = self.0.iter().position(|(known, _)| *known == collective);
+        let known = known.unwrap_or_else(|| {
+            self.0.push((collective, Vec::new()));
+            self.0.len() - 1
+        });
+        &mut self.0[known].1
+    }
+}
+
+/// A collective by the name that all libraries give it.
+fn collective_named(name: &str) -> Option<Collective> {
+    Collective::ALL.into_iter().find(|collective| collective.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tuned_algorithms::{TunedMeasure, algorithms, number};
+    use super::*;
+    use std::fmt::Write;
+    use std::{env, fs};
+
+    const DOCUMENTATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/foreign-rules.md");
+
+    #[test]
+    fn the_documentation_has_the_tables() {
+        let mut text = String::from(
+            "# What the algorithms of other libraries are here\n\n\
+             Rules stand as in a line ([rules.md](rules.md)); several complete each other. Where there are none, the calls go to \
+             the\ncomponent below, and a note says so. `segment`, `radix` and `window` are the foreign rule's segment size, \
+             fan-out or k, and\nnumber of requests.\n\n## Open MPI\n",
+        );
+        for collective in Collective::ALL.into_iter().filter(|collective| !algorithms(*collective).is_empty())
+        {
+            let (name, measure) = (collective.name(), TunedMeasure::of(collective).description());
+            writeln!(
+                text,
+                "\n{name} is collective {}. The size of a message is {measure}.\n",
+                number(collective)
+            )
+            .unwrap();
+            writeln!(text, "| Number | Name | Here |\n|---|---|---|").unwrap();
+            for algorithm in algorithms(collective) {
+                writeln!(
+                    text,
+                    "| {} | {} | {} |",
+                    algorithm.number,
+                    algorithm.names.join(", "),
+                    code(algorithm.ours)
+                )
+                .unwrap();
+            }
+        }
+        text.push_str("\n## MPICH\n\n| Collective | Name | Here |\n|---|---|---|\n");
+        for (collective, algorithms) in mpich::ALGORITHMS {
+            for (name, ours) in algorithms {
+                writeln!(text, "| {} | {name} | {} |", collective.name(), code(ours)).unwrap();
+            }
+        }
+        text.push_str("\n## PGMPITuneLib\n\n| Name | Here |\n|---|---|\n");
+        for (name, ours) in pgmpi::ALGORITHMS {
+            writeln!(text, "| {name} | {} |", code(ours)).unwrap();
+        }
+        if env::var_os("UPDATE_SNAPSHOTS").is_some_and(|value| value == "1") {
+            fs::write(DOCUMENTATION, &text).unwrap();
+        }
+        let written = fs::read_to_string(DOCUMENTATION).unwrap_or_default();
+        assert!(
+            written == text,
+            "{DOCUMENTATION} is not what the tables say; UPDATE_SNAPSHOTS=1 rewrites it"
+        );
+    }
+
+    fn code(ours: &str) -> String {
+        if ours.is_empty() { String::new() } else { format!("`{ours}`") }
+    }
+
+    #[test]
+    fn formats_are_told_by_content() {
+        for (text, expected) in [
+            ("", Format::Native),
+            ("# 1\n", Format::Native),
+            ("[[bcast]]\nalgorithm = 'linear'", Format::Native),
+            ("priority = 3", Format::Native),
+            ("# a\n\n 1 # collective\n", Format::Tuned),
+            ("rule-file-version-2\n1", Format::Tuned),
+            ("1 0 1 2 x", Format::Native),
+            ("{\"collectives\": {}}", Format::OpenMpi),
+            ("// a\n{ \"$schema\": \"x\", \"collectives\": {}}", Format::OpenMpi),
+            ("{\"collective=bcast\": {}}", Format::Mpich),
+            ("{\"comm_type=intra\": {}}", Format::Mpich),
+            ("#\nMPI_Bcast\n4\n", Format::Pgmpi),
+        ] {
+            assert_eq!(Format::of(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The algorithms of Open MPI's tuned component, by collective and number, and what does the same here.
+
+use crate::algorithms::Collective;
+
+/// An algorithm of the tuned component.
+#[derive(Debug)]
+pub struct TunedAlgorithm {
+    /// Its number, which is also its place in the table.
+    pub number: usize,
+    /// Its names, that of Open MPI 6 last.
+    pub names: &'static [&'static str],
+    /// Rules in a line that do the same; empty, if there are none. `segment`, `radix` and `window` without a value are given
+    /// those of the foreign rule.
+    pub ours: &'static str,
+    /// What it makes of the fan-in or fan-out.
+    pub fan: Fan,
+    /// Whether Open MPI 4.1 has it already.
+    pub is_in_4_1: bool,
+}
+
+impl TunedAlgorithm {
+    const fn newer(self) -> TunedAlgorithm {
+        TunedAlgorithm { is_in_4_1: false, ..self }
+    }
+
+    const fn with_fan(self, fan: Fan) -> TunedAlgorithm {
+        TunedAlgorithm { fan, ..self }
+    }
+
+    /// Our rules, with the values of the options; 0 stands for none.
+    pub fn with_options(&self, fan: usize, segment: usize, requests: usize) -> String {
+        let rules = self.ours.split("; ").map(|rule| match rule.rsplit_once(' ') {
+            Some((rule, "segment")) if segment == 0 => rule.to_owned(),
+            Some((rule, "segment")) => format!("{rule} segment={segment}"),
+            // Without a bound all are under way.
+            Some((rule, "window")) if requests == 0 => rule.replace("linear_window", "spread_out"),
+            Some((rule, "window")) => format!("{rule} window={requests}"),
+            Some((rule, "radix")) => format!("{rule} radix={}", fan.max(2)),
+            _ => rule.to_owned(),
+        });
+        rules.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// What an algorithm makes of the fan-in or fan-out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fan {
+    /// Nothing.
+    Ignored,
+    /// The radix.
+    Radix,
+    /// The number of chains; here there is one.
+    Chains,
+}
+
+/// The collectives in the order of their numbers.
+pub const COLLECTIVES: [Collective; 22] = [
+    Collective::Allgather,
+    Collective::Allgatherv,
+    Collective::Allreduce,
+    Collective::Alltoall,
+    Collective::Alltoallv,
+    Collective::Alltoallw,
+    Collective::Barrier,
+    Collective::Bcast,
+    Collective::Exscan,
+    Collective::Gather,
+    Collective::Gatherv,
+    Collective::Reduce,
+    Collective::ReduceScatter,
+    Collective::ReduceScatterBlock,
+    Collective::Scan,
+    Collective::Scatter,
+    Collective::Scatterv,
+    Collective::NeighborAllgather,
+    Collective::NeighborAllgatherv,
+    Collective::NeighborAlltoall,
+    Collective::NeighborAlltoallv,
+    Collective::NeighborAlltoallw,
+];
+
+/// The number of a collective.
+pub fn number(collective: Collective) -> usize {
+    COLLECTIVES.iter().position(|known| *known == collective).expect("all collectives are in the table")
+}
+
+/// What the tuned component measures the calls of a collective by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TunedMeasure {
+    /// What we call bytes.
+    Bytes,
+    /// Our bytes times the number of ranks.
+    BytesTimesRanks,
+    /// Our bytes divided by the number of ranks, rounded down.
+    BytesPerRank,
+    /// Nothing: every call has 0.
+    Zero,
+    /// An element's bytes times the number of ranks, which is nothing that we know.
+    Element,
+}
+
+impl TunedMeasure {
+    /// That of a collective.
+    pub fn of(collective: Collective) -> TunedMeasure {
+        match collective {
+            Collective::Allgather
+            | Collective::Alltoall
+            | Collective::Gather
+            | Collective::ReduceScatterBlock
+            | Collective::Scatter => TunedMeasure::BytesTimesRanks,
+            Collective::Allgatherv => TunedMeasure::BytesPerRank,
+            Collective::Exscan | Collective::Scan => TunedMeasure::Element,
+            Collective::Allreduce | Collective::Bcast | Collective::Reduce | Collective::ReduceScatter => {
+                TunedMeasure::Bytes
+            }
+            _ => TunedMeasure::Zero,
+        }
+    }
+
+    /// In words, for users.
+    #[cfg(test)]
+    pub fn description(self) -> &'static str {
+        match self {
+            TunedMeasure::Bytes => "that of our bytes",
+            TunedMeasure::BytesTimesRanks => "our bytes times the ranks",
+            TunedMeasure::BytesPerRank => "our bytes divided by the ranks, rounded down",
+            TunedMeasure::Zero => "always 0",
+            TunedMeasure::Element => "an element's bytes times the ranks",
+        }
+    }
+}
+
+const fn plain(number: usize, names: &'static [&'static str], ours: &'static str) -> TunedAlgorithm {
+    TunedAlgorithm { number, names, ours, fan: Fan::Ignored, is_in_4_1: true }
+}
+
+const IGNORE: TunedAlgorithm = plain(0, &["ignore"], "groups=1 -> below");
+
+/// The algorithms of a collective, by number; none if the tuned component leaves it to others.
+pub fn algorithms(collective: Collective) -> &'static [TunedAlgorithm] {
+    match collective {
+        Collective::Allgather => ALLGATHER,
+        Collective::Allgatherv => ALLGATHERV,
+        Collective::Allreduce => ALLREDUCE,
+        Collective::Alltoall => ALLTOALL,
+        Collective::Alltoallv => ALLTOALLV,
+        Collective::Barrier => BARRIER,
+        Collective::Bcast => BCAST,
+        Collective::Exscan | Collective::Scan => SCAN,
+        Collective::Gather => GATHER,
+        Collective::Reduce => REDUCE,
+        Collective::ReduceScatter => REDUCE_SCATTER,
+        Collective::ReduceScatterBlock => REDUCE_SCATTER_BLOCK,
+        Collective::Scatter => SCATTER,
+        _ => &[],
+    }
+}
+
+const ALLGATHER: &[TunedAlgorithm] = &[
+    IGNORE,
+    plain(1, &["linear"], "-> gather_bcast"),
+    plain(2, &["bruck", "bruck-k-fanout"], "-> bruck radix").with_fan(Fan::Radix),
+    plain(3, &["recursive_doubling"], "power_of_two -> recursive_doubling; -> bruck radix=2"),
+    plain(4, &["ring"], "-> ring"),
+    plain(5, &["neighbor"], "-> neighbor_exchange; -> ring"),
+    plain(6, &["two_proc"], "ranks=2 -> recursive_doubling"),
+    plain(7, &["sparbit"], "").newer(),
+    plain(8, &["direct-messaging"], "-> linear").newer(),
+];
+
+const ALLGATHERV: &[TunedAlgorithm] = &[
+    IGNORE,
+    plain(1, &["default"], "-> gather_bcast"),
+    plain(2, &["bruck"], "-> bruck radix=2"),
+    plain(3, &["ring"], "-> ring"),
+    plain(4, &["neighbor"], "-> neighbor_exchange; -> ring"),
+    plain(5, &["two_proc"], "ranks=2 -> recursive_doubling"),
+    plain(6, &["sparbit"], "").newer(),
+];
+
+const ALLREDUCE: &[TunedAlgorithm] = &[
+    IGNORE,
+    plain(1, &["basic_linear"], "-> linear"),
+    plain(2, &["nonoverlapping"], "-> reduce_bcast"),
+    plain(3, &["recursive_doubling"], "-> recursive_doubling"),
+    plain(4, &["ring"], "-> ring"),
+    plain(5, &["segmented_ring"], "-> ring_segmented segment"),
+    plain(6, &["rabenseifner"], "-> rabenseifner"),
+    plain(7, &["allgather_reduce"], "").newer(),
+];
+
+const ALLTOALL: &[TunedAlgorithm] = &[
+    IGNORE,
+    plain(1, &["linear"], "-> spread_out"),
+    plain(2, &["pairwise"], "-> pairwise"),
+    plain(3, &["modified_bruck"], "-> bruck radix=2"),
+    plain(4, &["linear_sync"], "-> linear_window window"),
+    plain(5, &["two_proc"], "ranks=2 -> pairwise"),
+];
+
+const ALLTOALLV: &[TunedAlgorithm] =
+    &[IGNORE, plain(1, &["basic_linear"], "-> spread_out"), plain(2, &["pairwise"], "-> pairwise")];
+
+const BARRIER: &[TunedAlgorithm] = &[
+    IGNORE,
+    plain(1, &["linear"], ""),
+    plain(2, &["double_ring"], "-> ring"),
+    plain(3, &["recursive_doubling"], "-> recursive_doubling"),
+    plain(4, &["bruck"], "-> dissemination"),
+    plain(5, &["two_proc"], "ranks=2 -> recursive_doubling"),
+    plain(6, &["tree"], "-> tree"),
+];
+
+const BCAST: &[TunedAlgorithm] = &[
+    IGNORE,
+    plain(1, &["basic_linear"], "-> linear"),
+    plain(2, &["chain"], "-> chain segment").with_fan(Fan::Chains),
+    plain(3, &["pipeline"], "-> chain segment"),
+    plain(4, &["split_binary_tree"], ""),
+    plain(5, &["binary_tree"], "-> binary segment"),
+    plain(6, &["binomial"], "-> binomial segment"),
+    plain(7, &["knomial"], "-> knomial radix=4"),
+    plain(8, &["scatter_allgather"], "-> scatter_recursive_doubling_allgather"),
+    plain(9, &["scatter_allgather_ring"], "-> scatter_ring_allgather"),
+];
+
+const SCAN: &[TunedAlgorithm] =
+    &[IGNORE, plain(1, &["linear"], "-> linear"), plain(2, &["recursive_doubling"], "-> recursive_doubling")];
+
+const GATHER: &[TunedAlgorithm] = &[
+    IGNORE,
+    plain(1, &["basic_linear"], "-> linear"),
+    plain(2, &["binomial"], "-> binomial"),
+    plain(3, &["linear_sync"], ""),
+];
+
+const REDUCE: &[TunedAlgorithm] = &[
+    IGNORE,
+    plain(1, &["linear"], "-> linear"),
+    plain(2, &["chain"], "-> chain segment").with_fan(Fan::Chains),
+    plain(3, &["pipeline"], "-> chain segment"),
+    plain(4, &["binary"], ""),
+    plain(5, &["binomial"], "-> binomial segment; -> binomial_in_order segment"),
+    plain(6, &["in-order_binary"], "-> binary_in_order segment"),
+    plain(7, &["rabenseifner"], "-> rabenseifner"),
+    plain(8, &["knomial"], "-> knomial radix").with_fan(Fan::Radix).newer(),
+];
+
+const REDUCE_SCATTER: &[TunedAlgorithm] = &[
+    IGNORE,
+    plain(1, &["non-overlapping"], "-> reduce_scatter_v"),
+    plain(2, &["recursive_halving"], "-> recursive_halving"),
+    plain(3, &["ring"], "-> ring"),
+    plain(4, &["butterfly"], "-> butterfly"),
+];
+
+const REDUCE_SCATTER_BLOCK: &[TunedAlgorithm] = &[
+    IGNORE,
+    plain(1, &["basic_linear"], "-> reduce_scatter_v"),
+    plain(2, &["recursive_doubling"], "-> recursive_doubling"),
+    plain(3, &["recursive_halving"], "-> recursive_halving"),
+    plain(4, &["butterfly"], "-> butterfly"),
+];
+
+const SCATTER: &[TunedAlgorithm] = &[
+    IGNORE,
+    plain(1, &["basic_linear"], "-> linear"),
+    plain(2, &["binomial"], "-> binomial"),
+    plain(3, &["linear_nb"], "-> linear"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::selection::Rules;
+
+    #[test]
+    fn all_is_read_by_us_and_stands_at_its_number() {
+        let mut seen = 0;
+        for collective in Collective::ALL {
+            assert_eq!(COLLECTIVES[number(collective)], collective);
+            for (position, algorithm) in algorithms(collective).iter().enumerate() {
+                assert_eq!(algorithm.number, position, "{} of {}", algorithm.names[0], collective.name());
+                if !algorithm.ours.is_empty() {
+                    let read = Rules::parse_line("table", collective, &algorithm.with_options(3, 4096, 5));
+                    read.unwrap_or_else(|errors| panic!("{errors}"));
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 60, "{seen}");
+    }
+}

@@ -1,0 +1,283 @@
+//! What rules decide, as Open MPI's tuned component writes it: for some numbers of ranks, from which size of message on which
+//! of its algorithms.
+
+use super::super::condition::{Condition, Property, Quantity};
+use super::super::foreign::tuned_algorithms::{Fan, TunedAlgorithm, TunedMeasure, algorithms};
+use super::super::{Call, Choice, Note, Parameters, Piece, Rules};
+use crate::algorithms::{Collective, Parameter, default_radix, legal_radix};
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
+
+/// For whom a file is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Series {
+    /// Open MPI 4.1 and later: no number of requests.
+    Classic,
+    /// Open MPI 6.
+    Six,
+}
+
+/// An algorithm of the tuned component with its options; 0 where there is none.
+#[derive(Clone, Copy, Debug)]
+pub struct Tuned {
+    pub algorithm: &'static TunedAlgorithm,
+    pub fan: usize,
+    pub segment: usize,
+    pub requests: usize,
+}
+
+/// What holds from some size of message on.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Any of these will do as the size.
+    start: RangeInclusive<usize>,
+    /// Any of these will do: some fall back to others where they cannot serve.
+    tuned: Vec<Tuned>,
+}
+
+/// What holds on communicators of some numbers of ranks, from the shortest messages to the longest.
+#[derive(Clone, Debug)]
+pub struct Block {
+    pub ranks: RangeInclusive<usize>,
+    pub steps: Vec<Step>,
+}
+
+/// What the tuned component does where nobody says anything.
+fn ignored(collective: Collective) -> Tuned {
+    Tuned { algorithm: &algorithms(collective)[0], fan: 0, segment: 0, requests: 0 }
+}
+
+impl PartialEq for Tuned {
+    fn eq(&self, other: &Tuned) -> bool {
+        let key = |tuned: &Tuned| (tuned.algorithm.number, tuned.fan, tuned.segment, tuned.requests);
+        key(self) == key(other)
+    }
+}
+
+impl Step {
+    /// The first that will do.
+    pub fn tuned(&self) -> Tuned {
+        self.tuned[0]
+    }
+
+    /// The roundest size.
+    pub fn start(&self) -> usize {
+        let (first, last) = (*self.start.start(), *self.start.end());
+        let rounded = (0..usize::BITS).rev().map(|bits| last >> bits << bits);
+        rounded.into_iter().find(|&round| round >= first).unwrap_or(last)
+    }
+}
+
+/// The blocks of each collective that the rules decide, and what they cannot say.
+pub fn blocks(
+    rules: &Rules,
+    most_ranks: usize,
+    series: Series,
+) -> (Vec<(Collective, Vec<Block>)>, Vec<Note>) {
+    let mut all = Vec::new();
+    let mut notes = Vec::new();
+    for collective in Collective::ALL.into_iter().filter(|collective| !rules.of(*collective).is_empty()) {
+        if algorithms(collective).is_empty() {
+            let origin = rules.of(collective)[0].origin.clone();
+            let message = format!("Open MPI's tuned component does not serve {}", collective.name());
+            notes.push(Note { origin, message });
+            continue;
+        }
+        note_conditions(rules, collective, &mut notes);
+        let mut writer =
+            Writer { collective, series, notes: &mut notes, noted: HashSet::new(), known: HashMap::new() };
+        let mut blocks = writer.blocks(rules, most_ranks);
+        // What several rules decide alike on all these communicators is one step.
+        for block in &mut blocks {
+            block.steps.dedup_by(|next, before| next.tuned() == before.tuned());
+        }
+        let says_nothing = |step: &Step| step.tuned() == ignored(collective);
+        if !blocks.iter().flat_map(|block| &block.steps).all(says_nothing) {
+            all.push((collective, blocks));
+        }
+    }
+    notes.sort_by_key(|Note { origin, .. }| (origin.file.clone(), origin.line, origin.column));
+    (all, notes)
+}
+
+/// Notes the conditions that the tuned component has no notion of.
+fn note_conditions(rules: &Rules, collective: Collective, notes: &mut Vec<Note>) {
+    for rule in rules.of(collective) {
+        let origin = rule.origin.clone();
+        if rule.choice.algorithm().is_some_and(|algorithm| algorithm.is_for_two_groups()) {
+            let message = "Open MPI's tuned component does not serve inter-communicators".to_owned();
+            notes.push(Note { origin, message });
+            continue;
+        }
+        if let Some(condition) = rule.conditions.iter().find(|condition| !is_expressible(condition)) {
+            let message = format!(
+                "the file cannot say {condition}: it says what holds for operators that commute, a call that is not in place, \
+                 and nodes and roots that are not known"
+            );
+            notes.push(Note { origin, message });
+        }
+    }
+}
+
+fn is_expressible(condition: &Condition) -> bool {
+    match condition {
+        Condition::Quantity(quantity, _) => {
+            matches!(quantity, Quantity::Ranks | Quantity::Bytes | Quantity::Groups)
+        }
+        Condition::Property(property, _) => matches!(property, Property::PowerOfTwo | Property::Even),
+        Condition::When(_) => ![Quantity::Nodes, Quantity::RanksPerNode, Quantity::Root]
+            .into_iter()
+            .any(|quantity| condition.looks_at(quantity)),
+    }
+}
+
+struct Writer<'writer> {
+    collective: Collective,
+    series: Series,
+    notes: &'writer mut Vec<Note>,
+    noted: HashSet<Note>,
+    /// What was looked up already, by number of ranks and choice.
+    known: HashMap<(usize, &'static str, Parameters), Vec<Tuned>>,
+}
+
+impl Writer<'_> {
+    fn blocks(&mut self, rules: &Rules, most_ranks: usize) -> Vec<Block> {
+        let mut blocks: Vec<Block> = Vec::new();
+        for ranks in 1..=most_ranks.max(1) {
+            let call = Call::new(self.collective, ranks, 0);
+            let steps = self.steps(rules.decisions(&call), ranks);
+            let widened = blocks.last().and_then(|last| common(&last.steps, &steps));
+            match (blocks.last_mut(), widened) {
+                (Some(last), Some(steps)) => *last = Block { ranks: *last.ranks.start()..=ranks, steps },
+                _ => blocks.push(Block { ranks: ranks..=ranks, steps }),
+            }
+        }
+        blocks
+    }
+
+    fn steps(&mut self, pieces: Vec<Piece>, ranks: usize) -> Vec<Step> {
+        if TunedMeasure::of(self.collective) == TunedMeasure::Element && pieces.len() > 1 {
+            self.note(
+                &pieces,
+                "Open MPI does not measure these calls by their bytes, and decides them itself",
+            );
+            return vec![Step { start: 0..=0, tuned: vec![ignored(self.collective)] }];
+        }
+        let mut steps: Vec<Step> = Vec::new();
+        for (position, piece) in pieces.iter().enumerate() {
+            let Some(start) = self.start(&pieces[..=position], ranks) else { break };
+            let tuned = self.tuned(piece, ranks);
+            // Bytes per rank are rounded, so that a piece may come to nothing.
+            steps.pop_if(|last| last.start.start() >= start.start());
+            steps.push(Step { start, tuned });
+        }
+        steps
+    }
+
+    /// The sizes of messages, as Open MPI measures them, from any of which on the last piece holds; None if there are none.
+    fn start(&mut self, pieces: &[Piece], ranks: usize) -> Option<RangeInclusive<usize>> {
+        let bytes = *pieces.last()?.bytes.start();
+        let start = match TunedMeasure::of(self.collective) {
+            _ if bytes == 0 => 0..=0,
+            TunedMeasure::BytesTimesRanks => {
+                (bytes - 1).checked_mul(ranks)? + 1..=bytes.checked_mul(ranks)?
+            }
+            TunedMeasure::BytesPerRank => {
+                if !bytes.is_multiple_of(ranks) {
+                    self.note(
+                        pieces,
+                        "Open MPI compares the bytes divided by the ranks, so this bound is rounded up",
+                    );
+                }
+                bytes.div_ceil(ranks)..=bytes.div_ceil(ranks)
+            }
+            _ => bytes..=bytes,
+        };
+        (*start.end() <= i64::MAX as usize).then_some(start)
+    }
+
+    /// The algorithms that will do for a piece.
+    fn tuned(&mut self, piece: &Piece, ranks: usize) -> Vec<Tuned> {
+        let Choice::Use { algorithm, parameters } = piece.decision.choice else {
+            return vec![ignored(self.collective)];
+        };
+        let key = (ranks, algorithm.name, parameters);
+        if let Some(found) = self.known.get(&key) {
+            return found.clone();
+        }
+        let mut found = self.look_up(piece.decision.choice, ranks);
+        if found.is_empty() {
+            let message = format!(
+                "`{}`, with these parameters, is not in Open MPI, which decides these calls itself",
+                algorithm.name
+            );
+            self.note(std::slice::from_ref(piece), &message);
+            found.push(ignored(self.collective));
+        } else {
+            self.known.insert(key, found.clone());
+        }
+        found
+    }
+
+    /// The algorithms that, read by us, come to this choice.
+    fn look_up(&self, choice: Choice, ranks: usize) -> Vec<Tuned> {
+        let value = |parameter| choice.parameters().get(parameter).unwrap_or(0);
+        let radix = radix_on(choice, ranks);
+        let requests = if self.series == Series::Six { value(Parameter::Window) } else { 0 };
+        let of_series = |one: &&TunedAlgorithm| one.is_in_4_1 || self.series == Series::Six;
+        let candidates = algorithms(self.collective).iter().skip(1).filter(of_series);
+        let found = candidates.filter(|one| !one.ours.is_empty()).filter_map(|algorithm| {
+            let fan = match algorithm.fan {
+                Fan::Radix if self.series == Series::Six => radix,
+                Fan::Chains => 1,
+                _ => 0,
+            };
+            let segment = if algorithm.ours.contains("segment") { value(Parameter::Segment) } else { 0 };
+            let requests = if algorithm.ours.contains("window") { requests } else { 0 };
+            let read = algorithm.with_options(fan, segment, requests);
+            let rules = Rules::parse_line("the table", self.collective, &read).ok()?;
+            let theirs = rules.choose(&Call::new(self.collective, ranks, 0));
+            is_same(theirs, choice, ranks).then_some(Tuned { algorithm, fan, segment, requests })
+        });
+        found.collect()
+    }
+
+    /// Notes something, once, of the last rule that decides one of some pieces.
+    fn note(&mut self, pieces: &[Piece], message: &str) {
+        if let Some(origin) = pieces.iter().rev().find_map(|piece| piece.decision.origin.as_ref()) {
+            let note = Note { origin: origin.clone(), message: message.to_owned() };
+            if self.noted.insert(note.clone()) {
+                self.notes.push(note);
+            }
+        }
+    }
+}
+
+/// Whether two choices come to the same on so many ranks.
+pub fn is_same(one: Choice, other: Choice, ranks: usize) -> bool {
+    let key = |choice: Choice| {
+        let parameters = choice.parameters();
+        let [segment, window] =
+            [Parameter::Segment, Parameter::Window].map(|parameter| parameters.get(parameter));
+        (choice.algorithm().map(|algorithm| algorithm.name), radix_on(choice, ranks), segment, window)
+    };
+    key(one) == key(other)
+}
+
+/// The radix of a choice on so many ranks; 0 if it has none.
+fn radix_on(choice: Choice, ranks: usize) -> usize {
+    let has_radix =
+        choice.algorithm().is_some_and(|algorithm| algorithm.parameters.contains(&Parameter::Radix));
+    let radix = || choice.parameters().get(Parameter::Radix).unwrap_or_else(|| default_radix(ranks));
+    if has_radix { legal_radix(radix(), ranks) } else { 0 }
+}
+
+/// Steps that say what both say, if there are such.
+fn common(ones: &[Step], others: &[Step]) -> Option<Vec<Step>> {
+    let both = ones.iter().zip(others).map(|(one, other)| {
+        let start = *one.start.start().max(other.start.start())..=*one.start.end().min(other.start.end());
+        let tuned: Vec<_> = one.tuned.iter().copied().filter(|tuned| other.tuned.contains(tuned)).collect();
+        (!tuned.is_empty() && !start.is_empty()).then_some(Step { start, tuned })
+    });
+    if ones.len() == others.len() { both.collect() } else { None }
+}

@@ -1,0 +1,81 @@
+//! Rules as a file of our own.
+
+use super::super::condition::{Condition, Quantity};
+use super::super::entry::{ALGORITHM, BELOW};
+use super::super::ranges::Ranges;
+use super::super::{Rule, Rules};
+use crate::algorithms::{Collective, Parameter};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+pub fn write(rules: &Rules) -> String {
+    let mut text = String::new();
+    for note in rules.notes() {
+        line(&mut text, format_args!("# {}", on_one_line(&note.to_string())));
+    }
+    if let Some(priority) = rules.priority() {
+        line(&mut text, format_args!("priority = {priority}"));
+    }
+    for collective in Collective::ALL {
+        for rule in rules.of(collective) {
+            line(&mut text, format_args!("\n# {}", on_one_line(&rule.origin.to_string())));
+            line(&mut text, format_args!("[[{}]]", collective.name()));
+            write_rule(&mut text, rule);
+        }
+    }
+    text.trim_start().to_owned()
+}
+
+fn line(text: &mut String, content: std::fmt::Arguments) {
+    writeln!(text, "{content}").expect("a text takes everything");
+}
+
+fn on_one_line(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
+}
+
+fn write_rule(text: &mut String, rule: &Rule) {
+    for (key, value) in conditions(&rule.conditions) {
+        line(text, format_args!("{key} = {value}"));
+    }
+    let name = rule.choice.algorithm().map_or(BELOW, |algorithm| algorithm.name);
+    line(text, format_args!("{ALGORITHM} = \"{name}\""));
+    for parameter in Parameter::ALL {
+        if let Some(value) = rule.choice.parameters().get(parameter) {
+            line(text, format_args!("{} = {value}", parameter.name()));
+        }
+    }
+}
+
+/// Keys and values. What several conditions ask of one thing becomes one.
+fn conditions(conditions: &[Condition]) -> Vec<(&'static str, String)> {
+    let mut quantities = BTreeMap::new();
+    let mut properties = BTreeMap::new();
+    let mut expressions = Vec::new();
+    for condition in conditions {
+        match condition {
+            Condition::Quantity(quantity, wanted) => {
+                let all = quantities.entry(*quantity as usize).or_insert_with(|| wanted.clone());
+                *all = all.intersection(wanted);
+            }
+            Condition::Property(property, wanted) => {
+                properties.insert(*property as usize, (property.name(), wanted.to_string()));
+            }
+            Condition::When(expression) => expressions.push(on_one_line(&expression.to_string())),
+        }
+    }
+    let of_quantity = |(quantity, wanted): (usize, Ranges)| {
+        let wanted = wanted.to_string();
+        let is_number = wanted.bytes().all(|byte| byte.is_ascii_digit()) && wanted.parse::<i64>().is_ok();
+        (Quantity::ALL[quantity].name(), if is_number { wanted } else { format!("\"{wanted}\"") })
+    };
+    let mut all: Vec<_> = quantities.into_iter().map(of_quantity).collect();
+    all.extend(properties.into_values());
+    expressions.dedup();
+    match &expressions[..] {
+        [] => {}
+        [only] => all.push((Condition::WHEN, format!("\"{only}\""))),
+        several => all.push((Condition::WHEN, format!("\"({})\"", several.join(") and (")))),
+    }
+    all
+}
