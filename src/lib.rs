@@ -13,4 +13,5 @@ mod random;
 pub mod report;
 pub mod schedule;
 pub mod selection;
+pub mod text;
 pub mod verify;

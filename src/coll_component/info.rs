@@ -5,7 +5,7 @@ use super::parameters::{self, AUTOMATIC};
 use super::rules::Collected;
 use crate::algorithms::{Algorithm, Collective};
 use crate::selection::Rules;
-use crate::selection::nearest::unknown;
+use crate::text::nearest::unknown;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
 use std::ptr;

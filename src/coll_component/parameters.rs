@@ -3,7 +3,7 @@
 use super::bindings::rustcoll_parameter;
 use crate::algorithms::{Algorithm, Collective, Parameter};
 use crate::selection::Parameters;
-use crate::selection::nearest::nearest;
+use crate::text::nearest::nearest;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr;
 use std::sync::LazyLock;

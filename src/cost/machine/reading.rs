@@ -1,15 +1,16 @@
 //! Machines as they are written down: a small TOML file.
 
 use super::{Link, Machine, Port, Processor, units};
-use crate::selection::error::{Fault, Source};
-use crate::selection::nearest::unknown;
-use crate::selection::{LONGEST_TEXT, RuleErrors, quantity};
+use crate::text::error::{Fault, Source};
+use crate::text::nearest::unknown;
+use crate::text::{TextErrors, content, file_content, quantity, tables};
 use std::ops::Range;
+use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// All that is wrong with the text of a machine, in its order; never empty.
-pub type MachineErrors = RuleErrors;
+pub type MachineErrors = TextErrors;
 
 type Value<'text> = Spanned<DeValue<'text>>;
 
@@ -55,19 +56,19 @@ pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 impl Machine {
+    /// Reads a file. Fails if it cannot be read, and as [`Machine::read`] does.
+    pub fn load(path: &Path) -> Result<Machine, MachineErrors> {
+        Machine::read(&path.display().to_string(), &file_content(path)?)
+    }
+
     /// Reads the content of a file; its name is for messages. Fails if it is no text, and as [`Machine::parse`] does.
     pub fn read(name: &str, content: &[u8]) -> Result<Machine, MachineErrors> {
-        match std::str::from_utf8(content) {
-            Ok(text) if !text.contains('\0') => Machine::parse(name, text),
-            _ => Err(refusal(name, "this is not text".into())),
-        }
+        Machine::parse(name, content::text(name, content)?)
     }
 
     /// Reads the text of a file; its name is for messages. Fails with all that is wrong.
     pub fn parse(name: &str, text: &str) -> Result<Machine, MachineErrors> {
-        if text.len() > LONGEST_TEXT {
-            return Err(refusal(name, format!("this is longer than {LONGEST_TEXT} bytes")));
-        }
+        content::check_length(name, text)?;
         let mut faults = Vec::new();
         match machine(text, &mut faults) {
             Some(machine) if faults.is_empty() => Ok(machine),
@@ -76,21 +77,9 @@ impl Machine {
     }
 }
 
-/// What is wrong with a whole text.
-fn refusal(name: &str, message: String) -> MachineErrors {
-    Source::new(name, "").errors(vec![Fault { place: 0..0, message }])
-}
-
 /// Reads on after a fault, to find the others.
 fn machine(text: &str, faults: &mut Vec<Fault>) -> Option<Machine> {
-    let (file, errors) = DeTable::parse_recoverable(text);
-    if !errors.is_empty() {
-        faults.extend(errors.into_iter().map(|error| Fault {
-            place: error.span().unwrap_or(text.len()..text.len()),
-            message: error.message().to_owned(),
-        }));
-        return None;
-    }
+    let file = tables::read(text, faults)?;
     let mut machine = Table::new("a machine", 0..0, file.get_ref(), &OF_MACHINE, faults);
     let ranks_per_node = machine.optional(RANKS_PER_NODE, positive).unwrap_or(1);
     machine.optional(PLACEMENT, placement);
@@ -234,7 +223,7 @@ impl<'reader> Table<'reader> {
 mod tests {
     use super::*;
     use crate::random::{Random, mutate};
-    use crate::selection::RuleError;
+    use crate::text::{LONGEST_TEXT, TextError};
 
     const BETWEEN_NODES: &str = "[between]\nlatency = \"1.1ms\"\nbandwidth = \"8Mbit/s\"\n";
 
@@ -341,7 +330,7 @@ mod tests {
             let read = Machine::read("file", &text);
             seen[usize::from(read.is_ok())] += 1;
             let faults = read.err().into_iter().flat_map(|errors| errors.0);
-            for RuleError { origin, .. } in faults {
+            for TextError { origin, .. } in faults {
                 assert!(origin.line > 0 && origin.column > 0);
             }
         }

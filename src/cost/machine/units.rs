@@ -1,6 +1,6 @@
 //! Times and bandwidths with their units.
 
-use crate::selection::error::shortened;
+use crate::text::error::shortened;
 
 /// Units of time in seconds.
 const TIMES: [(&str, f64); 5] = [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
