@@ -208,13 +208,13 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     (void) enable_mpi_threads;
     const char *parameter, *legal, *nearest, *unknown = rustcoll_unknown_parameter(&nearest);
     int is_refused = rustcoll_refused_parameter(&parameter, &legal);
-    /* A job that has not asked for the component shall not hear of it. */
-    int is_quiet = !is_asked_for() && !rustcoll_gives_rules();
+    /* A job that has not asked for the component shall not hear of it, nor one that does not want it. */
+    int is_quiet = is_sent_away() || (!is_asked_for() && !rustcoll_gives_rules());
     int is_first_on_node = 0 == opal_process_info.my_local_rank;
     if (!is_built_for_this_release(is_quiet)) {
         return OMPI_ERR_NOT_SUPPORTED;
     }
-    if (is_quiet && (is_refused || NULL != unknown)) {
+    if (is_sent_away() || (is_quiet && (is_refused || NULL != unknown))) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
     if (is_refused) {
@@ -225,7 +225,7 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     }
     int is_first_of_job = 0 == OPAL_PROC_MY_NAME.vpid;
     rustcoll_start(rustcoll_verbosity(), is_first_on_node, is_first_of_job);
-    if (is_first_of_job && rustcoll_gives_rules() && !is_asked_for() && !is_sent_away()) {
+    if (is_first_of_job && rustcoll_gives_rules() && !is_asked_for()) {
         rustcoll_show("unused-rules");
     }
     return OMPI_SUCCESS;

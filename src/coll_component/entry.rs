@@ -4,10 +4,10 @@
 use super::bindings::*;
 use super::communicator::{Admission, Communicator};
 use super::operation::Operation;
-use super::parameters::Reported;
+use super::settings::Reported;
 use super::watch::Quantity;
 use super::work::Group;
-use super::{agreement, logging, operation, parameters, priority, rules, watch};
+use super::{agreement, logging, operation, parameters, priority, rules, settings, watch};
 use crate::algorithms::Collective;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -75,7 +75,7 @@ extern "C" fn rustcoll_gives_rules() -> c_int {
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_start(verbosity: c_int, is_first_on_node: c_int, is_first_of_job: c_int) {
     guarded((), || {
-        logging::start(verbosity, parameters::reported() == Reported::Calls);
+        logging::start(verbosity, settings::reported() == Reported::Calls);
         rules::announce(is_first_on_node != 0, is_first_of_job != 0);
         watch::start(is_first_of_job != 0);
     });

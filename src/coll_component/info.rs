@@ -1,8 +1,9 @@
 //! What the info keys ask for that a communicator was created with. They go before all that holds for the whole job.
 
 use super::bindings::rustcoll_shim_info;
-use super::parameters::{self, AUTOMATIC};
-use super::rules::Collected;
+use super::rules::{self, Collected};
+use super::settings::{self, AUTOMATIC};
+use super::work::Group;
 use crate::algorithms::{Algorithm, Collective};
 use crate::selection::Rules;
 use crate::text::nearest::unknown;
@@ -78,17 +79,27 @@ impl Key {
         };
         match name {
             RULES => Some(Key::Files),
-            _ => of(parameters::line_name)
+            _ => of(settings::line_name)
                 .map(Key::Line)
-                .or_else(|| of(parameters::algorithm_name).map(Key::Algorithm)),
+                .or_else(|| of(settings::algorithm_name).map(Key::Algorithm)),
         }
     }
 
     fn names() -> impl Iterator<Item = String> {
-        let of_collectives = Collective::ALL.into_iter().flat_map(|collective| {
-            [parameters::line_name(collective), parameters::algorithm_name(collective)]
-        });
+        let of_collectives = Collective::ALL
+            .into_iter()
+            .flat_map(|collective| [settings::line_name(collective), settings::algorithm_name(collective)]);
         [RULES.to_owned()].into_iter().chain(of_collectives)
+    }
+}
+
+/// Tells what is wrong with the keys of a communicator of that name, and ends the job if it is to be strict.
+pub fn report(faults: &[String], name: &str, group: Group) {
+    if !faults.is_empty() && settings::rules_are_strict() {
+        rules::refuse(faults, group.rank == 0);
+    }
+    if group.rank == 0 {
+        faults.iter().for_each(|fault| log::warn!("{name}: left out: {fault}"));
     }
 }
 
@@ -156,7 +167,7 @@ mod tests {
                 "info key rustcoll_allreduce_algorithm: unknown allreduce algorithm `rinq`; the nearest known one is `ring`",
                 "unknown info key `rustcoll_bcast_rule`; the nearest known one is `rustcoll_bcast_rules`",
                 "info key rustcoll_bcast_rules:1:4: unknown bcast algorithm `chian`; the nearest known one is `chain`",
-                "/nowhere:1:1: cannot be read: No such file or directory (os error 2)",
+                "/nowhere: cannot be read: No such file or directory (os error 2)",
             ]
         );
         assert_eq!(info.forced(Collective::Scan).unwrap().unwrap().name, "linear");

@@ -3,8 +3,8 @@
 
 use super::arguments::Arguments;
 use super::bindings::*;
-use super::communicator::Planned;
-use super::parameters::Values;
+use super::planning::Planned;
+use super::settings::Values;
 use super::work::Wrapping;
 use std::ffi::c_void;
 

@@ -2,8 +2,12 @@
 //! launcher knows them, which need not be so at every rank. For all to come to the same map they tell each other, once for
 //! each communicator that needs it.
 
+use super::arguments::Arguments;
 use super::bindings::*;
 use super::hash::hash;
+use crate::algorithms::Problem;
+use crate::engine::Plan;
+use crate::engine::call::bind;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -21,6 +25,17 @@ pub fn identity() -> u64 {
         CStr::from_ptr(name.as_ptr())
     };
     hash(name.to_bytes())
+}
+
+/// How all ranks come to know the identities of all: a plan and its arguments. Each has entered its own.
+pub fn exchange(identities: &mut [u64], rank: usize) -> (Plan, Arguments) {
+    let arguments = Arguments::allgather(identities.as_mut_ptr().cast(), size_of::<u64>());
+    let Arguments { collective, ref send, ref recv, .. } = arguments;
+    let bruck = collective.algorithm("bruck").expect("it is registered");
+    let problem = Problem { in_place: true, radix: 2, ..Problem::new(identities.len()) };
+    let schedule = (bruck.schedule)(&problem, rank);
+    let binding = bind(collective, rank, schedule.blocks, &send.counts, &recv.counts);
+    (Plan::new(&schedule, &binding), arguments)
 }
 
 /// The ranks' nodes.

@@ -3,8 +3,8 @@
 use super::arguments::Arguments;
 use super::bindings::*;
 use super::channel::Channel;
-use super::communicator::Program;
 use super::exchanging::Exchanging;
+use super::planning::Program;
 use super::pml::Error;
 use super::watch::{self, Subject};
 use super::work::{Work, Wrapping};

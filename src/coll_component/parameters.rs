@@ -1,217 +1,16 @@
-//! The parameters that Open MPI registers, derived from the registry; their current values.
+//! The parameters that Open MPI registers, derived from the registry.
 
 use super::bindings::rustcoll_parameter;
-use crate::algorithms::{Algorithm, Collective, Parameter};
-use crate::selection::Parameters;
+use super::settings::*;
+use crate::algorithms::{Collective, Parameter};
 use crate::text::nearest::nearest;
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CString, c_char, c_int};
 use std::ptr;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering::Relaxed};
-
-/// How the full names of this component's parameters begin.
-pub const PREFIX: &str = "coll_rustcoll_";
-
-/// What an algorithm parameter says when rules decide.
-pub const AUTOMATIC: &str = "auto";
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 /// What a performance variable says when the component below served the last call, or there was none.
 const BELOW: &str = "below";
-
-/// The parameters and variables of one collective. Numbers of algorithms count from 1 in the order of the registry.
-pub struct Settings {
-    algorithm: AtomicI32,
-    radix: AtomicI32,
-    segment: AtomicI32,
-    window: AtomicI32,
-    rules: Text,
-    ran: AtomicI32,
-}
-
-/// A text that the user sets before the job starts; Open MPI keeps it.
-struct Text(AtomicPtr<c_char>);
-
-impl Text {
-    const fn new() -> Text {
-        Text(AtomicPtr::new(ptr::null_mut()))
-    }
-
-    /// The text, unless it is empty.
-    fn value(&self) -> Option<String> {
-        let text = self.0.load(Relaxed);
-        // SAFETY: the pointer is NULL or a C string that Open MPI keeps as long as the component is open, for nobody may
-        // change the parameter.
-        let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })?;
-        Some(text.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
-    }
-}
-
-/// A collective's parameter values at one moment; 0 is the default word of each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Values {
-    algorithm: i32,
-    radix: i32,
-    segment: i32,
-    window: i32,
-    reproducible: i32,
-    scratch_limit: i32,
-}
-
-/// Whether results must be reproducible, of all collectives: a number of [`SWITCH`].
-static REPRODUCIBLE: AtomicI32 = AtomicI32::new(0);
-
-/// The most temporary memory that a collective may take, in KiB; 0: any.
-static SCRATCH_LIMIT: AtomicI32 = AtomicI32::new(0);
-
-/// How much temporary memory a communicator keeps between its calls, in KiB.
-static SCRATCH_KEPT: AtomicI32 = AtomicI32::new(64 << 10);
-
-/// Whether a job with faulty rules ends: a number of [`SWITCH`].
-static RULES_STRICT: AtomicI32 = AtomicI32::new(0);
-
-/// What is reported: a number of [`Reported::WORDS`].
-static REPORT: AtomicI32 = AtomicI32::new(0);
-
-/// What the user is told of the calls that a job made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reported {
-    /// Nothing.
-    Nothing,
-    /// A table when MPI ends.
-    Summary,
-    /// The same, and each call.
-    Calls,
-}
-
-impl Reported {
-    const WORDS: [&str; 3] = ["none", "summary", "calls"];
-}
-
-/// What the user wants to be told.
-pub fn reported() -> Reported {
-    match REPORT.load(Relaxed) {
-        1 => Reported::Summary,
-        2 => Reported::Calls,
-        _ => Reported::Nothing,
-    }
-}
-
-/// The rule files.
-static RULES_FILE: Text = Text::new();
-
-/// The same by the name that users of other components know.
-static DYNAMIC_RULES_FILENAME: Text = Text::new();
-
-/// The names of both.
-const RULES_FILES: [&str; 2] = ["rules_file", "dynamic_rules_filename"];
-
-/// What a parameter says that is off or on.
-const SWITCH: [&str; 2] = ["off", "on"];
-
-static SETTINGS: [Settings; Collective::ALL.len()] = [const { Settings::new() }; Collective::ALL.len()];
-
-impl Settings {
-    const fn new() -> Self {
-        let [algorithm, radix, segment, window, ran] = [const { AtomicI32::new(0) }; 5];
-        Settings { algorithm, radix, segment, window, rules: Text::new(), ran }
-    }
-
-    /// The settings of all collectives.
-    pub const ALL: &[Settings; Collective::ALL.len()] = &SETTINGS;
-
-    /// The settings of a collective.
-    pub fn of(collective: Collective) -> &'static Settings {
-        &SETTINGS[collective as usize]
-    }
-
-    /// The values now; a tool may change them between calls.
-    pub fn values(&self) -> Values {
-        let value = |setting: &AtomicI32| setting.load(Relaxed);
-        Values {
-            algorithm: value(&self.algorithm),
-            radix: value(&self.radix),
-            segment: value(&self.segment),
-            window: value(&self.window),
-            reproducible: value(&REPRODUCIBLE),
-            scratch_limit: value(&SCRATCH_LIMIT),
-        }
-    }
-
-    /// The rules that the user gives in a line.
-    pub fn rules(&self) -> Option<String> {
-        self.rules.value()
-    }
-
-    /// Notes which algorithm served a call: its number, or 0 for the component below.
-    pub fn note_ran(&self, number: i32) {
-        self.ran.store(number, Relaxed);
-    }
-}
-
-impl Values {
-    /// The algorithm that the user forces.
-    pub fn forced(self, collective: Collective) -> Option<&'static Algorithm> {
-        let index = usize::try_from(self.algorithm).ok()?.checked_sub(1)?;
-        collective.algorithms().nth(index)
-    }
-
-    /// Whether results must be reproducible.
-    pub fn reproducible(self) -> bool {
-        self.reproducible != 0
-    }
-
-    /// The most bytes of temporary memory that a collective may take.
-    pub fn scratch_limit(self) -> usize {
-        if self.scratch_limit == 0 { usize::MAX } else { kibibytes(self.scratch_limit) }
-    }
-
-    /// The parameters of algorithms that the user sets.
-    pub fn parameters(self) -> Parameters {
-        let mut parameters = Parameters::default();
-        for parameter in Parameter::ALL {
-            let value = match parameter {
-                Parameter::Radix => self.radix,
-                Parameter::Segment => self.segment,
-                Parameter::Window => self.window,
-            };
-            parameters.set(parameter, usize::try_from(value).ok().filter(|&value| value > 0));
-        }
-        parameters
-    }
-}
-
-/// Whether a job with faulty rules ends.
-pub fn rules_are_strict() -> bool {
-    RULES_STRICT.load(Relaxed) != 0
-}
-
-/// The rule files that the user names, with the parameters that name them.
-pub fn rule_files() -> [(String, Option<String>); 2] {
-    let [one, other] = RULES_FILES.map(|name| format!("{PREFIX}{name}"));
-    [(one, RULES_FILE.value()), (other, DYNAMIC_RULES_FILENAME.value())]
-}
-
-/// How many bytes of temporary memory a communicator keeps between its calls.
-#[inline]
-pub fn scratch_kept() -> usize {
-    kibibytes(SCRATCH_KEPT.load(Relaxed))
-}
-
-fn kibibytes(number: i32) -> usize {
-    (number as usize) << 10
-}
-
-/// The number by which parameters and variables know an algorithm.
-pub fn number(algorithm: &Algorithm) -> i32 {
-    let position = algorithm.collective.algorithms().position(|other| ptr::eq(other, algorithm));
-    position.map_or(0, |position| position as i32 + 1)
-}
-
-/// The name behind such a number.
-pub fn word(collective: Collective, number: i32) -> &'static str {
-    let values = Values { algorithm: number, ..Values::default() };
-    values.forced(collective).map_or("the component below", |algorithm| algorithm.name)
-}
 
 /// A list of words for C.
 struct Words {
@@ -409,16 +208,6 @@ fn line_parameter(collective: Collective) -> Registered {
     text_parameter(&line_name(collective), &description, &Settings::of(collective).rules)
 }
 
-/// The name of the parameter that holds a collective's rules in a line.
-pub fn line_name(collective: Collective) -> String {
-    format!("{}_rules", collective.name())
-}
-
-/// The name of the parameter that forces an algorithm.
-pub fn algorithm_name(collective: Collective) -> String {
-    format!("{}_algorithm", collective.name())
-}
-
 fn algorithm_parameter(collective: Collective) -> Registered {
     let (name, settings) = (collective.name(), Settings::of(collective));
     let words = |first| {
@@ -527,16 +316,6 @@ mod tests {
         }
         for name in ["scratch_limit", "scratch_kept", "report", "rules_strict"] {
             assert!(!shared(name), "{name}");
-        }
-    }
-
-    #[test]
-    fn numbers_find_their_algorithm() {
-        for collective in Collective::ALL {
-            for algorithm in collective.algorithms() {
-                let values = Values { algorithm: number(algorithm), ..Values::default() };
-                assert!(ptr::eq(values.forced(collective).unwrap(), algorithm));
-            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The rules of a job: those that the user gives in lines and files, then the built-in ones.
 
 use super::bindings::{rustcoll_shim_leave_out_rules, rustcoll_shim_refuse_rules};
-use super::parameters::{self, PREFIX, Settings};
+use super::settings::{self, PREFIX, Settings};
 use crate::algorithms::Collective;
 use crate::selection::{self, RuleErrors, Rules};
 use std::ffi::{CString, c_int};
@@ -36,11 +36,11 @@ pub fn of_job() -> &'static Collected {
         let mut given = Collected::default();
         for collective in Collective::ALL {
             if let Some(line) = Settings::of(collective).rules() {
-                let name = format!("{PREFIX}{}", parameters::line_name(collective));
+                let name = format!("{PREFIX}{}", settings::line_name(collective));
                 given.add_line(&name, collective, &line);
             }
         }
-        given.add_files_of(parameters::rule_files());
+        given.add_files_of(settings::rule_files());
         given.rules = given.rules.followed_by(Rules::built_in());
         given
     });
@@ -56,7 +56,7 @@ pub fn are_given() -> bool {
 /// Tells once for a job what is wrong with its rules, and ends it if it is to be strict.
 pub fn announce(is_first_on_node: bool, is_first_of_job: bool) {
     let Collected { faults, rules, .. } = of_job();
-    if !faults.is_empty() && parameters::rules_are_strict() {
+    if !faults.is_empty() && settings::rules_are_strict() {
         refuse(faults, is_first_on_node);
     } else if !faults.is_empty() && is_first_of_job {
         // SAFETY: the pointer is a C string that outlives the call.
@@ -157,7 +157,7 @@ mod tests {
         let places: Vec<_> = given.faults.iter().map(|fault| fault.split(": ").next().unwrap()).collect();
         assert_eq!(
             places,
-            ["faulty:1:17", "/nowhere/two.toml:1:1", "files", "/nowhere/one.toml:1:1"],
+            ["faulty:1:17", "/nowhere/two.toml", "files", "/nowhere/one.toml"],
             "{:?}",
             given.faults
         );
@@ -175,7 +175,7 @@ mod tests {
         };
         assert_eq!(faults(lists(None, None)), [""; 0]);
         assert_eq!(faults(lists(Some("/nowhere"), Some("/nowhere"))).len(), 1);
-        assert!(faults(lists(None, Some("/nowhere")))[0].starts_with("/nowhere:1:1: cannot be read"));
+        assert!(faults(lists(None, Some("/nowhere")))[0].starts_with("/nowhere: cannot be read"));
         let expected = "one and other mean the same, but are `/nowhere` and `/x`; give one of them";
         assert_eq!(faults(lists(Some("/nowhere"), Some("/x"))), [expected]);
     }

@@ -1,18 +1,18 @@
 //! Which algorithm serves a call on a communicator, and its schedules.
 
+use super::decision::Decided;
 use super::info::Info;
 use super::nodes::Nodes;
-use super::parameters::{Values, number};
 use super::rules;
+use super::settings::{Values, number};
 use super::work::Group;
 use crate::algorithms::{
     Algorithm, Collective, Graph, Parameter, Problem, Reason, Requirement, default_radix, legal_radix,
 };
 use crate::schedule::Schedule;
-use crate::selection::{BUILT_IN_NAME, Call, Choice, Origin, Parameters, Table};
+use crate::selection::{Call, Choice, Parameters, Table};
 use std::collections::HashSet;
 use std::ffi::c_int;
-use std::fmt;
 use std::ptr;
 use std::sync::Arc;
 
@@ -48,11 +48,12 @@ struct Tables {
 }
 
 /// What the form of a call allows.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Form {
     /// Whether there is a component below for it.
     pub has_below: bool,
-    /// Whether the ranks can tell each other something before they serve it.
+    /// Whether it blocks. Nothing else knows the ranks' nodes: Open MPI makes calls of its own that do not, when it
+    /// duplicates a communicator, and these meet the exchange of nodes on some ranks before and on others after it.
     pub is_blocking: bool,
 }
 
@@ -67,8 +68,6 @@ struct Known {
 pub struct Chosen<'a> {
     /// Who decided it.
     pub decided: Decided,
-    /// Whether it may be decided otherwise once the ranks' nodes are known.
-    pub lacks_nodes: bool,
     /// `None`: the component below serves it.
     pub served: Option<Served<'a>>,
 }
@@ -83,51 +82,6 @@ pub struct Served<'a> {
     pub shown: String,
     /// Its schedule.
     pub schedule: &'a Arc<Schedule>,
-}
-
-/// Who decided how a call is served.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decided {
-    /// A parameter that forces an algorithm, also if that cannot serve the call.
-    Parameter,
-    /// The same by an info key of the communicator.
-    Info,
-    /// The rule that stands there.
-    Rule(Origin),
-    /// No rule matches.
-    NoRule,
-    /// What was decided is the component below, but it must not serve the call, or there is none.
-    NoneBelow,
-    /// The call moves no data.
-    NothingToDo,
-}
-
-impl Decided {
-    fn is_forced(&self) -> bool {
-        matches!(self, Decided::Parameter | Decided::Info)
-    }
-
-    /// In short, for a table: of a rule the file and line.
-    pub fn in_short(&self) -> String {
-        match self {
-            Decided::Rule(Origin { file, line, .. }) if &**file == BUILT_IN_NAME => format!("default:{line}"),
-            Decided::Rule(Origin { file, line, .. }) => format!("{file}:{line}"),
-            other => other.to_string(),
-        }
-    }
-}
-
-impl fmt::Display for Decided {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Decided::Parameter => formatter.write_str("forced"),
-            Decided::Info => formatter.write_str("forced by info key"),
-            Decided::Rule(origin) => write!(formatter, "{origin}"),
-            Decided::NoRule => formatter.write_str("no rule"),
-            Decided::NoneBelow => formatter.write_str("nothing below"),
-            Decided::NothingToDo => formatter.write_str("nothing to do"),
-        }
-    }
 }
 
 impl Schedules {
@@ -149,22 +103,21 @@ impl Schedules {
         form: Form,
         graph: Graph,
     ) -> Option<Chosen<'_>> {
-        let (choice, decided) = self.choice(call, values, form.has_below);
-        let lacks_nodes = self.nodes.is_none() && self.needs_nodes(call, choice, &decided);
-        if lacks_nodes && form.is_blocking {
+        let (choice, decided) = self.choice(call, values, form);
+        if form.is_blocking && self.nodes.is_none() && self.needs_nodes(call, choice, &decided) {
             return None;
         }
         let served = match choice {
             Choice::Below => None,
             Choice::Use { algorithm, parameters } => {
-                let mut problem = self.problem(call, algorithm, parameters);
+                let mut problem = self.problem(call, algorithm, parameters, form);
                 (problem.in_place, problem.root, problem.graph) = (in_place, root, graph);
                 let number = number(algorithm);
                 let shown = describe(algorithm, &problem);
                 Some(Served { algorithm, number, shown, schedule: self.schedule(algorithm, problem) })
             }
         };
-        Some(Chosen { decided, lacks_nodes, served })
+        Some(Chosen { decided, served })
     }
 
     /// Whether the choice, or what was chosen, depends on the ranks' nodes; the same on all ranks.
@@ -176,21 +129,26 @@ impl Schedules {
         (can_be_known && is_asked) || choice.algorithm().is_some_and(Algorithm::takes_nodes)
     }
 
+    /// The ranks' nodes, as far as a call of some form may know them.
+    fn known_nodes(&self, form: Form) -> Option<&Nodes> {
+        self.nodes.as_ref().filter(|_| form.is_blocking)
+    }
+
     /// Notes each rank's node.
     pub fn note_nodes(&mut self, nodes: Nodes) {
         self.nodes = Some(nodes);
     }
 
     /// What is chosen, of what may be, and who chose it.
-    fn choice(&mut self, call: &Call, values: Values, has_below: bool) -> (Choice, Decided) {
-        let call = &match &self.nodes {
+    fn choice(&mut self, call: &Call, values: Values, form: Form) -> (Choice, Decided) {
+        let call = &match self.known_nodes(form) {
             Some(nodes) => {
                 Call { nodes: Some(nodes.number), ranks_per_node: Some(nodes.most_ranks), ..*call }
             }
             None => *call,
         };
         // Nobody knows how the component below reduces.
-        let may_pass_on = has_below && !call.reproducible;
+        let may_pass_on = form.has_below && !call.reproducible;
         let chosen = self
             .by_info(call, values, may_pass_on)
             .or_else(|| self.by_parameter(call, values, may_pass_on))
@@ -279,10 +237,10 @@ impl Schedules {
     }
 
     /// What the algorithm is asked.
-    fn problem(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters) -> Problem {
+    fn problem(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters, form: Form) -> Problem {
         let mut problem = Problem { remote: self.group.remote, ..Problem::new(self.group.all()) };
         if algorithm.takes_nodes() {
-            problem.nodes = self.nodes.as_ref().map(|nodes| nodes.of_ranks.clone()).unwrap_or_default();
+            problem.nodes = self.known_nodes(form).map(|nodes| nodes.of_ranks.clone()).unwrap_or_default();
         }
         for &parameter in algorithm.parameters {
             let wanted = parameters.get(parameter);

@@ -1,6 +1,6 @@
 //! What is told of calls that have ended: to the report, to the log, and to tools that count by MPI_T.
 
-use super::parameters::{Reported, reported};
+use super::settings::{Reported, reported};
 use crate::algorithms::Collective;
 use crate::report::{Kind, Report};
 use std::ffi::c_int;

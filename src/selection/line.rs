@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn faults_have_columns() {
         for (line, expected) in [
-            ("", "line:1:1: there are no rules"),
-            (" ; ", "line:1:1: there are no rules"),
+            ("", "line: there are no rules"),
+            (" ; ", "line: there are no rules"),
             ("ranks=3", "line:1:8: expected `->` and an algorithm"),
             ("ranks=3 ->", "line:1:11: expected `->` and an algorithm"),
             (

@@ -76,6 +76,11 @@ impl Ranges {
         self.0.iter()
     }
 
+    /// The numbers from which on others are, or are not, among them: where ranges begin, and where they have ended.
+    pub fn changes(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().flat_map(|range| [Some(*range.start()), range.end().checked_add(1)]).flatten()
+    }
+
     /// The smallest of them.
     pub fn first(&self) -> Option<usize> {
         self.0.first().map(|range| *range.start())

@@ -3,6 +3,7 @@
 use super::condition::{Condition, Quantity};
 use super::domain;
 use super::expression::Expression;
+use super::ranges::Ranges;
 use super::{Call, Choice, Rule, Rules};
 use crate::algorithms::Collective;
 use std::collections::{BTreeSet, HashSet};
@@ -79,9 +80,7 @@ impl Table {
                 Condition::Quantity(Quantity::Bytes, wanted) => Some(wanted),
                 _ => None,
             });
-        let bounds = bounds.flat_map(|wanted| wanted.iter());
-        let mut starts: Vec<usize> =
-            bounds.flat_map(|range| [Some(*range.start()), range.end().checked_add(1)]).flatten().collect();
+        let mut starts: Vec<usize> = bounds.flat_map(Ranges::changes).collect();
         starts.push(0);
         starts.sort_unstable();
         starts.dedup();

@@ -1,6 +1,6 @@
 //! What a name leads to is read within bounds or refused.
 
-use super::error::{Fault, Source, TextErrors};
+use super::error::{Origin, TextError, TextErrors};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
@@ -56,7 +56,7 @@ pub fn check_length(name: &str, text: &str) -> Result<(), TextErrors> {
 
 /// What is wrong with a whole text.
 pub fn refusal(name: &str, message: String) -> TextErrors {
-    Source::new(name, "").errors(vec![Fault { place: 0..0, message }])
+    TextErrors(vec![TextError { origin: Origin::whole(name), text: String::new(), message }])
 }
 
 #[cfg(test)]
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn a_file_that_must_not_be_read_is_refused() {
         let error = io::Error::from_raw_os_error(13);
-        let expected = "secret.toml:1:1: cannot be read: Permission denied (os error 13)";
+        let expected = "secret.toml: cannot be read: Permission denied (os error 13)";
         assert_eq!(unreadable("secret.toml", &error).to_string(), expected);
     }
 }

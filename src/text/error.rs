@@ -9,15 +9,23 @@ use std::sync::Arc;
 pub struct Origin {
     /// The name of the file, or what else the text came from.
     pub file: Arc<str>,
-    /// Number of the line, from 1.
+    /// Number of the line, from 1; 0 stands for the text as a whole.
     pub line: usize,
     /// Number of the character in its line, from 1.
     pub column: usize,
 }
 
+impl Origin {
+    /// A text as a whole, which may not even be there.
+    pub fn whole(file: &str) -> Origin {
+        Origin { file: file.into(), line: 0, column: 0 }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "{}:{}:{}", self.file, self.line, self.column)
+        let Origin { file, line, column } = self;
+        if *line == 0 { formatter.write_str(file) } else { write!(formatter, "{file}:{line}:{column}") }
     }
 }
 

@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     for (int is_blocking = 0; is_blocking < 2; is_blocking++) {
         for (int root = 0; root < size; root++) {
             broadcast(root, 1, is_blocking);
-            /* Once more: by now the nodes are known, or the last call is repeated. */
+            /* Once more: the last call is repeated. */
             broadcast(root, 1, is_blocking);
             broadcast(root, 2, is_blocking);
         }

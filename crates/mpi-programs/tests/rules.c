@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     reduce(8, MPI_COMM_WORLD, MPI_SUM, 1);
     reduce(8, MPI_COMM_WORLD, MPI_SUM, 1);
     reduce(12, MPI_COMM_WORLD, own, 1);
-    reduce(16, MPI_COMM_WORLD, MPI_SUM, 0);
+    reduce(44, MPI_COMM_WORLD, MPI_SUM, 0);
 
     MPI_Info info = info_of(argc - 1, argv + 1);
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &with_info);

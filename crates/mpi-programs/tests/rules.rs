@@ -24,7 +24,7 @@ mod bytes {
     pub const NOT_BLOCKING: usize = 40;
     pub const FIRST: usize = 8;
     pub const OWN_OPERATOR: usize = 12;
-    pub const NOT_BLOCKING_AFTER_OTHERS: usize = 16;
+    pub const NOT_BLOCKING_AFTER_OTHERS: usize = 44;
 }
 
 /// What they are on communicators that are made with info keys, or from one that was.
@@ -193,7 +193,7 @@ fn unreadable() -> (String, Vec<String>) {
         ("/dev/zero".into(), "this is no regular file"),
     ];
     let names: Vec<&str> = cases.iter().map(|(name, _)| &**name).collect();
-    (names.join(","), cases.iter().map(|(name, message)| format!("{name}:1:1: {message}")).collect())
+    (names.join(","), cases.iter().map(|(name, message)| format!("{name}: {message}")).collect())
 }
 
 const WARNING: &str = "is left out as a whole";
@@ -284,8 +284,14 @@ fn a_job_without_the_component_hears_that_its_rules_are_not_used() {
     let without = (COMPONENTS, "^han");
     let job = right_with(&[without, (LINE, "-> linear")], &[]);
     job.assert(job.count(warning) == 1, "one warning expected");
-    let job = right_with(&[without, (LINE, "-> linear"), (PRIORITY, "off")], &[]);
-    job.assert(job.count(warning) == 0, "it is not wanted");
+}
+
+#[test]
+fn a_job_that_sends_the_component_away_hears_nothing_of_its_rules() {
+    for environment in [[(LINE, "-> linear"), (STRICT, "off")], [(FILES, "/nowhere"), (STRICT, "on")]] {
+        let job = right_with(&[environment[0], environment[1], (PRIORITY, "off")], &[]);
+        job.assert(!job.text.contains("rustcoll"), "the component spoke");
+    }
 }
 
 #[test]
@@ -295,10 +301,19 @@ fn rules_may_ask_for_nodes() {
         let job = right_with(&[(LINE, line), (RANKS_ON_NODE, ranks_on_node)], &[]);
         assert_eq!(decided(&job, bytes::FIRST).0, expected);
         assert_eq!(decided(&job, made::COPY).0, expected);
-        // A call that does not block knows no nodes before one that does.
+        // A call that does not block knows no nodes, be it before one that does or after.
         assert_eq!(decided(&job, bytes::NOT_BLOCKING).0, "linear");
-        assert_eq!(decided(&job, bytes::NOT_BLOCKING_AFTER_OTHERS).0, expected);
+        assert_eq!(decided(&job, bytes::NOT_BLOCKING_AFTER_OTHERS).0, "linear");
     }
+}
+
+/// Open MPI itself reduces without blocking meanwhile, not at the same time on all ranks.
+#[test]
+fn ranks_may_learn_their_nodes_while_a_communicator_is_duplicated() {
+    let mut command = mpirun(2);
+    let job = run(command.env(LINE, "nodes=1 -> ring; -> linear").arg(compiled("duplicating")), 60);
+    job.assert(job.success, "the program failed");
+    job.assert_contains("0 wrong");
 }
 
 #[test]

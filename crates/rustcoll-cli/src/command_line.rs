@@ -241,7 +241,7 @@ pub struct ExplainOptions {
     #[arg(long)]
     pub not_commutative: bool,
     /// Whether the operator is one of MPI's own; not known unless given
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "true or false")]
     pub predefined: Option<bool>,
     /// The result must be reproducible
     #[arg(long)]

@@ -240,7 +240,7 @@ fn files_that_cannot_be_read_are_named() {
         assert!(rustcoll(&explain).refused(1).contains(expected));
     }
     let endless = rustcoll_reading("rules check -", &"#".repeat(2 << 20)).wrong();
-    assert_eq!(endless, "the standard input:1:1: this is longer than 1048576 bytes\n");
+    assert_eq!(endless, "the standard input: this is longer than 1048576 bytes\n");
 }
 
 #[test]
@@ -305,12 +305,17 @@ fn rules_in_a_line_come_before_files() {
          coll_rustcoll_allreduce_rules:1:32: linear: matches\nlinear serves it\n"
     );
     for (option, expected) in [
-        ("--predefined", "recursive_doubling serves it"),
+        ("--predefined true", "recursive_doubling serves it"),
         ("--predefined=true", "recursive_doubling serves it"),
-        ("--predefined=false", "linear serves it"),
+        ("--predefined false", "linear serves it"),
     ] {
         assert_eq!(last_line(&rustcoll(&format!("{right} {option}")).right()), expected);
     }
+    let refused = rustcoll(&format!("{right} --predefined yes")).refused(2);
+    assert!(
+        refused.contains("invalid value 'yes'") && refused.contains("[possible values: true, false]"),
+        "{refused}"
+    );
     assert!(rustcoll(&wrong).refused(1).contains("unknown allreduce algorithm `reccursive_doubling`"));
 }
 
@@ -427,6 +432,10 @@ fn what_a_conversion_cannot_say_is_told() {
     assert_eq!(converted.code, Some(0));
     let expected = "selection-rules/t3e-atlas.toml:28:1: note: `binary_blocks`, with these parameters, is not in Open MPI";
     assert!(converted.errors.contains(expected), "{}", converted.errors);
+    let nothing =
+        rustcoll_reading("rules convert - --to tuned", "[[allreduce]]\nalgorithm = \"circulant\"\n")
+            .refused(1);
+    assert!(nothing.ends_with("rustcoll: that format can say nothing of these rules\n"), "{nothing}");
     let into_nowhere = rustcoll("rules convert --to native -o missing/folder/rules.toml").refused(1);
     assert!(into_nowhere.contains("missing/folder/rules.toml: cannot be written: "));
 }

@@ -2,7 +2,7 @@
 
 use super::super::error::shortened;
 use super::super::nearest::unknown;
-use super::{Fault, Format};
+use super::Fault;
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -20,12 +20,6 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_non_finite_numbers: false,
     allow_extended_string_escapes: false,
 };
-
-/// Which library's rules a text in JSON holds.
-pub fn format(text: &str) -> Format {
-    // MPICH's files have no such word.
-    if text.contains("\"collectives\"") { Format::OpenMpi } else { Format::Mpich }
-}
 
 /// The object that a text is; reports what else it is.
 pub fn object<'text>(text: &'text str, faults: &mut Vec<Fault>) -> Option<Object<'text>> {

@@ -10,6 +10,7 @@ mod pgmpi;
 mod tuned;
 pub(super) mod tuned_algorithms;
 mod tuned_rule;
+mod words;
 
 use super::condition::Condition;
 use super::entry::{ALGORITHM, BELOW, Entry, Item, Standing, Word, Written};
@@ -48,7 +49,8 @@ impl Format {
         let numbers = line.split('#').next().unwrap_or_default().split_whitespace();
         match line {
             _ if line.starts_with("MPI_") => Format::Pgmpi,
-            _ if line.starts_with(['{', '/']) => json::format(text),
+            _ if line.starts_with(['{', '/']) && open_mpi::is_its(text) => Format::OpenMpi,
+            _ if line.starts_with(['{', '/']) => Format::Mpich,
             _ if line.starts_with(tuned::VERSION) || numbers.clone().all(is_number) => Format::Tuned,
             _ => Format::Native,
         }
@@ -133,6 +135,21 @@ impl Conditions {
     }
 }
 
+/// The rules of a table, where `segment`, `radix` and `window` without a value end a rule, with values of these; 0 stands for
+/// none.
+fn with_options(rules: &str, radix: usize, segment: usize, window: usize) -> String {
+    let rules = rules.split("; ").map(|rule| match rule.rsplit_once(' ') {
+        Some((rule, "segment")) if segment == 0 => rule.to_owned(),
+        Some((rule, "segment")) => format!("{rule} segment={segment}"),
+        // Without a bound all are under way.
+        Some((rule, "window")) if window == 0 => rule.replace("linear_window", "spread_out"),
+        Some((rule, "window")) => format!("{rule} window={window}"),
+        Some((rule, "radix")) => format!("{rule} radix={}", radix.max(2)),
+        _ => rule.to_owned(),
+    });
+    rules.collect::<Vec<_>>().join("; ")
+}
+
 fn item(key: &str, value: impl Display, place: &Range<usize>) -> Item {
     let word = |text: String| Word { text, place: place.clone() };
     Item { key: word(key.to_owned()), values: vec![word(value.to_string())] }
@@ -162,6 +179,12 @@ impl Lists {
 /// A collective by the name that all libraries give it.
 fn collective_named(name: &str) -> Option<Collective> {
     Collective::ALL.into_iter().find(|collective| collective.name() == name)
+}
+
+/// A collective's name as it stands in those of MPI's functions.
+fn capitalised(collective: Collective) -> String {
+    let name = collective.name();
+    format!("{}{}", name[..1].to_ascii_uppercase(), &name[1..])
 }
 
 #[cfg(test)]
@@ -238,6 +261,7 @@ mod tests {
             ("1 0 1 2 x", Format::Native),
             ("{\"collectives\": {}}", Format::OpenMpi),
             ("// a\n{ \"$schema\": \"x\", \"collectives\": {}}", Format::OpenMpi),
+            ("{\"module\": \"tuned\", \"colectives\": {}}", Format::OpenMpi),
             ("{\"collective=bcast\": {}}", Format::Mpich),
             ("{\"comm_type=intra\": {}}", Format::Mpich),
             ("#\nMPI_Bcast\n4\n", Format::Pgmpi),

@@ -14,8 +14,9 @@
 
 use super::super::nearest::unknown;
 use super::super::quantity::number;
+use super::super::ranges::Ranges;
 use super::super::reading::MOST_RULES;
-use super::{Conditions, Entry, Fault, Lists, Standing, Written, collective_named};
+use super::{Conditions, Entry, Fault, Lists, Standing, Written, capitalised, collective_named, words};
 use crate::algorithms::Collective;
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
@@ -85,25 +86,10 @@ const COLLECTIVES: [Collective; 9] = [
 /// Reads a profile; what cannot be read is left out and reported.
 pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
     let mut lists = Lists::default();
-    let lines = text.split_inclusive('\n').scan(0, |next, line| {
-        let start = *next;
-        *next += line.len();
-        Some((start, line))
-    });
-    let lines = lines.map(|(start, line)| words(start, line)).filter(|words| !words.is_empty());
+    let lines = words::lines(text).filter(|words| !words.is_empty());
     let mut reader = Reader { text, lines: lines.collect(), next: 0, faults, notes: Vec::new() };
     reader.profile(&mut lists);
     Written { priority: None, lists: lists.0, notes: reader.notes }
-}
-
-/// The places of a line's words, up to a comment.
-fn words(start: usize, line: &str) -> Vec<Range<usize>> {
-    let line = line.split('#').next().unwrap_or_default();
-    let place = |word: &str| {
-        let place = start + (word.as_ptr() as usize - line.as_ptr() as usize);
-        place..place + word.len()
-    };
-    line.split_whitespace().map(place).collect()
 }
 
 /// An algorithm of PGMPITuneLib, and the rules that do the same.
@@ -155,15 +141,27 @@ impl Reader<'_> {
         let size = self.number(&ranks)?;
         let algorithms = self.algorithms(collective)?;
         let [count] = self.line("the number of ranges")?;
+        let mut entries = Vec::new();
+        let mut named = Vec::new();
         for _ in 0..self.number(&count)? {
             let range = self.range()?;
-            let entries = self.entries(&range, (size, &ranks), &algorithms);
+            let of_range = self.entries(&range, (size, &ranks), &algorithms);
+            named.push(range.bytes);
             // What is beyond is refused, and may be long.
-            if let Some(list) =
-                collective.map(|collective| lists.of(collective)).filter(|list| list.len() <= MOST_RULES)
-            {
-                list.extend(entries);
+            if entries.len() <= MOST_RULES {
+                entries.extend(of_range);
             }
+        }
+        // For what no range names PGMPITuneLib does as without it.
+        let mut conditions = Conditions::default();
+        conditions.add("ranks", size, &ranks);
+        let others = Ranges::new(named).complement();
+        if !others.is_empty() {
+            conditions.add("bytes", others, &ranks);
+            entries.push(conditions.below(&ranks, Standing::Implied));
+        }
+        if let Some(collective) = collective {
+            lists.of(collective).extend(entries);
         }
         if let Some(place) = self.lines.get(self.next).and_then(|line| line.first()).cloned() {
             self.fault(place.start..self.text.trim_end().len(), "nothing should follow the last range");
@@ -248,15 +246,14 @@ impl Reader<'_> {
 }
 
 fn mpi_name(collective: Collective) -> String {
-    let name = collective.name();
-    format!("MPI_{}{}", name[..1].to_ascii_uppercase(), &name[1..])
+    format!("MPI_{}", capitalised(collective))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{ALGORITHMS, COLLECTIVES};
     use crate::algorithms::Collective::*;
-    use crate::selection::{Call, Rules};
+    use crate::selection::{Call, Choice, Rules};
 
     const PROFILE: &str = "#\n# a profile\n#\nMPI_Allgather # collective\n4 # ranks\n2\n1 allgather_as_allreduce\n\
                            3 allgather_as_gather_bcast\n2 # ranges\n16 16 1\n1024 2048 3\n";
@@ -286,6 +283,9 @@ mod tests {
         assert_eq!(chosen(4, 1024)[1], "matches");
         assert_eq!(chosen(4, 2049)[1], "bytes=1024..2048 is not met: 2049");
         assert_eq!(chosen(5, 1024)[1], "ranks=4 is not met: 5");
+        // What no range names is left below, where PGMPITuneLib's default is.
+        assert_eq!((&chosen(4, 2049)[2][..], &chosen(5, 2049)[2][..]), ("matches", "ranks=4 is not met: 5"));
+        assert_eq!(rules.of(Allgather)[2].choice, Choice::Below);
         assert_eq!(rules.of(Allgather)[1].choice.algorithm().unwrap().name, "gather_bcast");
         let notes: Vec<_> = rules.notes().iter().map(|note| note.to_string()).collect();
         assert_eq!(

@@ -1,5 +1,6 @@
 //! The algorithms of Open MPI's tuned component, by collective and number, and what does the same here.
 
+use super::with_options;
 use crate::algorithms::Collective;
 
 /// An algorithm of the tuned component.
@@ -27,18 +28,14 @@ impl TunedAlgorithm {
         TunedAlgorithm { fan, ..self }
     }
 
+    /// Whether Open MPI 6 takes a text for it: a name in any case, or the number.
+    pub fn is_called(&self, text: &str) -> bool {
+        text.parse() == Ok(self.number) || self.names.iter().any(|name| name.eq_ignore_ascii_case(text))
+    }
+
     /// Our rules, with the values of the options; 0 stands for none.
     pub fn with_options(&self, fan: usize, segment: usize, requests: usize) -> String {
-        let rules = self.ours.split("; ").map(|rule| match rule.rsplit_once(' ') {
-            Some((rule, "segment")) if segment == 0 => rule.to_owned(),
-            Some((rule, "segment")) => format!("{rule} segment={segment}"),
-            // Without a bound all are under way.
-            Some((rule, "window")) if requests == 0 => rule.replace("linear_window", "spread_out"),
-            Some((rule, "window")) => format!("{rule} window={requests}"),
-            Some((rule, "radix")) => format!("{rule} radix={}", fan.max(2)),
-            _ => rule.to_owned(),
-        });
-        rules.collect::<Vec<_>>().join("; ")
+        with_options(self.ours, fan, segment, requests)
     }
 }
 

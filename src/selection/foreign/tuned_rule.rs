@@ -31,6 +31,15 @@ pub struct TunedRule {
     pub requests: Option<Number>,
 }
 
+/// Notes that the tuned component has no algorithms for a collective.
+pub fn left_to_others(collective: Collective, place: &Range<usize>) -> Fault {
+    let message = format!(
+        "Open MPI's tuned component leaves {} to others: these rules mean nothing",
+        collective.name()
+    );
+    Fault { place: place.clone(), message }
+}
+
 /// Notes that rules compare sizes that only Open MPI knows.
 pub fn no_measure(collective: Collective, place: &Range<usize>) -> Fault {
     let message = format!(

@@ -12,6 +12,8 @@ use super::{Note, Rules};
 pub struct Conversion {
     /// The file.
     pub text: String,
+    /// Whether nothing is in it that leads away from what the other library does by itself.
+    pub is_empty: bool,
     /// What it cannot say, by the rules that say it.
     pub notes: Vec<Note>,
 }
@@ -124,7 +126,8 @@ mod tests {
         let text = "4\n2 2\n8 2\n0 3 0 0\n4096 4 0 0\n16 1\n0 6 0 0\n3 1\n1 3\n0 3 0 0\n3000 1 0 0\n524288 2 0 0\n\
                     7 1\n1 2\n0 6 0 1024\n65536 3 0 8192\n0 1\n1 3\n0 2 0 0\n1000 3 0 0\n5000 5 0 0\n";
         let rules = parse(text);
-        let Conversion { text: written, notes } = rules.to_tuned(50);
+        let Conversion { text: written, notes, is_empty } = rules.to_tuned(50);
+        assert!(!is_empty);
         assert_eq!(notes, []);
         let numbers = |text: &str| -> Vec<String> {
             let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
@@ -147,7 +150,7 @@ mod tests {
              algorithm = \"linear\"\n[[allgatherv]]\nbytes = \"..1000\"\nalgorithm = \"ring\"\n[[alltoall]]\n\
              algorithm = \"linear_window\"\nwindow = 3\n",
         );
-        let Conversion { text, notes } = rules.to_tuned(4);
+        let Conversion { text, notes, .. } = rules.to_tuned(4);
         let notes: Vec<_> = notes.iter().map(|note| note.to_string()).collect();
         assert_eq!(
             notes,
@@ -166,5 +169,7 @@ mod tests {
         let six = rules.to_open_mpi(4);
         assert!(six.text.contains("\"alg\": \"linear_sync\", \"reqs\": 3"), "{}", six.text);
         assert_eq!(rules.of(Alltoall).len(), 1);
+        let nothing = parse("[[allreduce]]\nalgorithm = \"circulant\"\n");
+        assert!(nothing.to_tuned(4).is_empty && nothing.to_open_mpi(4).is_empty);
     }
 }

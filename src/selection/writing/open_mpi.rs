@@ -17,7 +17,7 @@ pub fn write(rules: &Rules, most_ranks: usize) -> Conversion {
         "{{\n  \"rule_file_version\": 3,\n  \"module\": \"tuned\",\n  \"collectives\": {{\n{}\n  }}\n}}\n",
         collectives.join(",\n")
     );
-    Conversion { text, notes }
+    Conversion { text, is_empty: collectives.is_empty(), notes }
 }
 
 /// What holds for some communicators; the last ones have no bound.

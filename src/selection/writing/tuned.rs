@@ -24,7 +24,7 @@ pub fn write(rules: &Rules, most_ranks: usize) -> Conversion {
         text.push_str(&of_collective);
         blocks.iter().for_each(|block| write_block(&mut text, block));
     }
-    Conversion { text, notes }
+    Conversion { text, is_empty: collectives.is_empty(), notes }
 }
 
 fn write_block(text: &mut String, Block { ranks, steps }: &Block) {

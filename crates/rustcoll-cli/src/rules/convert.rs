@@ -3,7 +3,7 @@
 use crate::command_line::{ConvertOptions, FileFormat};
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use rustcoll::selection::{Note, Rules};
+use rustcoll::selection::{Conversion, Rules};
 use std::fs;
 use std::io::Write;
 
@@ -16,9 +16,12 @@ pub fn run(options: &ConvertOptions, output: &mut impl Write) -> Result<Outcome,
         Some(file) => files::load(file).map_err(Failure::Input)?,
         None => Rules::built_in().clone(),
     };
-    let (text, notes) = converted(&rules, options)?;
+    let Conversion { text, notes, is_empty } = converted(&rules, options)?;
     for note in rules.notes().iter().chain(&notes) {
         eprintln!("{}: note: {}", note.origin, note.message);
+    }
+    if is_empty {
+        return Err(Failure::Input("that format can say nothing of these rules".into()));
     }
     if let Err(faults) = Rules::read("the new file", text.as_bytes()) {
         eprintln!("rustcoll itself would not read this:\n{faults}");
@@ -31,16 +34,15 @@ pub fn run(options: &ConvertOptions, output: &mut impl Write) -> Result<Outcome,
     Ok(Outcome::Right)
 }
 
-fn converted(rules: &Rules, options: &ConvertOptions) -> Result<(String, Vec<Note>), Failure> {
+fn converted(rules: &Rules, options: &ConvertOptions) -> Result<Conversion, Failure> {
     let most_ranks = options.most_ranks.unwrap_or(MOST_RANKS);
-    let conversion = match options.to {
+    match options.to {
         FileFormat::Native if options.most_ranks.is_some() => {
             let message = "--most-ranks has no effect on rustcoll's own format, which has rules for all numbers of ranks";
-            return Err(Failure::Usage(message.into()));
+            Err(Failure::Usage(message.into()))
         }
-        FileFormat::Native => return Ok((rules.to_native(), Vec::new())),
-        FileFormat::Tuned => rules.to_tuned(most_ranks),
-        FileFormat::OpenmpiJson => rules.to_open_mpi(most_ranks),
-    };
-    Ok((conversion.text, conversion.notes))
+        FileFormat::Native => Ok(Conversion { text: rules.to_native(), is_empty: false, notes: Vec::new() }),
+        FileFormat::Tuned => Ok(rules.to_tuned(most_ranks)),
+        FileFormat::OpenmpiJson => Ok(rules.to_open_mpi(most_ranks)),
+    }
 }

@@ -1,0 +1,204 @@
+//! How calls on a communicator are served: who does, and by which plan.
+
+use super::arguments::Arguments;
+use super::decision::Decision;
+use super::info::Info;
+use super::nodes::Nodes;
+use super::schedules::{Chosen, Form, Schedules, Served};
+use super::settings::{Settings, Values, word};
+use super::work::Group;
+use crate::algorithms::{Collective, Graph};
+use crate::engine::call::{Counts, bind, bind_two_groups};
+use crate::engine::{LengthExchange, Plan};
+use crate::selection::Call;
+use std::sync::Arc;
+
+/// What decides how calls are served.
+pub struct Planning {
+    group: Group,
+    /// How log lines begin.
+    name: Arc<str>,
+    schedules: Schedules,
+    /// By collective: how the last call was served. Programs repeat themselves.
+    last: [Option<Prepared>; Collective::ALL.len()],
+}
+
+/// A call's shape and what serves it.
+struct Prepared {
+    shape: Shape,
+    decision: Decision,
+    /// `None`: the component below.
+    planned: Option<Planned>,
+}
+
+/// Everything that a plan depends on.
+#[derive(Clone, PartialEq, Eq)]
+struct Shape {
+    call: Call,
+    in_place: bool,
+    root: usize,
+    values: Values,
+    send: Counts,
+    recv: Counts,
+    has_gaps: bool,
+    form: Form,
+}
+
+/// What becomes of a call.
+pub enum Outcome {
+    /// All ranks must first tell each other their nodes.
+    NodesUnknown,
+    /// The component below serves it.
+    Below(Decision),
+    /// This component does.
+    Here(Planned),
+}
+
+/// What carries out calls of one shape.
+#[derive(Clone)]
+pub enum Program {
+    /// A plan.
+    Plan(Arc<Plan>),
+    /// A plan that every call has to complete by an exchange of lengths.
+    Exchange(Arc<LengthExchange>),
+}
+
+impl Program {
+    /// The plan that is carried out first.
+    pub fn first(&self) -> &Plan {
+        match self {
+            Program::Plan(plan) => plan,
+            Program::Exchange(exchange) => &exchange.plan,
+        }
+    }
+}
+
+/// What serves a call here.
+#[derive(Clone)]
+pub struct Planned {
+    /// The program.
+    pub program: Program,
+    /// Whether a broadcast's data are packed for it.
+    pub is_packed: bool,
+    /// What was decided.
+    pub decision: Decision,
+}
+
+impl Planning {
+    /// Nothing was decided yet on a communicator that was created with some info keys.
+    pub fn new(group: Group, name: Arc<str>, info: Info) -> Planning {
+        let schedules = Schedules::new(group, Arc::clone(&name), info);
+        Planning { group, name, schedules, last: [const { None }; Collective::ALL.len()] }
+    }
+
+    /// Notes each rank's node.
+    pub fn note_nodes(&mut self, nodes: Nodes) {
+        self.schedules.note_nodes(nodes);
+    }
+
+    /// Decides who serves a call and plans it, unless the last call was alike. `graph`: the neighbours, where it has any.
+    pub fn plan(&mut self, arguments: &Arguments, values: Values, form: Form, graph: &Graph) -> Outcome {
+        let Planning { group, name, schedules, last } = self;
+        let last = &mut last[arguments.collective as usize];
+        let prepared = match last {
+            Some(prepared) if prepared.shape.is_of(arguments, values, form) => prepared,
+            _ => {
+                let shape = Shape::new(arguments, values, form, *group);
+                let in_place = shape.in_place && arguments.collective.has_in_place();
+                let graph = graph.clone();
+                let chosen = schedules.choose(&shape.call, in_place, shape.root, values, form, graph);
+                let Some(chosen) = chosen else { return Outcome::NodesUnknown };
+                last.insert(prepared(shape, chosen, *group))
+            }
+        };
+        prepared.tell(name);
+        match &prepared.planned {
+            Some(planned) => Outcome::Here(planned.clone()),
+            None => Outcome::Below(prepared.decision.clone()),
+        }
+    }
+}
+
+impl Prepared {
+    /// Notes and logs what was decided.
+    fn tell(&self, communicator: &str) {
+        let Prepared { shape: Shape { call, .. }, decision, .. } = self;
+        Settings::of(call.collective).note_ran(decision.number);
+        log::debug!(
+            "{communicator}: {} of {} bytes by {} ({})",
+            call.collective.name(),
+            call.bytes,
+            word(call.collective, decision.number),
+            decision.decided
+        );
+    }
+}
+
+impl Shape {
+    fn new(arguments: &Arguments, values: Values, form: Form, group: Group) -> Shape {
+        let &Arguments { in_place, root, .. } = arguments;
+        let call = described(arguments, values, group);
+        let (send, recv) = (arguments.send.counts.clone(), arguments.recv.counts.clone());
+        Shape { call, in_place, root, values, send, recv, has_gaps: arguments.has_gaps(), form }
+    }
+
+    /// Whether a call with these arguments has this shape. Compares, where [`Shape::new`] would compute and allocate.
+    fn is_of(&self, arguments: &Arguments, values: Values, form: Form) -> bool {
+        self.values == values
+            && self.form == form
+            && self.root == arguments.root
+            && self.in_place == arguments.in_place
+            && self.call.commutative == (arguments.operator.commutative != 0)
+            && self
+                .call
+                .predefined
+                .is_none_or(|predefined| predefined == (arguments.operator.predefined != 0))
+            && self.has_gaps == arguments.has_gaps()
+            && self.recv == arguments.recv.counts
+            && self.send == arguments.send.counts
+    }
+}
+
+/// What rules are told of a call.
+fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
+    let collective = arguments.collective;
+    Call {
+        collective,
+        size: group.all(),
+        remote: group.remote,
+        bytes: arguments.measured_bytes(),
+        root: (collective.is_rooted() && group.remote == 0).then_some(arguments.root),
+        commutative: arguments.operator.commutative != 0,
+        // Only the root knows whether it is, and a choice must not depend on what one rank knows.
+        in_place: arguments.in_place && !collective.is_rooted(),
+        reproducible: values.reproducible() && collective.reduces(),
+        predefined: collective.reduces().then_some(arguments.operator.predefined != 0),
+        nodes: None,
+        ranks_per_node: None,
+    }
+}
+
+/// Plans what was chosen.
+fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
+    let Chosen { decided, served } = chosen;
+    let collective = shape.call.collective;
+    let Some(Served { algorithm, number, shown, schedule }) = served else {
+        let decision = Decision::below(collective, group, decided);
+        return Prepared { shape, decision, planned: None };
+    };
+    let is_packed = collective == Collective::Bcast && shape.has_gaps && schedule.blocks > 1;
+    let packed = Counts::One { count: shape.call.bytes, bytes: 1 };
+    let recv = if is_packed { &packed } else { &shape.recv };
+    let Group { rank, size, remote } = group;
+    let binding = match remote {
+        0 => bind(collective, rank, schedule.blocks, &shape.send, recv),
+        _ => bind_two_groups(collective, rank, (size, remote), schedule.blocks, &shape.send, recv),
+    };
+    let program = match LengthExchange::new(algorithm, schedule, &binding) {
+        Some(exchange) => Program::Exchange(Arc::new(exchange)),
+        None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
+    };
+    let decision = Decision::new(collective, group, number, shown, decided);
+    let planned = Planned { program, is_packed, decision: decision.clone() };
+    Prepared { shape, decision, planned: Some(planned) }
+}

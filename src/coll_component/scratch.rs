@@ -1,0 +1,52 @@
+//! The temporary memory of calls: obtained within a limit, or the user is told what is missing.
+
+use super::arguments::Arguments;
+use super::memory::OutOfMemory;
+use super::planning::{Planned, Program};
+use super::settings::word;
+use super::work::{Group, Work, Wrapping};
+
+/// Obtains the memory of a call on a communicator of that name, unless it is more than so many bytes.
+pub fn obtain(
+    work: &mut Work,
+    arguments: &mut Arguments,
+    planned: &Planned,
+    limit: usize,
+    (name, group): (&str, Group),
+) -> Result<Wrapping, OutOfMemory> {
+    let obtained = match needed(work, arguments, planned, group) <= limit {
+        true => work.prepare(planned.program.first(), arguments, group, planned.is_packed),
+        false => Err(OutOfMemory),
+    };
+    obtained.inspect_err(|_| report_shortage(work, arguments, planned, limit, (name, group)))
+}
+
+/// Bytes of temporary memory that a call takes; where lengths are exchanged first, as far as it is known before.
+fn needed(work: &Work, arguments: &Arguments, planned: &Planned, group: Group) -> usize {
+    let Planned { program, is_packed, .. } = planned;
+    let numbers = match program {
+        Program::Plan(_) => 0,
+        Program::Exchange(exchange) => size_of_val(&*exchange.numbers),
+    };
+    work.needed(program.first(), arguments, group, *is_packed) + numbers
+}
+
+/// Tells that a call did not get its memory.
+pub fn report_shortage(
+    work: &Work,
+    arguments: &Arguments,
+    planned: &Planned,
+    limit: usize,
+    (name, group): (&str, Group),
+) {
+    let needed = needed(work, arguments, planned, group);
+    log::error!(
+        "{name}: {} by {} needs {needed} bytes of temporary memory; {}",
+        arguments.collective.name(),
+        word(arguments.collective, planned.decision.number),
+        match needed <= limit {
+            true => "there is not so much".to_owned(),
+            false => format!("the limit is {limit}"),
+        }
+    );
+}

@@ -1,0 +1,70 @@
+//! A call, as far as rules may look at it.
+
+use super::measure::Measure;
+use crate::algorithms::{Algorithm, Collective, Reason};
+
+/// What is known of a call when its algorithm is chosen; the same on all ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The collective.
+    pub collective: Collective,
+    /// Number of ranks, of both groups together if there are two.
+    pub size: usize,
+    /// Number of ranks in the other group of an inter-communicator, which is the same for each rank of a group; else 0.
+    pub remote: usize,
+    /// Bytes, by the collective's [`Measure`]; 0 where there is none.
+    pub bytes: usize,
+    /// The root, where there is one; of two groups each numbers it otherwise, so it is not known there.
+    pub root: Option<usize>,
+    /// Whether the operator commutes; true where there is none.
+    pub commutative: bool,
+    /// Whether the operator is one of MPI's own, if that is known.
+    pub predefined: Option<bool>,
+    /// Whether `MPI_IN_PLACE` stands for the send buffer, on all ranks.
+    pub in_place: bool,
+    /// Whether its result must be reproducible.
+    pub reproducible: bool,
+    /// Number of nodes on which there are ranks, if that is known.
+    pub nodes: Option<usize>,
+    /// The most ranks on one node, if that is known.
+    pub ranks_per_node: Option<usize>,
+}
+
+impl Call {
+    /// A call in one group with a commutative operator, not in place, of which nothing else is known.
+    pub fn new(collective: Collective, size: usize, bytes: usize) -> Call {
+        Call {
+            collective,
+            size,
+            remote: 0,
+            bytes,
+            root: None,
+            commutative: true,
+            predefined: None,
+            in_place: false,
+            reproducible: false,
+            nodes: None,
+            ranks_per_node: None,
+        }
+    }
+
+    /// Number of groups, 1 or 2.
+    pub fn groups(&self) -> usize {
+        if self.remote > 0 { 2 } else { 1 }
+    }
+
+    /// Whether all ranks know the bytes.
+    pub fn is_measured(&self) -> bool {
+        Measure::of(self.collective) != Measure::Nothing
+            && (self.remote == 0 || Measure::between_groups(self.collective) != Measure::Nothing)
+    }
+
+    /// Whether an algorithm can serve it.
+    pub fn is_served_by(&self, algorithm: &Algorithm) -> Result<(), Reason> {
+        algorithm.serves(self.size, self.remote, self.commutative)?;
+        match self.reproducible && !algorithm.is_reproducible() {
+            true => Err(Reason::Irreproducible),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What rules choose.
+
+use super::Call;
+use crate::algorithms::{Algorithm, Parameter, Reason};
+use std::ptr;
+
+/// Who serves a call, and how.
+#[derive(Clone, Copy, Debug)]
+pub enum Choice {
+    /// Whoever would have served it if this library were not there.
+    Below,
+    /// A registered algorithm.
+    Use {
+        /// The algorithm.
+        algorithm: &'static Algorithm,
+        /// Its parameters.
+        parameters: Parameters,
+    },
+}
+
+impl PartialEq for Choice {
+    fn eq(&self, other: &Choice) -> bool {
+        match (self, other) {
+            (Choice::Below, Choice::Below) => true,
+            (Choice::Use { algorithm, parameters }, Choice::Use { algorithm: other, parameters: others }) => {
+                ptr::eq(*algorithm, *other) && parameters == others
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Choice {
+    /// The algorithm, if it is not left to whoever is below.
+    pub fn algorithm(&self) -> Option<&'static Algorithm> {
+        match self {
+            Choice::Below => None,
+            Choice::Use { algorithm, .. } => Some(algorithm),
+        }
+    }
+
+    /// Its parameters; none are set for whoever is below.
+    pub fn parameters(&self) -> Parameters {
+        match self {
+            Choice::Below => Parameters::default(),
+            Choice::Use { parameters, .. } => *parameters,
+        }
+    }
+
+    /// Whether it can serve a call.
+    pub(super) fn serves(&self, call: &Call) -> Result<(), Reason> {
+        match self {
+            // Nothing is known of results from there.
+            Choice::Below if call.reproducible => Err(Reason::Irreproducible),
+            Choice::Below => Ok(()),
+            Choice::Use { algorithm, .. } => call.is_served_by(algorithm),
+        }
+    }
+}
+
+/// The parameters that a rule sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Parameters([Option<usize>; Parameter::ALL.len()]);
+
+impl Parameters {
+    /// One of them, if it is not left at its default; a segment is in bytes.
+    pub fn get(&self, parameter: Parameter) -> Option<usize> {
+        self.0[parameter as usize]
+    }
+
+    /// These, and where they are left at their defaults the others.
+    pub fn or(mut self, others: Parameters) -> Parameters {
+        for parameter in Parameter::ALL {
+            self.set(parameter, self.get(parameter).or(others.get(parameter)));
+        }
+        self
+    }
+
+    /// Sets one of them, or leaves it at its default.
+    pub fn set(&mut self, parameter: Parameter, value: Option<usize>) {
+        self.0[parameter as usize] = value;
+    }
+}

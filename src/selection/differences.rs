@@ -1,0 +1,246 @@
+//! Where two sets of rules decide differently.
+
+use super::condition::{Condition, Property, Quantity};
+use super::decisions::{Decision, Piece};
+use super::{Call, Rules};
+use crate::algorithms::{Collective, Cut};
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+/// Calls that two sets of rules decide differently.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// One of them: the one with the fewest ranks, and of these with the fewest bytes.
+    pub call: Call,
+    /// Their numbers of ranks.
+    pub ranks: RangeInclusive<usize>,
+    /// Their bytes; everything, if the calls have none.
+    pub bytes: RangeInclusive<usize>,
+    /// What the one decides; the rule's place is that for the fewest ranks.
+    pub one: Decision,
+    /// What the other decides.
+    pub other: Decision,
+}
+
+impl Rules {
+    /// Where others decide differently on communicators of these numbers of ranks, of one group and of two. Operators
+    /// commute and do not; what else either set of rules asks for is tried with every answer that a rule tells apart, but
+    /// ranks are spread evenly over nodes: over one, over two, over as many as there are ranks, and over those that
+    /// conditions name.
+    pub fn differences(&self, others: &Rules, ranks: RangeInclusive<usize>) -> Vec<Difference> {
+        let mut all = Vec::new();
+        for collective in Collective::ALL {
+            let asked = Asked::by(&[self, others], collective);
+            let mut found: Vec<Difference> = Vec::new();
+            for size in ranks.clone() {
+                let [ones, others] = [self, others]
+                    .map(|rules| [1, 2].map(|groups| rules.for_communicator(collective, size, groups)));
+                for call in asked.kinds(size) {
+                    let group = call.groups() - 1;
+                    let pieces = differing(&ones[group].decisions(&call), &others[group].decisions(&call));
+                    pieces.into_iter().for_each(|piece| add(&mut found, &call, piece));
+                }
+            }
+            all.append(&mut found);
+        }
+        all
+    }
+}
+
+type Differing = (RangeInclusive<usize>, Decision, Decision);
+
+/// The ranges of bytes in which choices differ.
+fn differing(ones: &[Piece], others: &[Piece]) -> Vec<Differing> {
+    let mut found = Vec::new();
+    let (mut ones, mut others) = (ones.iter().peekable(), others.iter().peekable());
+    while let (Some(one), Some(other)) = (ones.peek(), others.peek()) {
+        let (end, other_end) = (*one.bytes.end(), *other.bytes.end());
+        if one.decision.choice != other.decision.choice {
+            let bytes = *one.bytes.start().max(other.bytes.start())..=end.min(other_end);
+            found.push((bytes, one.decision.clone(), other.decision.clone()));
+        }
+        ones.next_if(|_| end <= other_end);
+        others.next_if(|_| other_end <= end);
+    }
+    found
+}
+
+/// Adds what differs for a call, or widens what differs likewise for one rank less; leaves out what differs for a call of
+/// as many ranks that is known already.
+fn add(found: &mut Vec<Difference>, call: &Call, (bytes, one, other): Differing) {
+    let is_same = |known: &Difference| known.bytes == bytes && known.one == one && known.other == other;
+    let is_known =
+        |known: &Difference| known.ranks.contains(&call.size) && known.call.groups() == call.groups();
+    if found.iter().rev().any(|known| is_same(known) && is_known(known)) {
+        return;
+    }
+    let is_next = |known: &&mut Difference| {
+        is_same(known) && known.ranks.end() + 1 == call.size && is_alike(&known.call, call)
+    };
+    match found.iter_mut().rev().find(is_next) {
+        Some(known) => known.ranks = *known.ranks.start()..=call.size,
+        None => {
+            let call = Call { bytes: *bytes.start(), ..*call };
+            found.push(Difference { call, ranks: call.size..=call.size, bytes, one, other });
+        }
+    }
+}
+
+/// Whether two calls are of one kind, as [`Asked::kinds`] makes them.
+fn is_alike(one: &Call, other: &Call) -> bool {
+    let kind = |call: &Call| {
+        let Call { collective, remote, commutative, predefined, in_place, root, .. } = *call;
+        (collective, remote > 0, commutative, predefined, in_place, root)
+    };
+    let is_spread_alike = one.nodes == other.nodes || one.ranks_per_node == other.ranks_per_node;
+    kind(one) == kind(other) && is_spread_alike
+}
+
+/// What rules may tell calls of a collective apart by, but for their ranks and bytes.
+struct Asked {
+    collective: Collective,
+    predefined: &'static [bool],
+    in_place: &'static [bool],
+    /// One for each answer that conditions give; none, if no condition asks. The same of what follows.
+    roots: BTreeSet<usize>,
+    nodes: BTreeSet<usize>,
+    ranks_per_node: BTreeSet<usize>,
+}
+
+impl Asked {
+    fn by(rules: &[&Rules], collective: Collective) -> Asked {
+        let conditions = || {
+            let rules = rules.iter().flat_map(|rules| rules.of(collective));
+            rules.flat_map(|rule| &rule.conditions)
+        };
+        let asks_for = |property: Property| {
+            conditions()
+                .any(|condition| matches!(condition, Condition::Property(asked, _) if *asked == property))
+        };
+        let numbers = |quantity: Quantity, usual: &[usize]| {
+            let mut numbers = BTreeSet::new();
+            for condition in conditions().filter(|condition| condition.looks_at(quantity)) {
+                numbers.extend(usual);
+                if let Condition::Quantity(_, wanted) = condition {
+                    numbers.extend(wanted.changes());
+                }
+            }
+            numbers
+        };
+        Asked {
+            collective,
+            predefined: if asks_for(Property::Predefined) { &[true, false] } else { &[] },
+            in_place: if asks_for(Property::InPlace) { &[true] } else { &[] },
+            roots: numbers(Quantity::Root, &[0]),
+            nodes: numbers(Quantity::Nodes, &[1, 2]),
+            ranks_per_node: numbers(Quantity::RanksPerNode, &[1]),
+        }
+    }
+
+    /// The calls on communicators of so many ranks; the plainest first.
+    fn kinds(&self, size: usize) -> Vec<Call> {
+        let collective = self.collective;
+        let other_operators: &[bool] = if collective.reduces() { &[false] } else { &[] };
+        let has_two_groups = collective.cut() != Cut::Edges && size > 1;
+        let roots: Vec<usize> = self.roots.range(..size).copied().collect();
+        let mut calls = vec![Call::new(collective, size, 0)];
+        vary(&mut calls, other_operators, |call, commutative| Call { commutative, ..call });
+        vary(&mut calls, self.predefined, |call, predefined| Call { predefined: Some(predefined), ..call });
+        vary(&mut calls, self.in_place, |call, in_place| Call { in_place, ..call });
+        let between_groups = calls.iter().map(|call| Call { remote: size / 2, ..*call });
+        let between_groups: Vec<_> = between_groups.filter(|_| has_two_groups).collect();
+        // Between two groups roots and nodes are not known.
+        vary(&mut calls, &roots, |call, root| Call { root: Some(root), ..call });
+        vary(&mut calls, &self.layouts(size), |call, (nodes, ranks_per_node)| Call {
+            nodes: Some(nodes),
+            ranks_per_node: Some(ranks_per_node),
+            ..call
+        });
+        calls.extend(between_groups);
+        calls
+    }
+
+    /// Over how many nodes ranks are spread, and how many there are on one then.
+    fn layouts(&self, size: usize) -> Vec<(usize, usize)> {
+        if self.nodes.is_empty() && self.ranks_per_node.is_empty() {
+            return Vec::new();
+        }
+        let possible = |numbers: &BTreeSet<usize>| numbers.range(1..=size).copied().collect::<Vec<_>>();
+        let over = [1, 2.min(size), size].into_iter().chain(possible(&self.nodes));
+        let over = over.map(|nodes| (nodes, size.div_ceil(nodes)));
+        let sharing = possible(&self.ranks_per_node).into_iter().map(|ranks| (size.div_ceil(ranks), ranks));
+        over.chain(sharing).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}
+
+/// Adds to some calls what they are with each of some values.
+fn vary<Value: Copy>(calls: &mut Vec<Call>, values: &[Value], with: impl Fn(Call, Value) -> Call) {
+    let plain = calls.clone();
+    for &value in values {
+        calls.extend(plain.iter().map(|call| with(*call, value)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::Collective::*;
+
+    fn line(collective: Collective, line: &str) -> Rules {
+        Rules::parse_line("line", collective, line).unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    fn name(decision: &Decision) -> &'static str {
+        decision.choice.algorithm().map_or("below", |algorithm| algorithm.name)
+    }
+
+    #[test]
+    fn differences_are_where_choices_differ() {
+        let one = line(Allreduce, "bytes=..2K -> recursive_doubling; ranks=5.. -> ring; -> rabenseifner");
+        let other = line(Allreduce, "bytes=..2K -> recursive_doubling; ranks=5..8 -> ring; -> rabenseifner");
+        let found = one.differences(&other, 1..=12);
+        let [only] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((only.ranks.clone(), only.bytes.clone()), (9..=12, 2049..=usize::MAX));
+        assert_eq!((name(&only.one), name(&only.other)), ("ring", "rabenseifner"));
+        assert_eq!(only.one.origin.as_ref().unwrap().to_string(), "line:1:35");
+        assert!(one.differences(&one, 1..=12).is_empty());
+        // Not commutative, the operator rules out both rings.
+        let other = line(Allreduce, "commutative=false -> linear; bytes=..2K -> recursive_doubling; -> ring");
+        let found = one.differences(&other, 4..=4);
+        let seen: Vec<_> = found.iter().map(|one| (one.call.commutative, *one.bytes.start())).collect();
+        assert_eq!(seen, [(true, 2049), (false, 0), (false, 2049)]);
+    }
+
+    #[test]
+    fn what_rules_ask_for_is_tried_with_every_answer() {
+        for (collective, condition) in [
+            (Allreduce, "predefined"),
+            (Allreduce, "predefined=false"),
+            (Allreduce, "in_place"),
+            (Bcast, "root=0"),
+            (Bcast, "root=1.."),
+            (Bcast, "root=3"),
+            (Bcast, "nodes=2.."),
+            (Bcast, "nodes=3"),
+            (Bcast, "ranks_per_node=1"),
+            (Bcast, "ranks_per_node=3..4"),
+            (Bcast, "when='nodes > ranks_per_node'"),
+        ] {
+            let one = line(
+                collective,
+                &format!("{condition} -> below; groups=1 -> linear; groups=2 -> inter_leaders"),
+            );
+            let other = line(collective, "groups=1 -> linear; groups=2 -> inter_leaders");
+            assert!(!one.differences(&other, 7..=7).is_empty(), "{condition}");
+            assert!(one.differences(&one, 7..=7).is_empty(), "{condition}");
+        }
+    }
+
+    /// Nodes are never known there.
+    #[test]
+    fn nodes_do_not_count_between_two_groups() {
+        let one = line(Bcast, "groups=2 nodes=2.. -> below; groups=2 -> inter_leaders");
+        let other = line(Bcast, "groups=2 -> inter_leaders");
+        assert!(one.differences(&other, 2..=8).is_empty());
+    }
+}
