@@ -32,10 +32,10 @@ all: $(COMPONENT) $(HELP) cli
 # Cargo decides whether anything has to be compiled again.
 .PHONY: archive
 archive: prerequisites
-	$(CARGO) build --release --features component --lib --target-dir target
+	$(CARGO) build --profile component --features component --lib --target-dir target
 
 $(COMPONENT): archive $(SHIM)/exports.map
-	packaging/link-component $@ target/release/librustcoll.a
+	packaging/link-component $@ target/component/librustcoll.a
 
 $(HELP): $(SHIM)/help-mca-coll-rustcoll.txt
 	@mkdir -p $(BUILD)

@@ -64,17 +64,9 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::{Collective, Collective::*};
+    use crate::algorithms::Collective::*;
     use crate::random::Random;
-    use crate::selection::samples;
-
-    fn line(collective: Collective, line: &str) -> Rules {
-        Rules::parse_line("line", collective, line).unwrap_or_else(|errors| panic!("{errors}"))
-    }
-
-    fn name(decision: &Decision) -> &'static str {
-        decision.choice.algorithm().map_or("below", |algorithm| algorithm.name)
-    }
+    use crate::selection::samples::{self, line, name};
 
     #[test]
     fn pieces_begin_where_decisions_change() {
@@ -85,7 +77,7 @@ mod tests {
         );
         let pieces = rules.decisions(&Call::new(Allreduce, 7, 0));
         let found: Vec<_> =
-            pieces.iter().map(|piece| (*piece.bytes.start(), name(&piece.decision))).collect();
+            pieces.iter().map(|piece| (*piece.bytes.start(), name(&piece.decision.choice))).collect();
         let expected = [
             (0, "linear"),
             (101, "rabenseifner"),

@@ -183,16 +183,8 @@ fn vary<Value: Copy>(calls: &mut Vec<Call>, values: &[Value], with: impl Fn(Call
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::algorithms::Collective::*;
-
-    fn line(collective: Collective, line: &str) -> Rules {
-        Rules::parse_line("line", collective, line).unwrap_or_else(|errors| panic!("{errors}"))
-    }
-
-    fn name(decision: &Decision) -> &'static str {
-        decision.choice.algorithm().map_or("below", |algorithm| algorithm.name)
-    }
+    use crate::selection::samples::{line, name};
 
     #[test]
     fn differences_are_where_choices_differ() {
@@ -201,7 +193,7 @@ mod tests {
         let found = one.differences(&other, 1..=12);
         let [only] = &found[..] else { panic!("{found:?}") };
         assert_eq!((only.ranks.clone(), only.bytes.clone()), (9..=12, 2049..=usize::MAX));
-        assert_eq!((name(&only.one), name(&only.other)), ("ring", "rabenseifner"));
+        assert_eq!((name(&only.one.choice), name(&only.other.choice)), ("ring", "rabenseifner"));
         assert_eq!(only.one.origin.as_ref().unwrap().to_string(), "line:1:35");
         assert!(one.differences(&one, 1..=12).is_empty());
         // Not commutative, the operator rules out both rings.

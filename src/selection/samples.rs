@@ -1,6 +1,6 @@
 //! Random rules and calls for tests.
 
-use super::{Call, Rules};
+use super::{Call, Choice, Rules};
 use crate::algorithms::Collective;
 use crate::random::Random;
 
@@ -37,6 +37,16 @@ const CONDITIONS: [&str; 22] = [
     "ranks_per_node=..4",
     "when=\"delta_expo_max < log2(bytes)/2 - 2.5 or ranks > 12\"",
 ];
+
+/// Rules of one collective, which must be right.
+pub fn line(collective: Collective, line: &str) -> Rules {
+    Rules::parse_line("line", collective, line).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// The name of what is chosen.
+pub fn name(choice: &Choice) -> &'static str {
+    choice.algorithm().map_or("below", |algorithm| algorithm.name)
+}
 
 /// A rule, which may be wrong.
 pub fn rule(collective: Collective, random: &mut Random) -> String {

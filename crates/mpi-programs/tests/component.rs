@@ -256,7 +256,11 @@ fn component_for_another_release() -> PathBuf {
     compiled.assert(compiled.success, "the shim does not compile");
     // The object's symbols come before the archive's own.
     let mut link = Command::new(root().join("packaging/link-component"));
-    link.args([directory.join("mca_coll_rustcoll.so"), object, root().join("target/release/librustcoll.a")]);
+    link.args([
+        directory.join("mca_coll_rustcoll.so"),
+        object,
+        root().join("target/component/librustcoll.a"),
+    ]);
     let linked = run(&mut link, 60);
     linked.assert(linked.success, "the component does not link");
     std::fs::copy(shim.join("help-mca-coll-rustcoll.txt"), directory.join("help-mca-coll-rustcoll.txt"))

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "verdict.h"
+
 static int wrong;
 
 static void expect(long got, long wanted)
@@ -209,11 +211,5 @@ int main(int argc, char **argv)
     }
     test_connection();
     test_spawn(argv[0]);
-    int all = 0;
-    MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (0 == rank_in(MPI_COMM_WORLD)) {
-        printf("%d wrong\n", all);
-    }
-    MPI_Finalize();
-    return 0 != wrong;
+    return verdict(wrong);
 }

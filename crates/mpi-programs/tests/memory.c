@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "verdict.h"
+
 static int rank, size, wrong;
 
 static void expect(long got, long wanted)
@@ -147,11 +149,5 @@ int main(int argc, char **argv)
         test_kept(vector, count);
     }
     free(vector);
-    int all = 0;
-    MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (0 == rank) {
-        printf("%d wrong\n", all);
-    }
-    MPI_Finalize();
-    return 0 != wrong;
+    return verdict(wrong);
 }
