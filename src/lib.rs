@@ -1,8 +1,8 @@
 //! rustcoll: collective algorithms as data.
 //!
 //! Every algorithm is a pure function from (rank, size, root, parameters) to a [`schedule::Schedule`]. The same
-//! schedule is verified for all ranks ([`verify`]) and executed over any transport ([`engine`]); the Open MPI
-//! component (feature `component`) runs it under `MPI_Allreduce` and its kin.
+//! schedule is verified for all ranks ([`verify`]), priced on a machine ([`cost`]) and executed over any transport
+//! ([`engine`]); the Open MPI component (feature `component`) runs it under `MPI_Allreduce` and its kin.
 
 pub mod algorithms;
 #[cfg(feature = "component")]
@@ -13,4 +13,5 @@ mod random;
 pub mod report;
 pub mod schedule;
 pub mod selection;
+pub mod text;
 pub mod verify;

@@ -6,7 +6,7 @@ use super::settings::{self, AUTOMATIC};
 use super::work::Group;
 use crate::algorithms::{Algorithm, Collective};
 use crate::selection::Rules;
-use crate::selection::nearest::unknown;
+use crate::text::nearest::unknown;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
 use std::ptr;

@@ -3,7 +3,7 @@
 use super::bindings::rustcoll_parameter;
 use super::settings::*;
 use crate::algorithms::{Collective, Parameter};
-use crate::selection::nearest::nearest;
+use crate::text::nearest::nearest;
 use std::ffi::{CString, c_char, c_int};
 use std::ptr;
 use std::sync::LazyLock;

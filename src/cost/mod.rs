@@ -6,7 +6,12 @@
 
 #![forbid(unsafe_code)]
 
+pub mod machine;
 mod one_port;
+pub mod simulation;
+
+pub use machine::{Link, Machine, Port, Processor};
+pub use simulation::{Prediction, simulate};
 
 use crate::schedule::{Schedule, Step};
 use std::ops::Add;

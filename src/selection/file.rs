@@ -19,9 +19,10 @@ use super::entry::{Entry, Item, Standing, Word, Written};
 use super::error::{Fault, shortened};
 use super::nearest::unknown;
 use crate::algorithms::Collective;
+use crate::text::tables;
 use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 type Value<'text> = Spanned<DeValue<'text>>;
 
@@ -33,14 +34,7 @@ const PRIORITIES: RangeInclusive<i32> = 0..=100;
 
 /// Reads a file; what cannot be read is left out and reported. If it is no TOML, only that is.
 pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
-    let (file, errors) = DeTable::parse_recoverable(text);
-    if !errors.is_empty() {
-        faults.extend(errors.into_iter().map(|error| Fault {
-            place: error.span().unwrap_or(text.len()..text.len()),
-            message: error.message().to_owned(),
-        }));
-        return Written::default();
-    }
+    let Some(file) = tables::read(text, faults) else { return Written::default() };
     let mut reader = Reader { text, faults };
     let (settings, lists): (Vec<_>, Vec<_>) =
         file.get_ref().iter().partition(|(name, _)| name.get_ref() == PRIORITY);

@@ -1,8 +1,7 @@
-//! Rule files on disk: whatever a name leads to, it is read within bounds or refused.
+//! Rule files on disk.
 
-use super::{LONGEST_TEXT, RuleErrors, Rules, refusal};
-use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use super::{RuleErrors, Rules};
+use crate::text::file_content;
 use std::path::Path;
 
 impl Rules {
@@ -12,43 +11,10 @@ impl Rules {
     }
 }
 
-/// The content of a rule file, for [`Rules::read`]. Nothing but regular files is opened: others may never end, or never
-/// begin.
-pub fn file_content(path: &Path) -> Result<Vec<u8>, RuleErrors> {
-    let name = path.display().to_string();
-    let unreadable = |error| unreadable(&name, &error);
-    let metadata = path.metadata().map_err(unreadable)?;
-    if let Some(objection) = objection(&metadata) {
-        return Err(refusal(&name, objection));
-    }
-    let file = File::open(path).map_err(unreadable)?;
-    let mut content = Vec::new();
-    // It may have grown meanwhile, and some files do not know their lengths.
-    file.take(LONGEST_TEXT as u64 + 1).read_to_end(&mut content).map_err(unreadable)?;
-    if content.len() > LONGEST_TEXT { Err(refusal(&name, too_long())) } else { Ok(content) }
-}
-
-fn unreadable(name: &str, error: &io::Error) -> RuleErrors {
-    refusal(name, format!("cannot be read: {error}"))
-}
-
-fn objection(metadata: &Metadata) -> Option<String> {
-    match metadata.file_type() {
-        kind if kind.is_dir() => Some("this is a directory; a rule file is expected".into()),
-        kind if !kind.is_file() => Some("this is no regular file; a rule file is expected".into()),
-        _ if metadata.len() > LONGEST_TEXT as u64 => Some(too_long()),
-        _ => None,
-    }
-}
-
-/// What is said of a text that is longer than [`LONGEST_TEXT`].
-pub(super) fn too_long() -> String {
-    format!("this is longer than {LONGEST_TEXT} bytes")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::path::PathBuf;
     use std::process::Command;
     use std::{env, fs, process};
@@ -93,7 +59,7 @@ mod tests {
         assert_eq!(Temporary::with("empty.toml", b"").fault(), ": there are no rules");
         assert_eq!(Temporary::with("binary.toml", b"\x7fELF\0\xff").fault(), ": this is not text");
         let directory = Temporary(env::temp_dir());
-        assert_eq!(directory.fault(), ": this is a directory; a rule file is expected");
+        assert_eq!(directory.fault(), ": this is a directory, not a file");
         std::mem::forget(directory);
         let missing = Temporary::new("missing.toml").fault();
         assert_eq!(missing, ": cannot be read: No such file or directory (os error 2)");
@@ -111,16 +77,8 @@ mod tests {
     fn pipes_and_devices_are_refused_unopened() {
         let pipe = Temporary::new("pipe");
         assert!(Command::new("mkfifo").arg(&pipe.0).status().unwrap().success());
-        assert_eq!(pipe.fault(), ": this is no regular file; a rule file is expected");
+        assert_eq!(pipe.fault(), ": this is no regular file");
         let errors = Rules::load(Path::new("/dev/zero")).unwrap_err().to_string();
-        assert_eq!(errors, "/dev/zero: this is no regular file; a rule file is expected");
-    }
-
-    /// With an error as such: the superuser may read every file.
-    #[test]
-    fn a_file_that_must_not_be_read_is_refused() {
-        let error = io::Error::from_raw_os_error(13);
-        let expected = "secret.toml: cannot be read: Permission denied (os error 13)";
-        assert_eq!(unreadable("secret.toml", &error).to_string(), expected);
+        assert_eq!(errors, "/dev/zero: this is no regular file");
     }
 }

@@ -12,7 +12,6 @@ mod decisions;
 mod differences;
 mod domain;
 mod entry;
-mod error;
 mod explain;
 mod expression;
 mod file;
@@ -20,8 +19,6 @@ mod foreign;
 mod line;
 mod load;
 mod measure;
-pub mod nearest;
-pub mod quantity;
 mod ranges;
 mod reading;
 #[cfg(test)]
@@ -31,31 +28,31 @@ mod table;
 mod tests;
 mod writing;
 
+pub use crate::text::{
+    LONGEST_TEXT, Note, Origin, TextError as RuleError, TextErrors as RuleErrors, file_content, nearest,
+    quantity,
+};
 pub use call::Call;
 pub use choice::{Choice, Parameters};
 pub use decisions::{Decision, Piece};
 pub use differences::Difference;
-pub use error::{Note, Origin, RuleError, RuleErrors};
 pub use explain::{Explanation, Verdict};
 pub use foreign::Format;
-pub use load::file_content;
 pub use measure::Measure;
 pub use reading::{algorithm_names, keys};
 pub use table::Table;
 pub use writing::Conversion;
 
 use crate::algorithms::Collective;
+use crate::text::content::{check_length, refusal, text};
+use crate::text::error::{self, Fault, Source};
 use condition::Condition;
 use entry::Written;
-use error::{Fault, Source};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// By this name origins tell of the rules that are compiled in.
 pub const BUILT_IN_NAME: &str = "the built-in rules";
-
-/// A text of rules is at most so many bytes long.
-pub const LONGEST_TEXT: usize = 1 << 20;
 
 /// The rules of all collectives.
 #[derive(Clone, Debug, Default)]
@@ -77,10 +74,7 @@ impl Rules {
 
     /// Reads the content of a rule file; its name is for messages. Fails if it is no text, and as [`Rules::parse`] does.
     pub fn read(name: &str, content: &[u8]) -> Result<Rules, RuleErrors> {
-        match std::str::from_utf8(content) {
-            Ok(text) if !text.contains('\0') => Rules::parse(name, text),
-            _ => Err(refusal(name, "this is not text".into())),
-        }
+        Rules::parse(name, text(name, content)?)
     }
 
     /// Reads the text of a rule file. Fails if it is longer than [`LONGEST_TEXT`] or holds no rules, and with every fault
@@ -102,9 +96,7 @@ impl Rules {
         text: &str,
         read: impl Fn(&str, &mut Vec<Fault>) -> Written,
     ) -> Result<Rules, RuleErrors> {
-        if text.len() > LONGEST_TEXT {
-            return Err(refusal(name, load::too_long()));
-        }
+        check_length(name, text)?;
         let source = Source::new(name, text);
         let mut faults = Vec::new();
         let Written { priority, lists, mut notes } = read(text, &mut faults);
@@ -151,11 +143,6 @@ impl Rules {
         let deciding = self.of(call.collective).iter().find(|rule| rule.matches(call));
         deciding.map_or(Choice::Below, |rule| rule.choice)
     }
-}
-
-/// What is wrong with a whole text.
-fn refusal(name: &str, message: String) -> RuleErrors {
-    RuleErrors(vec![RuleError { origin: Origin::whole(name), text: String::new(), message }])
 }
 
 /// A rule of a collective.

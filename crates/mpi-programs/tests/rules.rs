@@ -186,11 +186,11 @@ fn unreadable() -> (String, Vec<String>) {
     let cases = [
         (file("empty.toml", ""), "there are no rules"),
         (file("binary.toml", b"\x7fELF\0\xff"), "this is not text"),
-        (place("").display().to_string(), "this is a directory; a rule file is expected"),
+        (place("").display().to_string(), "this is a directory, not a file"),
         (long.display().to_string(), "this is longer than 1048576 bytes"),
         ("/nowhere/rules.toml".into(), "cannot be read: No such file or directory (os error 2)"),
-        (pipe.display().to_string(), "this is no regular file; a rule file is expected"),
-        ("/dev/zero".into(), "this is no regular file; a rule file is expected"),
+        (pipe.display().to_string(), "this is no regular file"),
+        ("/dev/zero".into(), "this is no regular file"),
     ];
     let names: Vec<&str> = cases.iter().map(|(name, _)| &**name).collect();
     (names.join(","), cases.iter().map(|(name, message)| format!("{name}: {message}")).collect())

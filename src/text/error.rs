@@ -1,4 +1,4 @@
-//! What is wrong with rules, and where they stand.
+//! What is wrong with a text, and where.
 
 use std::fmt;
 use std::ops::Range;
@@ -29,9 +29,9 @@ impl fmt::Display for Origin {
     }
 }
 
-/// One thing that is wrong with a text of rules.
+/// One thing that is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleError {
+pub struct TextError {
     /// Where.
     pub origin: Origin,
     /// The text at fault; empty if something is missing.
@@ -40,7 +40,7 @@ pub struct RuleError {
     pub message: String,
 }
 
-impl fmt::Display for RuleError {
+impl fmt::Display for TextError {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         write!(formatter, "{}: {}", self.origin, self.message)
     }
@@ -61,19 +61,19 @@ impl fmt::Display for Note {
     }
 }
 
-/// All that is wrong with a text of rules, in its order; never empty.
+/// All that is wrong with a text, in its order; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleErrors(pub Vec<RuleError>);
+pub struct TextErrors(pub Vec<TextError>);
 
 /// One line for each.
-impl fmt::Display for RuleErrors {
+impl fmt::Display for TextErrors {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let lines: Vec<_> = self.0.iter().map(RuleError::to_string).collect();
+        let lines: Vec<_> = self.0.iter().map(TextError::to_string).collect();
         formatter.write_str(&lines.join("\n"))
     }
 }
 
-impl std::error::Error for RuleErrors {}
+impl std::error::Error for TextErrors {}
 
 /// What is wrong with which bytes of a text.
 #[derive(Debug)]
@@ -114,22 +114,22 @@ impl<'text> Source<'text> {
     }
 
     /// The faults in the order of the text.
-    pub fn errors(&self, mut faults: Vec<Fault>) -> RuleErrors {
+    pub fn errors(&self, mut faults: Vec<Fault>) -> TextErrors {
         faults.sort_by_key(|fault| fault.place.start);
         let (mut earlier, mut column) = (0, 1);
         let error = |Fault { place, message }| {
             let place = floor(self.text, place.start)..floor(self.text, place.end);
             let origin = self.origin_after(earlier, column, place.start);
             (earlier, column) = (place.start, origin.column);
-            RuleError { origin, text: shortened(&self.text[place]), message }
+            TextError { origin, text: shortened(&self.text[place]), message }
         };
-        RuleErrors(faults.into_iter().map(error).collect())
+        TextErrors(faults.into_iter().map(error).collect())
     }
 
     /// The same of what is not wrong.
     pub fn notes(&self, notes: Vec<Fault>) -> Vec<Note> {
         let errors = self.errors(notes).0.into_iter();
-        errors.map(|RuleError { origin, message, .. }| Note { origin, message }).collect()
+        errors.map(|TextError { origin, message, .. }| Note { origin, message }).collect()
     }
 }
 

@@ -1,0 +1,133 @@
+//! The parameters of a machine by which messages are priced: two levels of links, ports, the processor.
+
+mod reading;
+mod units;
+
+pub use reading::{MachineErrors, keys};
+
+use std::sync::Arc;
+
+/// A machine of equal nodes, with so many consecutive ranks on each. Times are in seconds.
+///
+/// The models of the field are special cases of it: [`Machine::hockney`], with [`Machine::unidirectional`] its refinement
+/// by unidirectional messages, and [`Machine::log_gp`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    /// How many ranks share a node, at least 1; rank r is on node r / `ranks_per_node`.
+    pub ranks_per_node: usize,
+    /// Messages between ranks of one node.
+    pub within: Link,
+    /// Messages between ranks of different nodes.
+    pub between: Link,
+    /// What a processor needs for bytes that stay in its memory.
+    pub processor: Processor,
+}
+
+/// What a message costs that goes from one rank to another.
+///
+/// A message of n bytes keeps the port that it leaves busy for n · `byte_time`, at least for `gap`. Its head is at the port
+/// that it enters after `latency`, and keeps that busy for as long, so that an idle network carries it in `latency` + n ·
+/// `byte_time`. The processors at both sides are busy for `overhead` besides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Link {
+    /// Hockney's alpha, LogGP's L.
+    pub latency: f64,
+    /// For each byte: Hockney's beta, LogGP's G.
+    pub byte_time: f64,
+    /// Latency of a message whose sender receives nothing in the same round and whose receiver sends nothing, if it is
+    /// another one: alpha_uni.
+    pub unidirectional_latency: Option<f64>,
+    /// The same of the time for each byte: beta_uni.
+    pub unidirectional_byte_time: Option<f64>,
+    /// What a message takes of the processor at each of its sides: LogGP's o.
+    pub overhead: f64,
+    /// The least time between the beginnings of two messages at a port: LogGP's g.
+    pub gap: f64,
+    /// Longer messages ask their receiver first, which costs one more round trip, and wait until it is ready.
+    pub eager_limit: usize,
+    /// Longer messages are cut, so that those at a port share its bandwidth: one packet of each after the other. Else
+    /// each has it for itself in its turn.
+    pub packet: usize,
+    /// Whose the ports are.
+    pub port: Port,
+}
+
+/// Whose a port is. It sends and receives at the same time, but one message each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Port {
+    /// Each rank has its own.
+    Rank,
+    /// The ranks of a node share it.
+    Node,
+}
+
+/// Times for each byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Processor {
+    /// Of a reduction's result: gamma.
+    pub reduce_time: f64,
+    /// Of a copy.
+    pub copy_time: f64,
+}
+
+impl Machine {
+    /// Hockney's model with one rank on each node: a message of n bytes takes alpha + n beta, a reduction n gamma.
+    pub fn hockney(alpha: f64, beta: f64, gamma: f64) -> Machine {
+        let link = Link {
+            latency: alpha,
+            byte_time: beta,
+            unidirectional_latency: None,
+            unidirectional_byte_time: None,
+            overhead: 0.0,
+            gap: 0.0,
+            eager_limit: usize::MAX,
+            packet: usize::MAX,
+            port: Port::Node,
+        };
+        Machine {
+            ranks_per_node: 1,
+            within: Link { port: Port::Rank, ..link },
+            between: link,
+            processor: Processor { reduce_time: gamma, copy_time: 0.0 },
+        }
+    }
+
+    /// The LogGP model with one rank on each node: latency L, overhead o, gap g and time for each byte G.
+    pub fn log_gp(latency: f64, overhead: f64, gap: f64, byte_time: f64) -> Machine {
+        let hockney = Machine::hockney(latency, byte_time, 0.0);
+        let charged = |link| Link { overhead, gap, ..link };
+        Machine { within: charged(hockney.within), between: charged(hockney.between), ..hockney }
+    }
+
+    /// The same with a latency and a time for each byte of their own for unidirectional messages between nodes.
+    pub fn unidirectional(self, alpha: f64, beta: f64) -> Machine {
+        let (latency, byte_time) = (Some(alpha), Some(beta));
+        let between =
+            Link { unidirectional_latency: latency, unidirectional_byte_time: byte_time, ..self.between };
+        Machine { between, ..self }
+    }
+
+    /// The node of each rank.
+    pub fn nodes(&self, size: usize) -> Arc<[u32]> {
+        (0..size).map(|rank| (rank / self.ranks_per_node) as u32).collect()
+    }
+}
+
+/// A message is cut into so many packets at most: more would take time and tell little.
+const MOST_PACKETS: f64 = 16.0;
+
+impl Link {
+    /// How many packets of equal length a message of so many bytes is cut into.
+    pub(super) fn packets(&self, bytes: f64) -> u32 {
+        (bytes / self.packet as f64).ceil().clamp(1.0, MOST_PACKETS) as u32
+    }
+
+    /// Latency and time for each byte of a message.
+    pub(super) fn hockney(&self, is_unidirectional: bool) -> (f64, f64) {
+        let own = |value: Option<f64>| value.filter(|_| is_unidirectional);
+        (
+            own(self.unidirectional_latency).unwrap_or(self.latency),
+            own(self.unidirectional_byte_time).unwrap_or(self.byte_time),
+        )
+    }
+}

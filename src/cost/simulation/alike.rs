@@ -1,0 +1,126 @@
+//! That few ranks may stand for all.
+
+use crate::algorithms::Collective::{self, *};
+use crate::algorithms::{Cut, Problem, REGISTRY, default_radix};
+use crate::cost::simulation::program::Program;
+use crate::cost::simulation::{Prediction, Simulation};
+use crate::cost::{Link, Machine, Processor};
+use crate::verify::problems;
+
+/// Machines that differ in what nodes share; on some, work takes time.
+fn machines() -> [Machine; 3] {
+    let hockney = Machine::hockney(64.0, 2.0, 0.0);
+    let link = Link { overhead: 1.0, gap: 10.0, eager_limit: 20, packet: 6, ..hockney.between };
+    let shared = Machine {
+        ranks_per_node: 2,
+        between: link,
+        within: Link { latency: 4.0, byte_time: 0.5, ..hockney.within },
+        processor: Processor { reduce_time: 0.25, copy_time: 0.0 },
+    };
+    let copying = Machine {
+        ranks_per_node: 4,
+        processor: Processor { copy_time: 0.125, ..shared.processor },
+        ..shared.clone()
+    };
+    [hockney.unidirectional(40.0, 1.0), shared, copying]
+}
+
+/// Problems of all algorithms whose ranks may be alike, with blocks of one length, on several machines.
+fn for_each_sample(sizes: impl IntoIterator<Item = usize>, check: impl Fn(&mut Simulation, usize, &str)) {
+    for size in sizes {
+        for algorithm in REGISTRY {
+            for problem in problems(algorithm, size).iter().filter(|problem| is_selected(problem)) {
+                let blocks = algorithm.program(problem, 0).blocks;
+                let is_vector = algorithm.collective.cut() == Cut::Vector;
+                let bytes = if is_vector { 8 * blocks } else { 8 * size };
+                for machine in &machines() {
+                    let label = format!("{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
+                    let mut simulation = Simulation::of_all_ranks(algorithm, problem, machine).unwrap();
+                    if simulation.symmetries().next().is_some() {
+                        check(&mut simulation, bytes, &label);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Some radices and numbers of segments, not in place.
+fn is_selected(problem: &Problem) -> bool {
+    let Problem { size, radix, segments, in_place, .. } = *problem;
+    !in_place && segments <= 2 && [2, default_radix(size), size].contains(&radix)
+}
+
+/// Sizes at which tests are quick.
+const SOME: [usize; 24] =
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 16, 17, 20, 24, 27, 31, 32, 36, 48, 64, 128];
+
+#[test]
+fn what_a_sample_of_ranks_shares_all_do() {
+    for_each_sample(SOME, |simulation, _, label| assert_sample_is_right(simulation, label));
+}
+
+#[test]
+fn who_stands_for_others_takes_as_long_as_they_do() {
+    for_each_sample(SOME, assert_times_are_equal);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn few_ranks_stand_for_all_of_up_to_128() {
+    for_each_sample(1..=128, |simulation, bytes, label| {
+        assert_sample_is_right(simulation, label);
+        assert_times_are_equal(simulation, bytes, label);
+    });
+}
+
+fn assert_sample_is_right(simulation: &Simulation, label: &str) {
+    let compiler = simulation.compiler(None);
+    let programs: Vec<Program> = (0..simulation.size()).map(|rank| compiler.program(rank)).collect();
+    for symmetry in simulation.symmetries() {
+        let holds = |shifts| symmetry.holds(shifts, |rank| programs[rank].clone());
+        assert_eq!(holds(symmetry.sample()), holds(symmetry.every_shift()), "{label}, {symmetry:?}");
+    }
+}
+
+fn assert_times_are_equal(simulation: &mut Simulation, bytes: usize, label: &str) {
+    let symmetry = simulation.find_symmetry();
+    if symmetry.is_none() {
+        return;
+    }
+    let every = simulation.predict(bytes).unwrap();
+    let few = simulation.with_symmetry(symmetry).predict(bytes).unwrap();
+    let times: Vec<f64> = (0..simulation.size()).map(|rank| few.of_rank(rank)).collect();
+    assert_eq!(Prediction { ranks: times, ..few }, every, "{label}, {symmetry:?}");
+}
+
+/// Where nobody copies: else that is what tells some ranks from others.
+#[test]
+fn the_ranks_of_many_algorithms_are_alike() {
+    let are_alike = |collective: Collective, name: &str, size: usize| {
+        let algorithm = collective.algorithm(name).unwrap();
+        let machine = &machines()[1];
+        let problem = Problem { radix: 2, ..Problem::new(size) };
+        Simulation::of_all_ranks(algorithm, &problem, machine).unwrap().find_symmetry().is_some()
+    };
+    for (collective, name, powers_only) in [
+        (Allgather, "bruck", false),
+        (Allgather, "neighbor_exchange", false),
+        (Allgather, "ring", false),
+        (Allgather, "recursive_doubling", true),
+        (Allreduce, "circulant", false),
+        (Allreduce, "ring", false),
+        (Allreduce, "rabenseifner", true),
+        (Allreduce, "recursive_doubling", true),
+        (Alltoall, "bruck", false),
+        (Alltoall, "pairwise", false),
+        (Alltoall, "spread_out", false),
+        (Barrier, "dissemination", false),
+        (ReduceScatter, "recursive_halving", true),
+    ] {
+        assert!(are_alike(collective, name, 64), "{name}");
+        assert_eq!(are_alike(collective, name, 60), !powers_only, "{name}");
+    }
+    assert!(!are_alike(Bcast, "binomial", 64));
+    assert!(!are_alike(Scan, "recursive_doubling", 64));
+}

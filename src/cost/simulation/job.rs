@@ -1,0 +1,183 @@
+//! An algorithm on a machine, from its schedules to its price.
+
+use super::network::Network;
+use super::program::{Compiler, Program};
+use super::sizes::Sizes;
+use super::symmetry::Symmetry;
+use super::{MOST_BYTES, MOST_POSTS, Prediction, Progress, SimulationError, Stage, events};
+use crate::algorithms::{Algorithm, Cut, Problem};
+use crate::cost::machine::{Machine, Port};
+
+/// Up to so many ranks are all simulated: it takes no time, and blocks that differ by a byte are told apart.
+const FEW_RANKS: usize = 32;
+
+/// The programs of so many ranks are written before it is asked whether they are too long.
+const MANY_RANKS: usize = 1 << 10;
+
+/// What an algorithm does on a machine, for vectors and blocks of any length.
+pub struct Simulation<'job> {
+    algorithm: &'job Algorithm,
+    problem: Problem,
+    machine: &'job Machine,
+    /// Whether nodes hold consecutive ranks, as many as the machine says.
+    is_block_placed: bool,
+    /// How many blocks a schedule cuts vectors into.
+    blocks: usize,
+    /// The ranks that stand for all, if any do.
+    symmetry: Option<Symmetry>,
+    /// The programs for blocks of one length, which may be any, once these were asked for.
+    even: Option<Network>,
+}
+
+impl<'job> Simulation<'job> {
+    /// The ranks' nodes are those of the problem, if it has any, else as the machine places them.
+    pub fn new(
+        algorithm: &'job Algorithm,
+        problem: &Problem,
+        machine: &'job Machine,
+    ) -> Result<Self, SimulationError> {
+        let mut simulation = Simulation::of_all_ranks(algorithm, problem, machine)?;
+        if problem.size > FEW_RANKS {
+            simulation.symmetry = simulation.find_symmetry();
+        }
+        Ok(simulation)
+    }
+
+    /// The same without asking whether ranks do the same.
+    pub(super) fn of_all_ranks(
+        algorithm: &'job Algorithm,
+        problem: &Problem,
+        machine: &'job Machine,
+    ) -> Result<Self, SimulationError> {
+        algorithm.serves(problem.size, problem.remote, true).map_err(SimulationError::DoesNotServe)?;
+        let placed = machine.nodes(problem.size);
+        let is_block_placed = problem.nodes.is_empty() || problem.nodes == placed;
+        let nodes = if problem.nodes.is_empty() { placed } else { problem.nodes.clone() };
+        let problem = Problem { nodes, ..problem.clone() };
+        let blocks = algorithm.program(&problem, 0).blocks;
+        Ok(Simulation { algorithm, problem, machine, is_block_placed, blocks, symmetry: None, even: None })
+    }
+
+    /// What the algorithm costs. `bytes` are those of the collective's [`Measure`](crate::selection::Measure); where it
+    /// has none, of each block.
+    ///
+    /// Vectors are cut as the engine cuts them, into blocks that differ by a byte at most. But where more than a few ranks
+    /// do the same, they are given blocks of the mean length: a block's bytes are wrong by less than one, and blocks of
+    /// less than a byte are sent although some would be empty and stay away.
+    pub fn predict(&mut self, bytes: usize) -> Result<Prediction, SimulationError> {
+        self.predict_observed(bytes, &mut |_| {})
+    }
+
+    /// The same, and tells now and then how far it is.
+    pub fn predict_observed(
+        &mut self,
+        bytes: usize,
+        observe: &mut dyn FnMut(Progress),
+    ) -> Result<Prediction, SimulationError> {
+        if bytes > MOST_BYTES {
+            return Err(SimulationError::TooManyBytes(bytes));
+        }
+        let parts = Sizes::parts(self.algorithm.collective, &self.problem, self.blocks);
+        let is_even = bytes.is_multiple_of(parts) || self.symmetry.is_some();
+        if bytes > 0 && is_even {
+            let network = match self.even.take() {
+                Some(network) => network,
+                None => self.network(self.symmetry, None, observe)?,
+            };
+            let block_bytes = bytes as f64 / parts as f64;
+            return events::run(self.even.insert(network), block_bytes, self.machine, observe);
+        }
+        // Blocks without data are all of one length.
+        let symmetry = self.symmetry.filter(|_| bytes == 0);
+        let network = self.network(symmetry, Some(bytes), observe)?;
+        events::run(&network, 1.0, self.machine, observe)
+    }
+
+    /// The same with these ranks standing for all.
+    #[cfg(test)]
+    pub(super) fn with_symmetry(&mut self, symmetry: Option<Symmetry>) -> &mut Self {
+        (self.symmetry, self.even) = (symmetry, None);
+        self
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.problem.size
+    }
+
+    /// The ranks whose programs stand for all, if they do. What holds for single ranks or pairs of them holds for whole
+    /// nodes, which share ports.
+    pub(super) fn find_symmetry(&self) -> Option<Symmetry> {
+        let compiler = self.compiler(None);
+        let holds = |symmetry: &Symmetry| symmetry.holds(symmetry.sample(), |rank| compiler.program(rank));
+        let symmetry = self.symmetries().find(holds)?;
+        symmetry.coarser(self.ranks_sharing_ports())
+    }
+
+    /// Those that there may be. Where there is a root it does what no other rank does, and a topology may be irregular
+    /// anywhere: there a sample shows nothing.
+    pub(super) fn symmetries(&self) -> impl Iterator<Item = Symmetry> {
+        let collective = self.algorithm.collective;
+        let is_sampled = !collective.is_rooted() && collective.cut() != Cut::Edges;
+        let may_be = self.is_block_placed && self.problem.remote == 0 && is_sampled;
+        let periods = [1, 2].into_iter().filter(move |_| may_be);
+        periods.flat_map(|period| Symmetry::of_period(self.size(), period))
+    }
+
+    fn ranks_sharing_ports(&self) -> usize {
+        let is_one_node = self.size() <= self.machine.ranks_per_node;
+        if is_one_node && self.machine.within.port == Port::Rank { 1 } else { self.machine.ranks_per_node }
+    }
+
+    /// For calls of so many bytes; of blocks of one length, if none are given.
+    pub(super) fn compiler(&self, bytes: Option<usize>) -> Compiler<'_> {
+        Compiler { algorithm: self.algorithm, problem: &self.problem, bytes, machine: self.machine }
+    }
+
+    /// The matched programs of the ranks that stand for all, or of all.
+    fn network(
+        &self,
+        symmetry: Option<Symmetry>,
+        bytes: Option<usize>,
+        observe: &mut dyn FnMut(Progress),
+    ) -> Result<Network, SimulationError> {
+        let symmetry = symmetry.unwrap_or(Symmetry::none(self.size()));
+        let programs = self.programs(&self.compiler(bytes), symmetry.period(), observe)?;
+        Network::new(programs, symmetry, &self.problem.nodes)
+    }
+
+    /// The programs of the first so many ranks.
+    fn programs(
+        &self,
+        compiler: &Compiler,
+        ranks: usize,
+        observe: &mut dyn FnMut(Progress),
+    ) -> Result<Vec<Program>, SimulationError> {
+        let too_many = Err(SimulationError::TooManyPosts { size: self.size() });
+        if typical_posts(compiler, ranks) * ranks > MOST_POSTS {
+            return too_many;
+        }
+        let mut programs = Vec::with_capacity(ranks);
+        let mut posts = 0;
+        for rank in 0..ranks {
+            observe(Progress { stage: Stage::Programs, done: rank, total: ranks });
+            let program = compiler.program(rank);
+            posts += program.posts.len();
+            if posts > MOST_POSTS {
+                return too_many;
+            }
+            programs.push(program);
+        }
+        Ok(programs)
+    }
+}
+
+/// How many sends and receives a rank has that is not the busiest; 0 for few ranks. It is to find out in time that a job
+/// is too large.
+fn typical_posts(compiler: &Compiler, ranks: usize) -> usize {
+    if ranks <= MANY_RANKS {
+        return 0;
+    }
+    let mut posts = [1, 2, 3, 4, 5].map(|sixth| compiler.program(ranks * sixth / 6).posts.len());
+    posts.sort_unstable();
+    posts[2]
+}

@@ -1,0 +1,143 @@
+//! The time that a collective takes on a machine: the schedules of all ranks are carried out without data.
+//!
+//! Each rank is a program of posts, waits and work of its processor. The posts of all are matched; then the messages
+//! travel in the order of time through the ports of ranks or nodes. Where all ranks do the same, those of a node stand for
+//! the others.
+
+#[cfg(test)]
+mod alike;
+mod events;
+mod job;
+mod network;
+mod program;
+mod sizes;
+mod symmetry;
+#[cfg(test)]
+mod tests;
+
+pub use job::Simulation;
+
+use super::machine::Machine;
+use crate::algorithms::{Algorithm, Problem, Reason};
+use std::fmt;
+
+/// How many sends and receives are simulated at most, which bounds memory to some 4 GiB.
+pub const MOST_POSTS: usize = 1 << 25;
+
+/// The longest vectors and blocks that are priced: beyond them bytes could no longer be counted.
+pub const MOST_BYTES: usize = 1 << 44;
+
+/// What a collective costs on a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// When each rank is done, in seconds; see [`Prediction::of_rank`]. Where ranks are alike, those of the first one or two
+    /// nodes stand for all.
+    pub ranks: Vec<f64>,
+    /// When the last of the ranks has ended its first wait, its second and so on, in seconds.
+    pub rounds: Vec<f64>,
+    /// What travels within nodes.
+    pub within: Traffic,
+    /// What travels between nodes.
+    pub between: Traffic,
+    /// What a rank sends, or receives if that is more; each number is a maximum over the ranks for itself.
+    pub busiest: Traffic,
+}
+
+/// Messages and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Traffic {
+    /// How many messages.
+    pub messages: u64,
+    /// Bytes of them all.
+    pub bytes: f64,
+}
+
+impl Prediction {
+    /// When all ranks are done, in seconds.
+    pub fn time(&self) -> f64 {
+        self.ranks.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// When a rank is done, in seconds.
+    pub fn of_rank(&self, rank: usize) -> f64 {
+        self.ranks[rank % self.ranks.len()]
+    }
+}
+
+/// How far a simulation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// What is being done.
+    pub stage: Stage,
+    /// How much of it is done.
+    pub done: usize,
+    /// How much there is to do.
+    pub total: usize,
+}
+
+/// What a simulation does, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The programs of the ranks are written.
+    Programs,
+    /// Messages travel.
+    Messages,
+}
+
+/// Why a collective cannot be priced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SimulationError {
+    /// The algorithm cannot serve such a call.
+    DoesNotServe(Reason),
+    /// The ranks together have more than [`MOST_POSTS`] sends and receives, and are not alike.
+    TooManyPosts {
+        /// Number of ranks.
+        size: usize,
+    },
+    /// More than [`MOST_BYTES`].
+    TooManyBytes(usize),
+    /// A message is not expected, does not come, or has another length.
+    Unmatched {
+        /// Who sends it or should.
+        source: usize,
+        /// Who receives it or should.
+        target: usize,
+    },
+    /// A rank waits for ever.
+    Deadlock {
+        /// The rank.
+        rank: usize,
+    },
+}
+
+impl fmt::Display for SimulationError {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            SimulationError::DoesNotServe(reason) => write!(formatter, "it cannot serve this: {reason}"),
+            SimulationError::TooManyPosts { size } => write!(
+                formatter,
+                "this is too large to be simulated: the {size} ranks have more than {MOST_POSTS} sends and receives"
+            ),
+            SimulationError::TooManyBytes(bytes) => {
+                write!(formatter, "{bytes} bytes are too many to be priced; at most {MOST_BYTES} are")
+            }
+            SimulationError::Unmatched { source, target } => {
+                write!(formatter, "the sends of rank {source} and the receives of rank {target} do not match")
+            }
+            SimulationError::Deadlock { rank } => write!(formatter, "rank {rank} waits for ever"),
+        }
+    }
+}
+
+impl std::error::Error for SimulationError {}
+
+/// Predicts what an algorithm costs on a machine, as [`Simulation::predict`] does; for several lengths, make a
+/// [`Simulation`] once.
+pub fn simulate(
+    algorithm: &Algorithm,
+    problem: &Problem,
+    bytes: usize,
+    machine: &Machine,
+) -> Result<Prediction, SimulationError> {
+    Simulation::new(algorithm, problem, machine)?.predict(bytes)
+}

@@ -1,0 +1,172 @@
+//! Who is at the other end of each post, and which ports are between.
+
+use super::program::{Direction, Program};
+use super::sizes::Amount;
+use super::symmetry::Symmetry;
+use super::{Prediction, SimulationError, Traffic};
+use std::collections::HashMap;
+
+/// The programs of all ranks, or of those that stand for all, with their posts matched and numbered rank by rank.
+pub struct Network {
+    /// The programs, without their posts.
+    pub programs: Vec<Program>,
+    /// The number of each rank's first post, and in the end the number of posts.
+    pub first: Vec<usize>,
+    /// The posts, by number.
+    pub ends: Vec<End>,
+    /// Where the ranks are.
+    pub places: Vec<Place>,
+    /// For how many ranks each one stands.
+    copies: usize,
+}
+
+/// A post, which is one end of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct End {
+    pub bytes: Amount,
+    pub direction: Direction,
+    /// Number of the post at the other end, or of the one that stands for it.
+    pub partner: u32,
+    /// The rank whose post this is.
+    pub rank: u32,
+    /// The first of the rank's waits that waits for it.
+    pub wait: u32,
+    /// Whether the message stays on a node.
+    pub is_within: bool,
+    /// Whether neither of the two ranks does anything in the other direction in that round.
+    pub is_unidirectional: bool,
+}
+
+/// Where a rank is.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Number of its node, from 0 in the order of the ranks.
+    pub node: u32,
+    /// Its number on the node.
+    pub local: u32,
+}
+
+impl Network {
+    /// Matches the posts: between two ranks, the k-th send meets the k-th receive.
+    pub fn new(
+        mut programs: Vec<Program>,
+        symmetry: Symmetry,
+        nodes: &[u32],
+    ) -> Result<Network, SimulationError> {
+        let first: Vec<usize> = [0]
+            .into_iter()
+            .chain(programs.iter().scan(0, |posts, program| {
+                *posts += program.posts.len();
+                Some(*posts)
+            }))
+            .collect();
+        let mut ends: Vec<End> = programs
+            .iter()
+            .enumerate()
+            .flat_map(|(rank, program)| {
+                program.posts.iter().map(move |post| End {
+                    bytes: post.bytes,
+                    direction: post.direction,
+                    partner: u32::MAX,
+                    rank: rank as u32,
+                    wait: post.wait,
+                    is_within: nodes[rank] == nodes[post.peer as usize],
+                    is_unidirectional: post.is_alone,
+                })
+            })
+            .collect();
+        let posts = |direction| matching_order(&programs, symmetry, direction);
+        let (sends, receives) = (posts(Direction::Send), posts(Direction::Receive));
+        for position in 0..sends.len().max(receives.len()) {
+            let (send, receive) = match (sends.get(position), receives.get(position)) {
+                (Some(send), Some(receive)) if send.0 == receive.0 => (send.1, receive.1),
+                (send, receive) => {
+                    return Err(unmatched(send.map(|send| send.0), receive.map(|receive| receive.0)));
+                }
+            };
+            let (sent, received) = (ends[send as usize], ends[receive as usize]);
+            if sent.bytes != received.bytes {
+                return Err(unmatched(Some(sends[position].0), None));
+            }
+            let is_unidirectional = sent.is_unidirectional && received.is_unidirectional;
+            ends[send as usize] = End { partner: receive, is_unidirectional, ..sent };
+            ends[receive as usize] = End { partner: send, is_unidirectional, ..received };
+        }
+        programs.iter_mut().for_each(|program| program.posts = Vec::new());
+        let places = places(programs.len(), nodes);
+        Ok(Network { programs, first, ends, places, copies: symmetry.copies() })
+    }
+
+    /// A prediction that as yet says only what travels, with blocks of so many bytes where these are not known.
+    pub fn traffic(&self, block_bytes: f64) -> Prediction {
+        let mut within = Traffic::default();
+        let mut between = Traffic::default();
+        let mut busiest = Traffic::default();
+        for posts in self.first.windows(2) {
+            let [mut sent, mut received] = [Traffic::default(); 2];
+            for end in &self.ends[posts[0]..posts[1]] {
+                let bytes = end.bytes.with(block_bytes);
+                match end.direction {
+                    Direction::Send => {
+                        sent.add(bytes, 1);
+                        if end.is_within { &mut within } else { &mut between }.add(bytes, self.copies);
+                    }
+                    Direction::Receive => received.add(bytes, 1),
+                }
+            }
+            for traffic in [sent, received] {
+                busiest.messages = busiest.messages.max(traffic.messages);
+                busiest.bytes = busiest.bytes.max(traffic.bytes);
+            }
+        }
+        Prediction { ranks: Vec::new(), rounds: Vec::new(), within, between, busiest }
+    }
+}
+
+impl Traffic {
+    fn add(&mut self, bytes: f64, copies: usize) {
+        self.messages += copies as u64;
+        self.bytes += copies as f64 * bytes;
+    }
+}
+
+/// The receiver and sender of a message, the receiver being one that stands for others.
+type Pair = (u32, u32);
+
+/// The posts by pair, and among those of a pair in the order of the program.
+fn matching_order(programs: &[Program], symmetry: Symmetry, direction: Direction) -> Vec<(Pair, u32)> {
+    let mut posts = Vec::new();
+    let mut number = 0;
+    for (rank, program) in programs.iter().enumerate() {
+        for post in &program.posts {
+            let peer = post.peer as usize;
+            let pair = match direction {
+                Direction::Receive => (rank, peer),
+                Direction::Send => (symmetry.representative(peer), symmetry.seen_from(peer, rank)),
+            };
+            if post.direction == direction {
+                posts.push(((pair.0 as u32, pair.1 as u32), number));
+            }
+            number += 1;
+        }
+    }
+    posts.sort_unstable();
+    posts
+}
+
+/// The first pair that has more messages on one side.
+fn unmatched(send: Option<Pair>, receive: Option<Pair>) -> SimulationError {
+    let pair = send.into_iter().chain(receive).min();
+    let (target, source) = pair.expect("one of them is there");
+    SimulationError::Unmatched { source: source as usize, target: target as usize }
+}
+
+fn places(ranks: usize, nodes: &[u32]) -> Vec<Place> {
+    let mut known: HashMap<u32, Place> = HashMap::new();
+    let place = |&node: &u32| {
+        let next = Place { node: known.len() as u32, local: 0 };
+        let place = known.entry(node).and_modify(|place| place.local += 1).or_insert(next);
+        *place
+    };
+    nodes[..ranks].iter().map(place).collect()
+}

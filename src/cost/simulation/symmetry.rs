@@ -1,0 +1,113 @@
+//! Programs that are all the same but for the names of the ranks, so that a few stand for all.
+
+use super::program::Program;
+use crate::random::Random;
+
+/// How the program of rank r < `period` becomes that of r further on: every rank in it is moved by as much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symmetry {
+    size: usize,
+    period: usize,
+    movement: Movement,
+}
+
+/// How a rank is moved by a multiple of the period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Movement {
+    /// It is added, modulo the number of ranks.
+    Translation,
+    /// By exclusive or.
+    ExclusiveOr,
+}
+
+/// How many multiples of the period are sampled besides the powers of two.
+const RANDOM_SHIFTS: usize = 8;
+
+impl Symmetry {
+    /// That of programs which need not be alike.
+    pub fn none(size: usize) -> Symmetry {
+        Symmetry { size, period: size, movement: Movement::Translation }
+    }
+
+    /// Those in which so many ranks stand for all.
+    pub fn of_period(size: usize, period: usize) -> impl Iterator<Item = Symmetry> {
+        let movements = [Movement::Translation, Movement::ExclusiveOr].into_iter();
+        movements.filter_map(move |movement| Symmetry { size, period, movement }.checked())
+    }
+
+    /// The same with ranks standing for all that come in groups of so many; none, if these would not be fewer than all.
+    pub fn coarser(self, group: usize) -> Option<Symmetry> {
+        let period =
+            if group.is_multiple_of(self.period) { group } else { group.saturating_mul(self.period) };
+        Symmetry { period, ..self }.checked()
+    }
+
+    fn checked(self) -> Option<Symmetry> {
+        let Symmetry { size, period, movement } = self;
+        let is_possible = period < size
+            && match movement {
+                Movement::Translation => size.is_multiple_of(period),
+                Movement::ExclusiveOr => size.is_power_of_two() && period.is_power_of_two(),
+            };
+        is_possible.then_some(self)
+    }
+
+    /// How many ranks stand for all.
+    pub fn period(self) -> usize {
+        self.period
+    }
+
+    /// For how many ranks each of them stands.
+    pub fn copies(self) -> usize {
+        self.size / self.period
+    }
+
+    /// The rank that stands for a rank.
+    pub fn representative(self, rank: usize) -> usize {
+        rank % self.period
+    }
+
+    /// Which rank `source` is to the one that stands for `target`, if that takes the place of `target`.
+    pub fn seen_from(self, target: usize, source: usize) -> usize {
+        let shift = target - self.representative(target);
+        match self.movement {
+            Movement::Translation => (source + self.size - shift) % self.size,
+            Movement::ExclusiveOr => source ^ shift,
+        }
+    }
+
+    /// Some multiples of the period, near ones and far ones.
+    pub fn sample(self) -> Vec<usize> {
+        let copies = self.copies();
+        let near_and_far = (0..copies.ilog2() + 1).map(|bit| 1 << bit).flat_map(|near| [near, copies - near]);
+        let mut random = Random(copies as u64);
+        let anywhere = (0..RANDOM_SHIFTS).map(move |_| random.below(copies));
+        near_and_far
+            .chain(anywhere)
+            .filter(|&copy| copy > 0 && copy < copies)
+            .map(|copy| copy * self.period)
+            .collect()
+    }
+
+    /// All of them but 0.
+    #[cfg(test)]
+    pub fn every_shift(self) -> Vec<usize> {
+        (self.period..self.size).step_by(self.period).collect()
+    }
+
+    /// Whether the programs of the ranks moved by these are what those of the first ranks say.
+    pub fn holds(self, shifts: Vec<usize>, program: impl Fn(usize) -> Program) -> bool {
+        (0..self.period).all(|first| {
+            let model = program(first);
+            shifts.iter().all(|shift| self.is_moved(&model, program(first + shift), first + shift))
+        })
+    }
+
+    /// Whether a program, that of `rank`, is the one that stands for it.
+    fn is_moved(self, model: &Program, mut program: Program, rank: usize) -> bool {
+        for post in &mut program.posts {
+            post.peer = self.seen_from(rank, post.peer as usize) as u32;
+        }
+        *model == program
+    }
+}

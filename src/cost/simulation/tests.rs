@@ -1,0 +1,429 @@
+//! Times that were computed by hand, and formulas of textbooks.
+
+use super::network::Network;
+use super::program::{Program, Writer};
+use super::sizes::Sizes;
+use super::symmetry::Symmetry;
+use super::*;
+use crate::algorithms::Collective::{self, *};
+
+use crate::cost::{Link, Port, Processor};
+use crate::schedule::{Buffer, Builder};
+
+/// Exact numbers, so that times can be compared for equality.
+const ALPHA: f64 = 64.0;
+const BETA: f64 = 2.0;
+
+/// Bytes of a block of hand-written programs.
+const BYTES: usize = 8;
+
+/// Carries out programs that are written rank by rank, over one block for each rank.
+fn carried_out(
+    size: usize,
+    machine: &Machine,
+    write: impl Fn(usize, &mut Builder),
+) -> Result<Prediction, SimulationError> {
+    let program = |rank| {
+        let mut program = Builder::new(rank, size, size);
+        write(rank, &mut program);
+        let mut writer = Writer::new(machine);
+        writer.append(&program.build(), &Sizes::each(BYTES));
+        writer.program
+    };
+    let programs: Vec<Program> = (0..size).map(program).collect();
+    let network = Network::new(programs, Symmetry::none(size), &machine.nodes(size))?;
+    events::run(&network, 1.0, machine, &mut |_| {})
+}
+
+fn times(size: usize, machine: &Machine, write: impl Fn(usize, &mut Builder)) -> Vec<f64> {
+    carried_out(size, machine, write).unwrap().ranks
+}
+
+fn send(program: &mut Builder, peer: usize) {
+    program.send(peer, Buffer::Send.block(0));
+}
+
+fn receive(program: &mut Builder, peer: usize) {
+    program.receive(peer, Buffer::Recv.block(peer));
+}
+
+/// Rank 0 sends to rank 1.
+fn ping(rank: usize, program: &mut Builder) {
+    if rank == 0 { send(program, 1) } else { receive(program, 0) }
+}
+
+fn exchange(rank: usize, program: &mut Builder) {
+    receive(program, 1 - rank);
+    send(program, 1 - rank);
+}
+
+fn hockney() -> Machine {
+    Machine::hockney(ALPHA, BETA, 0.0)
+}
+
+/// The same with another link between nodes.
+fn with_link(change: impl Fn(Link) -> Link) -> Machine {
+    Machine { between: change(hockney().between), ..hockney() }
+}
+
+#[test]
+fn a_message_takes_alpha_and_n_beta() {
+    assert_eq!(times(2, &hockney(), ping), [16.0, 64.0 + 16.0]);
+    assert_eq!(times(2, &hockney(), exchange), [80.0, 80.0]);
+}
+
+#[test]
+fn messages_share_the_port_that_they_leave() {
+    let scatter = |rank: usize, program: &mut Builder| match rank {
+        0 => (1..4).for_each(|target| send(program, target)),
+        _ => receive(program, 0),
+    };
+    assert_eq!(times(4, &hockney(), scatter), [48.0, 80.0, 96.0, 112.0]);
+}
+
+#[test]
+fn messages_share_the_port_that_they_enter() {
+    let gather = |rank: usize, program: &mut Builder| match rank {
+        0 => (1..4).for_each(|source| receive(program, source)),
+        _ => send(program, 0),
+    };
+    assert_eq!(times(4, &hockney(), gather), [64.0 + 48.0, 16.0, 16.0, 16.0]);
+}
+
+#[test]
+fn a_gap_separates_messages_but_does_not_delay_one() {
+    let machine = with_link(|link| Link { gap: 100.0, ..link });
+    let twice = |rank: usize, program: &mut Builder| (0..2).for_each(|_| ping(rank, program));
+    assert_eq!(times(2, &machine, ping), [16.0, 80.0]);
+    assert_eq!(times(2, &machine, twice), [116.0, 180.0]);
+}
+
+#[test]
+fn overhead_takes_the_processor_of_both_sides() {
+    let machine = with_link(|link| Link { overhead: 5.0, ..link });
+    assert_eq!(times(2, &machine, ping), [5.0 + 16.0, 5.0 + 80.0 + 5.0]);
+    // Rank 0 handles what arrived first while the second arrives: at 85 and at 101.
+    let gather = |rank: usize, program: &mut Builder| match rank {
+        0 => (1..3).for_each(|source| receive(program, source)),
+        _ => send(program, 0),
+    };
+    assert_eq!(times(3, &machine, gather)[0], 101.0 + 5.0);
+    // Two that arrive at once, through no port in no time, are handled one after the other.
+    let machine = with_link(|link| Link { overhead: 5.0, byte_time: 0.0, ..link });
+    assert_eq!(times(3, &machine, gather)[0], 5.0 + 64.0 + 2.0 * 5.0);
+}
+
+#[test]
+fn a_long_message_asks_first_and_waits_for_its_receiver() {
+    let machine = Machine { processor: Processor { reduce_time: 0.0, copy_time: 100.0 }, ..hockney() };
+    let with_limit =
+        |eager_limit| Machine { between: Link { eager_limit, ..machine.between }, ..machine.clone() };
+    let late = |rank: usize, program: &mut Builder| {
+        if rank == 1 {
+            program.copy(Buffer::Send.block(0), Buffer::Scratch.block(0));
+        }
+        ping(rank, program);
+    };
+    // Rank 1 copies until 800.
+    assert_eq!(times(2, &with_limit(8), late), [16.0, 800.0]);
+    assert_eq!(times(2, &with_limit(7), late), [800.0 + 64.0 + 16.0, 800.0 + 64.0 + 80.0]);
+    // There and back again before the message.
+    assert_eq!(times(2, &with_limit(7), ping), [128.0 + 16.0, 3.0 * 64.0 + 16.0]);
+}
+
+#[test]
+fn messages_in_packets_share_a_port() {
+    let machine = with_link(|link| Link { packet: 4, ..link });
+    assert_eq!(times(2, &machine, ping), times(2, &hockney(), ping));
+    // Two packets each, which take turns: they have left at 8 and 24, and at 16 and 32.
+    let scatter = |rank: usize, program: &mut Builder| match rank {
+        0 => (1..3).for_each(|target| send(program, target)),
+        _ => receive(program, 0),
+    };
+    assert_eq!(times(3, &machine, scatter), [32.0, 64.0 + 24.0, 64.0 + 32.0]);
+    // Where they enter as well: the first rank to be heard of waits for both.
+    let gather = |rank: usize, program: &mut Builder| match rank {
+        0 => {
+            receive(program, 1);
+            program.end_round();
+            receive(program, 2);
+        }
+        _ => send(program, 0),
+    };
+    assert_eq!(carried_out(3, &machine, gather).unwrap().rounds, [64.0 + 24.0, 64.0 + 32.0]);
+    assert_eq!(carried_out(3, &hockney(), gather).unwrap().rounds, [64.0 + 16.0, 64.0 + 32.0]);
+}
+
+#[test]
+fn who_shares_a_port_with_its_siblings_is_served_late() {
+    let machine = with_link(|link| Link { packet: 1, ..link });
+    let time = |machine: &Machine| time_of(Bcast, "binomial", &Problem::new(16), 1 << 20, machine);
+    let vector = BETA * (1 << 20) as f64;
+    assert_eq!(time(&hockney()), 4.0 * ALPHA + 4.0 * vector);
+    let (shared, expected) = (time(&machine), (4.0 + 3.0 + 2.0 + 1.0) * vector);
+    assert!((shared - expected).abs() < 0.05 * expected, "{shared}, not {expected}");
+}
+
+#[test]
+fn messages_in_one_direction_have_their_own_latency_and_bandwidth() {
+    let machine = hockney().unidirectional(40.0, 1.0);
+    assert_eq!(times(2, &machine, ping), [8.0, 48.0]);
+    assert_eq!(times(2, &machine, exchange), [80.0, 80.0]);
+    // Ranks 1 and 2 each do both in one round.
+    let chain = |rank: usize, program: &mut Builder| {
+        if rank > 0 {
+            receive(program, rank - 1);
+        }
+        if rank < 3 {
+            send(program, rank + 1);
+        }
+    };
+    assert_eq!(times(4, &machine, chain), [16.0, 80.0, 80.0, 80.0]);
+}
+
+#[test]
+fn ranks_of_a_node_share_its_port_but_not_among_themselves() {
+    let two_levels =
+        Machine { ranks_per_node: 2, within: Link { latency: 10.0, ..hockney().within }, ..hockney() };
+    // To the rank of the other node with the same number.
+    let across = |rank: usize, program: &mut Builder| {
+        receive(program, (rank + 2) % 4);
+        send(program, (rank + 2) % 4);
+    };
+    let neighbours = |rank: usize, program: &mut Builder| {
+        receive(program, rank ^ 1);
+        send(program, rank ^ 1);
+    };
+    assert_eq!(times(4, &two_levels, across), [80.0, 96.0, 80.0, 96.0]);
+    assert_eq!(times(4, &two_levels, neighbours), [26.0; 4]);
+    let own_ports = Machine { between: Link { port: Port::Rank, ..two_levels.between }, ..two_levels };
+    assert_eq!(times(4, &own_ports, across), [80.0; 4]);
+    let prediction = carried_out(4, &own_ports, across).unwrap();
+    assert_eq!(prediction.between, Traffic { messages: 4, bytes: 32.0 });
+    assert_eq!(
+        (prediction.within, prediction.busiest),
+        (Traffic::default(), Traffic { messages: 1, bytes: 8.0 })
+    );
+}
+
+#[test]
+fn copies_and_reductions_take_the_processor() {
+    let machine = Machine { processor: Processor { reduce_time: 3.0, copy_time: 1.0 }, ..hockney() };
+    let reduced_into = |target: Buffer| {
+        times(1, &machine, |_, program| {
+            program.reduce(Buffer::Send.block(0), Buffer::Scratch.block(0), target.block(0));
+        })
+    };
+    // MPI leaves the result in the right operand.
+    assert_eq!(reduced_into(Buffer::Scratch), [24.0]);
+    assert_eq!(reduced_into(Buffer::Recv), [24.0 + 8.0]);
+    assert_eq!(reduced_into(Buffer::Send), [24.0 + 16.0]);
+}
+
+#[test]
+fn rounds_end_with_the_last_rank() {
+    let relayed = |rank: usize, program: &mut Builder| match rank {
+        0 => {
+            send(program, 1);
+            program.end_round();
+            send(program, 1);
+        }
+        _ => {
+            receive(program, 0);
+            program.end_round();
+            receive(program, 0);
+        }
+    };
+    assert_eq!(carried_out(2, &hockney(), relayed).unwrap().rounds, [80.0, 96.0]);
+}
+
+#[test]
+fn deadlocks_and_lost_messages_are_errors() {
+    let nobody_sends = |rank: usize, program: &mut Builder| receive(program, 1 - rank);
+    let error = carried_out(2, &hockney(), nobody_sends).unwrap_err();
+    assert_eq!(error, SimulationError::Unmatched { source: 1, target: 0 });
+    let nobody_receives = |rank: usize, program: &mut Builder| {
+        if rank == 0 {
+            send(program, 1)
+        }
+    };
+    let error = carried_out(2, &hockney(), nobody_receives).unwrap_err();
+    assert_eq!(error, SimulationError::Unmatched { source: 0, target: 1 });
+    let both_wait_first = |rank: usize, program: &mut Builder| {
+        receive(program, 1 - rank);
+        program.end_round();
+        send(program, 1 - rank);
+    };
+    let error = carried_out(2, &hockney(), both_wait_first).unwrap_err();
+    assert_eq!(error, SimulationError::Deadlock { rank: 0 });
+}
+
+/// What a registered algorithm takes.
+fn time_of(collective: Collective, name: &str, problem: &Problem, bytes: usize, machine: &Machine) -> f64 {
+    let algorithm = collective.algorithm(name).unwrap();
+    simulate(algorithm, problem, bytes, machine).unwrap().time()
+}
+
+fn assert_close(found: f64, expected: f64, label: &str) {
+    assert!((found - expected).abs() <= 1e-9 * expected, "{label}: {found}, not {expected}");
+}
+
+#[test]
+fn hockney_times_are_those_of_the_textbooks() {
+    let (alpha, beta, gamma) = (1.1e-3, 8.6e-8, 3e-10);
+    let machine = Machine::hockney(alpha, beta, gamma);
+    for exponent in 1..=7 {
+        let size = 1_usize << exponent;
+        let (p, log, n) = (size as f64, f64::from(exponent), (1 << 17) as f64);
+        let part = n * (p - 1.0) / p;
+        for (collective, name, expected) in [
+            (Allreduce, "recursive_doubling", log * (alpha + n * (beta + gamma))),
+            (Allreduce, "rabenseifner", 2.0 * log * alpha + 2.0 * part * beta + part * gamma),
+            (Allreduce, "ring", 2.0 * (p - 1.0) * alpha + 2.0 * part * beta + part * gamma),
+            (Allgather, "ring", (p - 1.0) * (alpha + n * beta)),
+            (Allgather, "recursive_doubling", log * alpha + (p - 1.0) * n * beta),
+            (Alltoall, "pairwise", (p - 1.0) * (alpha + n * beta)),
+            (Alltoall, "bruck", log * (alpha + p / 2.0 * n * beta)),
+            (Bcast, "binomial", log * (alpha + n * beta)),
+            (Bcast, "scatter_ring_allgather", (log + p - 1.0) * alpha + 2.0 * part * beta),
+            (Barrier, "dissemination", log * (alpha + beta)),
+            (ReduceScatter, "recursive_halving", log * alpha + part * (beta + gamma)),
+        ] {
+            let problem = Problem { radix: 2, ..Problem::new(size) };
+            let found = time_of(collective, name, &problem, 1 << 17, &machine);
+            assert_close(found, expected, &format!("{} {name}, p = {size}", collective.name()));
+        }
+    }
+}
+
+#[test]
+fn vectors_are_cut_as_the_engine_cuts_them() {
+    let ring = Allreduce.algorithm("ring").unwrap();
+    let predict = |size, bytes| simulate(ring, &Problem::new(size), bytes, &hockney()).unwrap();
+    // Every byte passes all ranks twice but for two of them. Blocks of 3, 3, 2, 3, 2 bytes.
+    let uneven = predict(5, 13);
+    assert_eq!(uneven.between, Traffic { messages: 5 * 8, bytes: 2.0 * 4.0 * 13.0 });
+    // Empty blocks stay away: here the only one that is not makes its way round.
+    assert_eq!(predict(5, 1).between, Traffic { messages: 8, bytes: 8.0 });
+    assert_eq!(predict(5, 1).time(), 8.0 * (ALPHA + BETA));
+    let nothing = predict(5, 0);
+    assert_eq!((nothing.time(), nothing.between), (0.0, Traffic::default()));
+}
+
+#[test]
+fn blocks_of_the_mean_length_are_wrong_by_less_than_a_byte() {
+    let ring = Allreduce.algorithm("ring").unwrap();
+    let (problem, machine) = (Problem::new(48), hockney());
+    for bytes in [4800, 4801, 4824, 4847] {
+        let mean = simulate(ring, &problem, bytes, &machine).unwrap();
+        let exact = Simulation::of_all_ranks(ring, &problem, &machine).unwrap().predict(bytes).unwrap();
+        assert_eq!(mean.between.messages, exact.between.messages);
+        assert!((mean.between.bytes - exact.between.bytes).abs() < 1e-6);
+        let bound = 2.0 * 47.0 * BETA;
+        assert!((mean.time() - exact.time()).abs() < bound, "{bytes}");
+    }
+}
+
+#[test]
+fn lengths_are_told_before_data_travel() {
+    let machine = Machine::hockney(ALPHA, 0.0, 0.0);
+    let time = |collective: Collective, name| {
+        time_of(collective, name, &Problem { radix: 2, ..Problem::new(8) }, 100, &machine)
+    };
+    assert_eq!(time(Alltoall, "bruck"), 3.0 * ALPHA);
+    assert_eq!(time(Alltoallv, "bruck_two_phase"), (3.0 + 3.0) * ALPHA);
+    assert_eq!(time(Alltoallv, "bruck_padded"), (3.0 + 3.0) * ALPHA);
+}
+
+#[test]
+fn the_problem_s_nodes_come_before_the_machine_s() {
+    let machine = Machine { ranks_per_node: 4, ..hockney() };
+    let traffic = |nodes: &[u32]| {
+        let problem = Problem { nodes: nodes.into(), ..Problem::new(8) };
+        let ring = Allgather.algorithm("ring").unwrap();
+        let Prediction { within, between, .. } = simulate(ring, &problem, 1, &machine).unwrap();
+        (within.messages, between.messages)
+    };
+    assert_eq!(traffic(&[]), (6 * 7, 2 * 7));
+    assert_eq!(traffic(&[0, 0, 0, 0, 1, 1, 1, 1]), (6 * 7, 2 * 7));
+    assert_eq!(traffic(&[70, 7, 70, 7, 70, 7, 70, 7]), (0, 8 * 7));
+}
+
+#[test]
+fn what_cannot_be_priced_is_told() {
+    let error = |collective: Collective, name, problem: &Problem, bytes| {
+        simulate(collective.algorithm(name).unwrap(), problem, bytes, &hockney()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error(Allgather, "neighbor_exchange", &Problem::new(7), 1),
+        "it cannot serve this: the number of ranks is odd"
+    );
+    assert_eq!(
+        error(Allgather, "ring", &Problem::new(7), MOST_BYTES + 1),
+        "17592186044417 bytes are too many to be priced; at most 17592186044416 are"
+    );
+    assert_eq!(
+        error(Bcast, "scatter_ring_allgather", &Problem::new(1 << 14), 1 << 20),
+        "this is too large to be simulated: the 16384 ranks have more than 33554432 sends and receives"
+    );
+}
+
+#[test]
+fn the_longest_vectors_are_priced() {
+    for name in ["ring", "rabenseifner", "recursive_doubling"] {
+        let time = time_of(Allreduce, name, &Problem::new(7), MOST_BYTES - 1, &hockney());
+        assert!(time > BETA * MOST_BYTES as f64, "{name}");
+    }
+    assert!(time_of(Alltoall, "bruck", &Problem::new(1 << 10), MOST_BYTES - 1, &hockney()).is_finite());
+}
+
+#[test]
+fn the_observer_is_told_of_both_stages() {
+    let mut seen: Vec<Progress> = Vec::new();
+    let binomial = Bcast.algorithm("binomial").unwrap();
+    let machine = with_link(|link| Link { packet: 1, ..link });
+    let mut simulation = Simulation::new(binomial, &Problem::new(40), &machine).unwrap();
+    simulation.predict_observed(1 << 20, &mut |progress| seen.push(progress)).unwrap();
+    assert_eq!(seen.first(), Some(&Progress { stage: Stage::Programs, done: 0, total: 40 }));
+    // Each of 39 messages leaves and arrives, in packets.
+    assert_eq!(seen.last(), Some(&Progress { stage: Stage::Messages, done: 0, total: 2 * 39 }));
+    assert!(seen.iter().all(|progress| progress.done < progress.total));
+}
+
+/// A case that is to take seconds; says how long it took.
+fn assert_quick(collective: Collective, name: &str, problem: Problem, bytes: usize) {
+    let (start, machine) =
+        (std::time::Instant::now(), Machine { ranks_per_node: 32, ..Machine::hockney(1e-6, 1e-10, 1e-10) });
+    let time = time_of(collective, name, &problem, bytes, &machine);
+    let elapsed = start.elapsed().as_secs_f64();
+    println!("{} {name}, p = {}: {time} s, found in {elapsed:.1} s", collective.name(), problem.size);
+    assert!(elapsed < 100.0);
+}
+
+#[test]
+#[ignore = "takes seconds"]
+fn large_machines_take_seconds() {
+    for (name, size) in [
+        ("recursive_doubling", 1 << 16),
+        ("recursive_doubling", 60_000),
+        ("rabenseifner", 1 << 16),
+        ("rabenseifner", 60_000),
+        ("binary_blocks", 60_000),
+        ("ring", 1 << 16),
+        ("reduce_bcast", 1 << 16),
+        ("circulant", 1 << 16),
+    ] {
+        assert_quick(Allreduce, name, Problem::new(size), 1 << 20);
+    }
+    let radix_4 = Problem { radix: 4, ..Problem::new(1 << 16) };
+    assert_quick(Allreduce, "recursive_multiplying", radix_4, 1 << 20);
+    for name in ["binomial", "knomial", "binary", "chain"] {
+        assert_quick(Bcast, name, Problem::new(1 << 16), 1 << 20);
+    }
+    for radix in [2, 64] {
+        assert_quick(Alltoall, "bruck", Problem { radix, ..Problem::new(1 << 12) }, 8);
+    }
+    for name in ["spread_out", "pairwise", "linear_window"] {
+        assert_quick(Alltoall, name, Problem::new(1 << 12), 1 << 10);
+    }
+}

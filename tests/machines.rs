@@ -1,0 +1,80 @@
+//! The machines that are shipped, and what is written about them for users.
+
+use rustcoll::cost::machine::keys;
+use rustcoll::cost::{Link, Machine, Port};
+use std::fs;
+use std::path::PathBuf;
+
+fn path(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), name].iter().collect()
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn machine(name: &str, text: &str) -> Machine {
+    Machine::parse(name, text).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+#[test]
+fn all_shipped_files_are_right() {
+    let files = fs::read_dir(path("machines")).unwrap().map(|file| file.unwrap().path());
+    let mut names: Vec<_> =
+        files.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+    names.sort();
+    assert_eq!(names, ["cray-xc40-aries", "emulated", "infiniband-edr"]);
+    for name in names {
+        let name = format!("machines/{name}.toml");
+        machine(&name, &read(&name));
+    }
+}
+
+#[test]
+fn the_emulated_cluster_is_what_was_measured_there() {
+    let Link { latency, byte_time, port, .. } = machine("emulated", &read("machines/emulated.toml")).between;
+    assert!((latency - 1.1e-3).abs() < 1e-9 && (byte_time - 8.6e-8).abs() < 1e-11 && port == Port::Node);
+}
+
+/// How long a message of so many bytes takes between nodes, with the processors' part at both sides.
+fn ping(machine: &Machine, bytes: f64) -> f64 {
+    2.0 * machine.between.overhead + machine.between.latency + bytes * machine.between.byte_time
+}
+
+#[test]
+fn published_times_come_out() {
+    let aries = machine("aries", &read("machines/cray-xc40-aries.toml"));
+    let edr = machine("edr", &read("machines/infiniband-edr.toml"));
+    for (machine, bytes, seconds) in
+        [(&aries, 8.0, 1.20e-6), (&aries, (4 << 20) as f64, 435.6e-6), (&edr, 8.0, 0.9e-6)]
+    {
+        let found = ping(machine, bytes);
+        assert!((found - seconds).abs() < 0.02 * seconds, "{found}, not {seconds}");
+    }
+}
+
+#[test]
+fn the_documentation_s_machines_are_right() {
+    let text = read("docs/costs.md");
+    let examples: Vec<&str> = text
+        .split("```toml\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().expect("what is before the end"))
+        .collect();
+    assert!(!examples.is_empty());
+    for example in examples {
+        machine("docs/costs.md", example);
+    }
+}
+
+#[test]
+fn documentation_and_schema_have_every_key() {
+    let (documentation, schema) = (read("docs/costs.md"), read("docs/machine.schema.json"));
+    for (_, key) in keys() {
+        assert!(
+            documentation.contains(&format!("`{key}`")) || documentation.contains(&format!("`[{key}]`")),
+            "{key}"
+        );
+        assert!(schema.contains(&format!("\"{key}\": {{")), "{key}");
+    }
+}
