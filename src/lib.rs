@@ -5,10 +5,12 @@
 //! ([`engine`]); the Open MPI component (feature `component`) runs it under `MPI_Allreduce` and its kin.
 
 pub mod algorithms;
+pub mod atlas;
 #[cfg(feature = "component")]
 mod coll_component;
 pub mod cost;
 pub mod engine;
+mod parallel;
 mod random;
 pub mod report;
 pub mod schedule;

@@ -6,11 +6,9 @@ use super::nodes::Nodes;
 use super::rules;
 use super::settings::{Values, number};
 use super::work::Group;
-use crate::algorithms::{
-    Algorithm, Collective, Graph, Parameter, Problem, Reason, Requirement, default_radix, legal_radix,
-};
+use crate::algorithms::{Algorithm, Collective, Graph, Parameter, Problem, Reason, Requirement};
 use crate::schedule::Schedule;
-use crate::selection::{Call, Choice, Parameters, Table};
+use crate::selection::{Call, Choice, MOST_SEGMENTS, Parameters, Table};
 use std::collections::HashSet;
 use std::ffi::c_int;
 use std::ptr;
@@ -19,9 +17,6 @@ use std::sync::Arc;
 /// A communicator keeps at most so many schedules; then it starts anew. Broadcasts from ever new roots would fill the
 /// memory otherwise.
 const MOST_SCHEDULES: usize = 64;
-
-/// A vector is cut into at most so many segments, however short the user wants them.
-const MOST_SEGMENTS: usize = 16384;
 
 /// The schedules of one rank of a communicator.
 pub struct Schedules {
@@ -242,39 +237,23 @@ impl Schedules {
         if algorithm.takes_nodes() {
             problem.nodes = self.known_nodes(form).map(|nodes| nodes.of_ranks.clone()).unwrap_or_default();
         }
-        for &parameter in algorithm.parameters {
-            let wanted = parameters.get(parameter);
-            match parameter {
-                Parameter::Radix => {
-                    problem.radix = self.radix(wanted.unwrap_or(default_radix(self.group.all())));
-                }
-                Parameter::Segment => {
-                    let segment = wanted.unwrap_or(usize::MAX);
-                    problem.segments = self.segments(call.bytes.div_ceil(segment).max(1));
-                }
-                Parameter::Window => problem.window = wanted.unwrap_or(problem.window),
-            }
-        }
+        let problem = parameters.applied(algorithm, call.bytes, problem);
+        self.report_cuts(call, algorithm, parameters, &problem);
         problem
     }
 
-    fn radix(&self, wanted: usize) -> usize {
-        let radix = legal_radix(wanted, self.group.all());
-        if radix != wanted {
-            log::info!(
-                "{}: radix {wanted} is cut to {radix}, for there are {} ranks",
-                self.name,
-                self.group.all()
-            );
+    /// Says in the log which of the wanted parameters go too far.
+    fn report_cuts(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters, problem: &Problem) {
+        let wanted =
+            |parameter| parameters.get(parameter).filter(|_| algorithm.parameters.contains(&parameter));
+        let (name, size) = (&self.name, problem.size);
+        if let Some(radix) = wanted(Parameter::Radix).filter(|radix| *radix != problem.radix) {
+            log::info!("{name}: radix {radix} is cut to {}, for there are {size} ranks", problem.radix);
         }
-        radix
-    }
-
-    fn segments(&self, wanted: usize) -> usize {
-        if wanted > MOST_SEGMENTS {
-            log::info!("{}: {wanted} segments are cut to {MOST_SEGMENTS}", self.name);
+        let segments = wanted(Parameter::Segment).map(|segment| call.bytes.div_ceil(segment));
+        if let Some(segments) = segments.filter(|segments| *segments > MOST_SEGMENTS) {
+            log::info!("{name}: {segments} segments are cut to {MOST_SEGMENTS}");
         }
-        wanted.min(MOST_SEGMENTS)
     }
 
     /// The schedule of an algorithm, from memory or new.

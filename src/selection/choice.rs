@@ -1,7 +1,7 @@
 //! What rules choose.
 
-use super::Call;
-use crate::algorithms::{Algorithm, Parameter, Reason};
+use super::{Call, Parameters};
+use crate::algorithms::{Algorithm, Reason};
 use std::ptr;
 
 /// Who serves a call, and how.
@@ -55,29 +55,5 @@ impl Choice {
             Choice::Below => Ok(()),
             Choice::Use { algorithm, .. } => call.is_served_by(algorithm),
         }
-    }
-}
-
-/// The parameters that a rule sets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Parameters([Option<usize>; Parameter::ALL.len()]);
-
-impl Parameters {
-    /// One of them, if it is not left at its default; a segment is in bytes.
-    pub fn get(&self, parameter: Parameter) -> Option<usize> {
-        self.0[parameter as usize]
-    }
-
-    /// These, and where they are left at their defaults the others.
-    pub fn or(mut self, others: Parameters) -> Parameters {
-        for parameter in Parameter::ALL {
-            self.set(parameter, self.get(parameter).or(others.get(parameter)));
-        }
-        self
-    }
-
-    /// Sets one of them, or leaves it at its default.
-    pub fn set(&mut self, parameter: Parameter, value: Option<usize>) {
-        self.0[parameter as usize] = value;
     }
 }

@@ -19,6 +19,7 @@ mod foreign;
 mod line;
 mod load;
 mod measure;
+mod parameters;
 mod ranges;
 mod reading;
 #[cfg(test)]
@@ -33,12 +34,13 @@ pub use crate::text::{
     quantity,
 };
 pub use call::Call;
-pub use choice::{Choice, Parameters};
+pub use choice::Choice;
 pub use decisions::{Decision, Piece};
 pub use differences::Difference;
 pub use explain::{Explanation, Verdict};
 pub use foreign::Format;
 pub use measure::Measure;
+pub use parameters::{MOST_SEGMENTS, Parameters};
 pub use reading::{algorithm_names, keys};
 pub use table::Table;
 pub use writing::Conversion;

@@ -34,6 +34,16 @@ pub fn bytes(text: &str) -> Result<usize, String> {
     number(count)?.checked_mul(unit(name.trim_start())?).ok_or_else(|| too_large(text))
 }
 
+/// A number of bytes as [`bytes`] reads it, in the largest unit of which it is a multiple.
+pub fn in_units(bytes: usize) -> String {
+    let mut units =
+        UNITS.iter().filter(|(name, unit)| name.len() != 1 && bytes >= *unit && bytes.is_multiple_of(*unit));
+    match units.next_back() {
+        Some((name, unit)) => format!("{}{name}", bytes / unit),
+        None => bytes.to_string(),
+    }
+}
+
 /// The bytes of a unit.
 pub fn unit(name: &str) -> Result<usize, String> {
     let unit = UNITS.iter().find(|(known, _)| *known == name);
@@ -107,6 +117,16 @@ mod tests {
         assert_eq!(range("33..", number), Ok(33..=usize::MAX));
         assert_eq!(range("..2KiB", bytes), Ok(0..=2048));
         assert_eq!(range("5", number), Ok(5..=5));
+    }
+
+    #[test]
+    fn bytes_are_written_in_units() {
+        for (number, expected) in
+            [(0, "0"), (17, "17"), (1024, "1KiB"), (1536, "1536"), (3 << 20, "3MiB"), (2 << 30, "2GiB")]
+        {
+            assert_eq!(in_units(number), expected);
+            assert_eq!(bytes(expected), Ok(number));
+        }
     }
 
     #[test]

@@ -2,10 +2,7 @@
 
 use super::problems;
 use crate::algorithms::{Algorithm, Problem};
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use crate::parallel;
 
 /// Checks the selected problems of these algorithms at these sizes, on all processors, in the order of the sizes. Begins no
 /// further size or algorithm once a check has failed, and returns the failure of the first of them.
@@ -17,26 +14,11 @@ pub fn check_all<Failure: Send>(
 ) -> Result<(), Failure> {
     let of_size = |size| algorithms.iter().map(move |&algorithm| (size, algorithm));
     let tasks: Vec<(usize, &'static Algorithm)> = sizes.into_iter().flat_map(of_size).collect();
-    let next = AtomicUsize::new(0);
-    let failures = Mutex::new(BTreeMap::new());
-    // Tasks are begun in their order and ended, so the first failure is found whichever is met first.
-    let work = || loop {
-        let task = next.fetch_add(1, Ordering::Relaxed);
-        let Some(&(size, algorithm)) = tasks.get(task) else { return };
+    parallel::for_each(&tasks, |&(size, algorithm)| {
         let problems = problems(algorithm, size);
         let mut selected = problems.iter().filter(|problem| selected(problem));
-        if let Err(failure) = selected.try_for_each(|problem| check(algorithm, problem)) {
-            failures.lock().unwrap_or_else(PoisonError::into_inner).insert(task, failure);
-            next.store(tasks.len(), Ordering::Relaxed);
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, |count| count.get()) {
-            scope.spawn(work);
-        }
-    });
-    let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
-    failures.pop_first().map_or(Ok(()), |(_, first)| Err(first))
+        selected.try_for_each(|problem| check(algorithm, problem))
+    })
 }
 
 #[cfg(test)]
@@ -44,6 +26,7 @@ mod tests {
     use super::*;
     use crate::algorithms::{Collective, REGISTRY};
     use std::collections::HashMap;
+    use std::sync::Mutex;
 
     type Labelled = (Collective, &'static str, Problem);
 

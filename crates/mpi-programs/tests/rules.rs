@@ -3,6 +3,10 @@
 mod common;
 
 use common::{Job, compiled, mpirun, run};
+use rustcoll::algorithms::Collective;
+use rustcoll::atlas::{Atlas, Candidate, Sweep, derive, to_native};
+use rustcoll::cost::Machine;
+use rustcoll::selection::{Call, Rules, Verdict};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -90,6 +94,23 @@ fn a_file_decides_before_the_default_rules() {
         let (algorithm, origin) = decided(&job, bytes::OWN_OPERATOR);
         assert_eq!(algorithm, "recursive_doubling");
         assert!(origin.starts_with("the built-in rules:"), "{origin}");
+    }
+}
+
+#[test]
+fn rules_derived_from_predictions_decide() {
+    let candidates = Candidate::all(Collective::Allreduce, Sweep::Parameters);
+    let machine = Machine::hockney(1e-5, 1e-9, 1e-10);
+    let atlas = Atlas::new(candidates, &machine, vec![2, 3, 4, 5, 8], vec![8, 32, 1 << 20], |_| {}).unwrap();
+    let text = to_native(&derive(&atlas, 0.05));
+    let file = file("derived.toml", &text);
+    let rules = Rules::parse(&file, &text).unwrap();
+    let job = right_with(&[(FILES, &file), (STRICT, "on")], &[]);
+    for bytes in [bytes::FIRST, bytes::NOT_BLOCKING] {
+        let explained = rules.explain(&Call::new(Collective::Allreduce, RANKS, bytes));
+        let deciding = explained.iter().find(|one| one.verdict == Verdict::Matches).unwrap();
+        let algorithm = deciding.rule.choice.algorithm().unwrap().name;
+        assert_eq!(decided(&job, bytes), (algorithm, &*deciding.rule.origin.to_string()));
     }
 }
 

@@ -1,0 +1,91 @@
+//! Who takes part in an atlas: algorithms with parameters.
+
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::selection::Parameters;
+use std::fmt;
+
+/// Radices that are tried besides the default one.
+const RADICES: [usize; 5] = [2, 4, 8, 16, 32];
+
+/// Segments that are tried besides a whole vector.
+const SEGMENTS: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
+
+/// A vector that would be cut into more segments is not: pipelines of so many gain little from more, and take long to be
+/// simulated.
+const MOST_SEGMENTS_TRIED: usize = 64;
+
+/// An algorithm with parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    /// The algorithm.
+    pub algorithm: &'static Algorithm,
+    /// Its parameters.
+    pub parameters: Parameters,
+}
+
+/// Which parameters are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sweep {
+    /// The defaults alone.
+    Defaults,
+    /// A choice of radices and segments besides.
+    Parameters,
+}
+
+impl Candidate {
+    /// All algorithms of a collective that serve one group.
+    pub fn all(collective: Collective, sweep: Sweep) -> Vec<Candidate> {
+        let of_one_group = collective.algorithms().filter(|algorithm| !algorithm.is_for_two_groups());
+        of_one_group.flat_map(|algorithm| Candidate::of(algorithm, sweep)).collect()
+    }
+
+    /// An algorithm with all the parameters that are tried, the defaults first.
+    pub fn of(algorithm: &'static Algorithm, sweep: Sweep) -> Vec<Candidate> {
+        let mut all = vec![Parameters::default()];
+        for &parameter in algorithm.parameters.iter().filter(|_| sweep == Sweep::Parameters) {
+            let values: &[usize] = match parameter {
+                Parameter::Radix => &RADICES,
+                Parameter::Segment => &SEGMENTS,
+                Parameter::Window => &[],
+            };
+            let with = |&parameters: &Parameters| {
+                values.iter().map(move |&value| {
+                    let mut parameters = parameters;
+                    parameters.set(parameter, Some(value));
+                    parameters
+                })
+            };
+            let more: Vec<Parameters> = all.iter().flat_map(with).collect();
+            all.extend(more);
+        }
+        all.into_iter().map(|parameters| Candidate { algorithm, parameters }).collect()
+    }
+
+    /// The problem that it solves, with root 0.
+    pub fn problem(&self, size: usize, bytes: usize) -> Problem {
+        self.parameters.applied(self.algorithm, bytes, Problem::new(size))
+    }
+
+    /// Its radix, if it is not left at its default.
+    pub fn radix(&self) -> Option<usize> {
+        self.parameters.get(Parameter::Radix)
+    }
+
+    /// The same, if it can serve calls whose operator commutes, and is tried.
+    pub(super) fn tried(&self, size: usize, bytes: usize) -> Option<Problem> {
+        let is_long = |segment| bytes.div_ceil(segment) > MOST_SEGMENTS_TRIED;
+        let is_tried = !self.parameters.get(Parameter::Segment).is_some_and(is_long);
+        (is_tried && self.algorithm.serves(size, 0, true).is_ok()).then(|| self.problem(size, bytes))
+    }
+}
+
+/// The algorithm's name, and the parameters that are not left at their defaults.
+impl fmt::Display for Candidate {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(self.algorithm.name)?;
+        for (parameter, value) in self.parameters.given() {
+            write!(formatter, ", {} {value}", parameter.name())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! Rules from an atlas.
+
+use super::cover::{Box, Kind, boxes};
+use super::{Atlas, Candidate};
+use crate::algorithms::Parameter;
+use crate::selection::quantity;
+use std::fmt::Write;
+
+/// A rule. Of those of a collective the first that matches decides.
+#[derive(Clone, Debug)]
+pub struct Derived {
+    /// What it chooses.
+    pub candidate: Candidate,
+    /// Whether it holds for operators that commute alone.
+    pub commutative: bool,
+    /// Whether it holds for powers of two alone, or for all others.
+    pub power_of_two: Option<bool>,
+    /// From so many ranks on, up to so many.
+    pub ranks: (Option<usize>, Option<usize>),
+    /// From so many bytes on, up to so many.
+    pub bytes: (Option<usize>, Option<usize>),
+    /// By which part its choice takes longer than the fastest, at the worst of the atlas's points for which it decides.
+    pub regret: f64,
+}
+
+/// Few rules such that none takes longer than the fastest by more than `limit`, at any point of the atlas. A point speaks
+/// for the bytes down to the point below, and for the ranks up to the next one; the outermost ones for all beyond, nothing
+/// else being known there.
+///
+/// If any rule takes operators that commute alone, there is another list for those that do not.
+pub fn derive(atlas: &Atlas, limit: f64) -> Vec<Derived> {
+    let all = rules(atlas, limit);
+    if all.iter().all(|rule| rule.candidate.algorithm.keeps_order()) {
+        return all;
+    }
+    let in_order = atlas.only(|candidate| candidate.algorithm.keeps_order());
+    let commuting = all.into_iter().map(|rule| Derived { commutative: true, ..rule });
+    commuting.chain(in_order.iter().flat_map(|atlas| rules(atlas, limit))).collect()
+}
+
+fn rules(atlas: &Atlas, limit: f64) -> Vec<Derived> {
+    let rule = |held: Box| Derived {
+        candidate: atlas.candidates[held.candidate],
+        commutative: false,
+        power_of_two: match held.kind {
+            Kind::Any => None,
+            Kind::PowersOfTwo => Some(true),
+            Kind::NoPowersOfTwo => Some(false),
+        },
+        ranks: (
+            (held.ranks.start > 0).then(|| atlas.ranks[held.ranks.start]),
+            atlas.most_ranks(held.ranks.end - 1),
+        ),
+        bytes: (
+            (held.bytes.start > 0).then(|| atlas.bytes[held.bytes.start - 1] + 1),
+            (held.bytes.end < atlas.bytes.len()).then(|| atlas.bytes[held.bytes.end - 1]),
+        ),
+        regret: held.regret,
+    };
+    boxes(atlas, limit).into_iter().map(rule).collect()
+}
+
+impl Atlas {
+    /// Up to how many ranks a number of ranks speaks for others; the last one for all.
+    pub(super) fn most_ranks(&self, position: usize) -> Option<usize> {
+        self.ranks.get(position + 1).map(|next| next - 1)
+    }
+}
+
+/// Rules as a file has them.
+pub fn to_native(rules: &[Derived]) -> String {
+    let mut text = String::new();
+    for rule in rules {
+        write_rule(&mut text, rule).expect("a text takes everything");
+    }
+    text
+}
+
+fn write_rule(text: &mut String, rule: &Derived) -> std::fmt::Result {
+    let Derived { candidate, commutative, power_of_two, ranks, bytes, regret } = rule;
+    writeln!(text, "\n# at most {:.1} % slower than the fastest", 100.0 * regret)?;
+    writeln!(text, "[[{}]]", candidate.algorithm.collective.name())?;
+    if *commutative {
+        writeln!(text, "commutative = true")?;
+    }
+    if let Some(power_of_two) = power_of_two {
+        writeln!(text, "power_of_two = {power_of_two}")?;
+    }
+    write_range(text, "ranks", *ranks, |ranks| ranks.to_string())?;
+    write_range(text, "bytes", *bytes, quantity::in_units)?;
+    writeln!(text, "algorithm = \"{}\"", candidate.algorithm.name)?;
+    for &parameter in candidate.algorithm.parameters {
+        match candidate.parameters.get(parameter) {
+            Some(segment) if parameter == Parameter::Segment => {
+                writeln!(text, "{} = \"{}\"", parameter.name(), quantity::in_units(segment))?;
+            }
+            Some(value) => writeln!(text, "{} = {value}", parameter.name())?,
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn write_range(
+    text: &mut String,
+    key: &str,
+    (first, last): (Option<usize>, Option<usize>),
+    in_words: impl Fn(usize) -> String,
+) -> std::fmt::Result {
+    let [first_in_words, last_in_words] = [first, last].map(|bound| bound.map(&in_words).unwrap_or_default());
+    match first.or(last) {
+        None => Ok(()),
+        Some(_) if first == last => writeln!(text, "{key} = \"{first_in_words}\""),
+        Some(_) => writeln!(text, "{key} = \"{first_in_words}..{last_in_words}\""),
+    }
+}

@@ -1,0 +1,145 @@
+//! Which algorithm is the fastest for so many ranks and bytes, as far as the simulator can tell, and rules that say so.
+
+#![forbid(unsafe_code)]
+
+mod candidate;
+mod column;
+mod cover;
+mod derive;
+mod grid;
+mod prices;
+#[cfg(test)]
+mod tests;
+
+pub use candidate::{Candidate, Sweep};
+pub use derive::{Derived, derive, to_native};
+pub use grid::{numbers_of_bytes, numbers_of_ranks, sampled_numbers_of_ranks};
+pub use prices::{Price, prices};
+
+use crate::algorithms::{Algorithm, Collective};
+use crate::cost::Machine;
+use crate::cost::simulation::SimulationError;
+use crate::parallel;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The times of all candidates on a grid of numbers of ranks and of bytes.
+#[derive(Clone, Debug)]
+pub struct Atlas {
+    /// The collective.
+    pub collective: Collective,
+    /// Numbers of ranks, ascending.
+    pub ranks: Vec<usize>,
+    /// Bytes by the collective's [`Measure`](crate::selection::Measure), ascending.
+    pub bytes: Vec<usize>,
+    /// Who takes part.
+    pub candidates: Vec<Candidate>,
+    /// Seconds by ranks, bytes and candidates; infinite where a candidate cannot serve.
+    times: Vec<f64>,
+}
+
+/// A point of an atlas: which of its numbers of ranks, and which of its numbers of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Position in [`Atlas::ranks`].
+    pub ranks: usize,
+    /// Position in [`Atlas::bytes`].
+    pub bytes: usize,
+}
+
+/// Why an atlas cannot be drawn.
+#[derive(Clone, Debug)]
+pub struct AtlasError {
+    algorithm: &'static Algorithm,
+    ranks: usize,
+    bytes: usize,
+    error: SimulationError,
+}
+
+impl fmt::Display for AtlasError {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let AtlasError { algorithm, ranks, bytes, error } = self;
+        let (collective, name) = (algorithm.collective.name(), algorithm.name);
+        write!(formatter, "{collective} {name} on {ranks} ranks, {bytes} bytes: {error}")
+    }
+}
+
+impl std::error::Error for AtlasError {}
+
+impl Atlas {
+    /// Prices all candidates, which are of one collective, at all points; on all processors, the most ranks first. The
+    /// observer is told which part of the work is done.
+    ///
+    /// Panics if a grid is empty or there is no candidate.
+    pub fn new(
+        candidates: Vec<Candidate>,
+        machine: &Machine,
+        ranks: Vec<usize>,
+        bytes: Vec<usize>,
+        observe: impl Fn(f64) + Sync,
+    ) -> Result<Atlas, AtlasError> {
+        let collective = candidates[0].algorithm.collective;
+        let mut atlas = Atlas { collective, ranks, bytes, candidates, times: Vec::new() };
+        let cells = atlas.ranks.len() * atlas.bytes.len() * atlas.candidates.len();
+        let times = Mutex::new(vec![f64::INFINITY; cells]);
+        let columns = atlas.columns();
+        let work: usize = columns.iter().map(|column| column.size).sum();
+        let done = AtomicUsize::new(0);
+        parallel::for_each(&columns, |column| {
+            let found = column.times(&atlas, machine)?;
+            let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
+            found.into_iter().for_each(|(cell, time)| times[cell] = time);
+            drop(times);
+            observe((done.fetch_add(column.size, Ordering::Relaxed) + column.size) as f64 / work as f64);
+            Ok(())
+        })?;
+        atlas.times = times.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(atlas)
+    }
+
+    /// All points, those of few ranks first.
+    pub fn points(&self) -> impl Iterator<Item = Point> + use<> {
+        points(self.ranks.len(), self.bytes.len())
+    }
+
+    /// What each candidate takes at a point, in seconds; infinite if it cannot serve.
+    pub fn times(&self, point: Point) -> &[f64] {
+        let first = self.cell(point, 0);
+        &self.times[first..first + self.candidates.len()]
+    }
+
+    /// Where a time stands.
+    fn cell(&self, point: Point, candidate: usize) -> usize {
+        (point.ranks * self.bytes.len() + point.bytes) * self.candidates.len() + candidate
+    }
+
+    /// The number of the fastest candidate at a point, the first of those that are.
+    pub fn winner(&self, point: Point) -> usize {
+        let times = self.times(point);
+        (1..times.len()).fold(0, |best, other| if times[other] < times[best] { other } else { best })
+    }
+
+    /// By which part a candidate takes longer than the fastest at a point.
+    pub fn regret(&self, point: Point, candidate: usize) -> f64 {
+        let times = self.times(point);
+        let best = times[self.winner(point)];
+        // All are at once where nothing has to be done.
+        if times[candidate] == best { 0.0 } else { times[candidate] / best - 1.0 }
+    }
+
+    /// The atlas of some of the candidates; none, if there are none of them.
+    pub fn only(&self, is_wanted: impl Fn(&Candidate) -> bool) -> Option<Atlas> {
+        let kept: Vec<usize> =
+            (0..self.candidates.len()).filter(|&number| is_wanted(&self.candidates[number])).collect();
+        let candidates: Vec<Candidate> = kept.iter().map(|&number| self.candidates[number]).collect();
+        let times = self.points().flat_map(|point| kept.iter().map(move |&number| self.times(point)[number]));
+        let times = times.collect();
+        let is_empty = candidates.is_empty();
+        (!is_empty).then(|| Atlas { candidates, times, ..self.clone() })
+    }
+}
+
+fn points(ranks: usize, bytes: usize) -> impl Iterator<Item = Point> {
+    (0..ranks).flat_map(move |ranks| (0..bytes).map(move |bytes| Point { ranks, bytes }))
+}

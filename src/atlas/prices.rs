@@ -1,0 +1,79 @@
+//! What candidates cost for one number of ranks and bytes.
+
+use super::Candidate;
+use crate::algorithms::Reason;
+use crate::cost::simulation::SimulationError;
+use crate::cost::{Machine, Prediction, simulate};
+use crate::parallel;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A candidate and what it costs.
+#[derive(Clone, Debug)]
+pub struct Price {
+    /// The candidate.
+    pub candidate: Candidate,
+    /// What it costs, or why it cannot serve.
+    pub prediction: Result<Prediction, Reason>,
+}
+
+/// The prices of candidates, the cheapest first and those that cannot serve last; on all processors. The observer is told
+/// which part of the work is done.
+pub fn prices(
+    candidates: &[Candidate],
+    machine: &Machine,
+    size: usize,
+    bytes: usize,
+    observe: impl Fn(f64) + Sync,
+) -> Result<Vec<Price>, SimulationError> {
+    let found = Mutex::new(Vec::new());
+    let done = AtomicUsize::new(0);
+    let numbered: Vec<(usize, &Candidate)> = candidates.iter().enumerate().collect();
+    parallel::for_each(&numbered, |&(number, &candidate)| {
+        let problem = candidate.problem(size, bytes);
+        let prediction = match simulate(candidate.algorithm, &problem, bytes, machine) {
+            Err(SimulationError::DoesNotServe(reason)) => Err(reason),
+            other => Ok(other?),
+        };
+        let price = Price { candidate, prediction };
+        found.lock().unwrap_or_else(PoisonError::into_inner).push((number, price));
+        observe((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / candidates.len() as f64);
+        Ok(())
+    })?;
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_by(|(one, price), (other, another)| {
+        price.time().total_cmp(&another.time()).then(one.cmp(other))
+    });
+    Ok(found.into_iter().map(|(_, price)| price).collect())
+}
+
+impl Price {
+    /// Seconds; infinite if the candidate cannot serve.
+    pub fn time(&self) -> f64 {
+        self.prediction.as_ref().map_or(f64::INFINITY, Prediction::time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::Collective;
+    use crate::atlas::Sweep;
+
+    #[test]
+    fn the_cheapest_comes_first_and_who_cannot_serve_last() {
+        let machine = Machine::hockney(1e-5, 1e-9, 0.0);
+        let candidates = Candidate::all(Collective::Allgather, Sweep::Parameters);
+        let prices = prices(&candidates, &machine, 7, 1000, |_| {}).unwrap();
+        assert_eq!(prices.len(), candidates.len());
+        assert!(prices.is_sorted_by(|one, other| one.time() <= other.time()));
+        let last = prices.last().unwrap();
+        assert_eq!(last.candidate.algorithm.name, "neighbor_exchange");
+        assert_eq!(last.prediction.as_ref().unwrap_err().to_string(), "the number of ranks is odd");
+        for price in &prices[..prices.len() - 1] {
+            let problem = price.candidate.problem(7, 1000);
+            let expected = simulate(price.candidate.algorithm, &problem, 1000, &machine).unwrap();
+            assert_eq!(price.prediction, Ok(expected));
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Atlases and the rules derived from them.
+
+use super::*;
+use crate::algorithms::Parameter;
+use crate::cost::{Link, Processor, simulate};
+use crate::selection::{Call, Choice, Parameters, Rules};
+
+const LIMIT: f64 = 0.05;
+
+/// Messages cost their processors, so that different numbers of them make a difference.
+fn machine() -> Machine {
+    let hockney = Machine::hockney(1e-5, 1e-9, 0.0);
+    Machine {
+        between: Link { overhead: 2e-6, ..hockney.between },
+        processor: Processor { reduce_time: 3e-10, copy_time: 1e-10 },
+        ..hockney
+    }
+}
+
+fn atlas(collective: Collective, machine: &Machine, sweep: Sweep) -> Atlas {
+    let (ranks, bytes) =
+        (sampled_numbers_of_ranks(2..=48, machine.ranks_per_node), numbers_of_bytes(0..=1 << 20, 3));
+    Atlas::new(Candidate::all(collective, sweep), machine, ranks, bytes, |_| {}).unwrap()
+}
+
+/// The call at a point, with an operator that commutes or does not.
+fn call(atlas: &Atlas, point: Point, commutative: bool) -> Call {
+    let call = Call::new(atlas.collective, atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
+    Call { commutative, ..call }
+}
+
+/// By which part what rules choose takes longer than the fastest that can serve the call.
+fn regret_of_choice(atlas: &Atlas, rules: &Rules, point: Point, commutative: bool) -> f64 {
+    let call = call(atlas, point, commutative);
+    let Choice::Use { algorithm, parameters } = rules.choose(&call) else {
+        panic!("{call:?}: no rule matches");
+    };
+    call.is_served_by(algorithm).unwrap();
+    let is_chosen = |candidate: &&Candidate| {
+        candidate.algorithm.name == algorithm.name && candidate.parameters == parameters
+    };
+    let serving = atlas.only(|candidate| call.is_served_by(candidate.algorithm).is_ok()).unwrap();
+    let number = serving.candidates.iter().position(|candidate| is_chosen(&candidate)).unwrap();
+    serving.regret(point, number)
+}
+
+#[test]
+fn times_are_those_of_the_simulator() {
+    let machine = machine();
+    for collective in [Collective::Allreduce, Collective::Bcast, Collective::Barrier] {
+        let atlas = atlas(collective, &machine, Sweep::Parameters);
+        for point in atlas.points().step_by(7) {
+            let (size, bytes) = (atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
+            for (candidate, &time) in atlas.candidates.iter().zip(atlas.times(point)) {
+                match candidate.tried(size, bytes) {
+                    None => assert_eq!(time, f64::INFINITY, "{candidate}"),
+                    Some(problem) => {
+                        let expected = simulate(candidate.algorithm, &problem, bytes, &machine).unwrap();
+                        assert_eq!(time, expected.time(), "{candidate}, {size} ranks, {bytes} bytes");
+                    }
+                }
+            }
+            let times = atlas.times(point);
+            assert_eq!(times[atlas.winner(point)], times.iter().copied().fold(f64::INFINITY, f64::min));
+            assert_eq!(atlas.regret(point, atlas.winner(point)), 0.0);
+        }
+    }
+}
+
+#[test]
+fn the_observer_sees_the_work_grow_to_its_end() {
+    let seen = Mutex::new(Vec::new());
+    let candidates = Candidate::all(Collective::Barrier, Sweep::Defaults);
+    Atlas::new(candidates, &machine(), vec![2, 3], vec![0], |part| seen.lock().unwrap().push(part)).unwrap();
+    let mut seen = seen.into_inner().unwrap();
+    seen.sort_by(f64::total_cmp);
+    assert!(seen[0] > 0.0);
+    assert_eq!(seen.last(), Some(&1.0));
+}
+
+#[test]
+fn what_cannot_be_simulated_is_named() {
+    let candidates = Candidate::all(Collective::Allreduce, Sweep::Defaults);
+    let error =
+        Atlas::new(candidates, &machine(), vec![2], vec![usize::MAX], |_| {}).unwrap_err().to_string();
+    assert!(error.starts_with("allreduce ") && error.contains(" are too many to be priced"), "{error}");
+}
+
+#[test]
+fn derived_rules_choose_what_is_nearly_the_fastest() {
+    let machines = [machine(), Machine { ranks_per_node: 12, ..machine() }];
+    for machine in &machines {
+        for collective in Collective::ALL {
+            let has_rules = collective == Collective::Barrier
+                || crate::selection::Measure::of(collective) != crate::selection::Measure::Nothing;
+            if !has_rules {
+                continue;
+            }
+            let atlas = atlas(collective, machine, Sweep::Parameters);
+            let derived = derive(&atlas, LIMIT);
+            let text = to_native(&derived);
+            let rules = Rules::parse("derived", &text).unwrap_or_else(|faults| panic!("{faults}\n{text}"));
+            assert_eq!(rules.of(collective).len(), derived.len());
+            for point in atlas.points() {
+                for commutative in [true, false] {
+                    let regret = regret_of_choice(&atlas, &rules, point, commutative);
+                    assert!(regret <= LIMIT, "{:?}: {regret}\n{text}", call(&atlas, point, commutative));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn each_rule_states_the_largest_regret_of_those_that_it_decides() {
+    let atlas = atlas(Collective::Allreduce, &machine(), Sweep::Parameters);
+    let derived = derive(&atlas, LIMIT);
+    let rules = Rules::parse("derived", &to_native(&derived)).unwrap();
+    let mut largest = vec![0.0_f64; derived.len()];
+    for point in atlas.points() {
+        for commutative in [true, false] {
+            let call = call(&atlas, point, commutative);
+            let explained = rules.explain(&call);
+            let deciding = explained.iter().position(|one| one.verdict == crate::selection::Verdict::Matches);
+            let regret = regret_of_choice(&atlas, &rules, point, commutative);
+            let largest = &mut largest[deciding.unwrap()];
+            *largest = largest.max(regret);
+        }
+    }
+    for (rule, largest) in derived.iter().zip(largest) {
+        assert_eq!(rule.regret, largest, "{rule:?}");
+    }
+}
+
+#[test]
+fn a_larger_regret_makes_fewer_rules() {
+    let atlas = atlas(Collective::Allreduce, &machine(), Sweep::Parameters);
+    let counts = [0.0, 0.05, 0.3, 1e9].map(|limit| derive(&atlas, limit).len());
+    assert!(counts.is_sorted_by(|one, other| one >= other), "{counts:?}");
+    // One for operators that commute and one for the others, if the first does not keep the order.
+    assert!(counts[3] <= 2 && counts[0] > counts[1], "{counts:?}");
+}
+
+#[test]
+fn a_rule_says_what_it_holds_for() {
+    let algorithm = Collective::Allreduce.algorithm("recursive_multiplying").unwrap();
+    let mut parameters = Parameters::default();
+    parameters.set(Parameter::Radix, Some(4));
+    let rule = Derived {
+        candidate: Candidate { algorithm, parameters },
+        commutative: true,
+        power_of_two: Some(false),
+        ranks: (Some(5), Some(9)),
+        bytes: (Some(1025), Some(4096)),
+        regret: 0.0123,
+    };
+    let expected = "\n# at most 1.2 % slower than the fastest\n[[allreduce]]\ncommutative = true\n\
+                    power_of_two = false\nranks = \"5..9\"\nbytes = \"1025..4KiB\"\nalgorithm = \"recursive_multiplying\"\n\
+                    radix = 4\n";
+    assert_eq!(to_native(std::slice::from_ref(&rule)), expected);
+    let open = Derived { ranks: (None, Some(9)), bytes: (Some(8), None), ..rule.clone() };
+    assert!(to_native(&[open]).contains("ranks = \"..9\"\nbytes = \"8..\"\n"));
+    let single = Derived { ranks: (Some(9), Some(9)), bytes: (None, None), ..rule };
+    assert!(to_native(&[single]).contains("ranks = \"9\"\nalgorithm"));
+}

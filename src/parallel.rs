@@ -1,0 +1,32 @@
+//! Many tasks on all processors.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Carries out tasks on all processors, in their order. Begins no further one once a task has failed, and returns the failure
+/// of the first of those that did.
+pub fn for_each<Task: Sync, Failure: Send>(
+    tasks: &[Task],
+    carry_out: impl Fn(&Task) -> Result<(), Failure> + Sync,
+) -> Result<(), Failure> {
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(BTreeMap::new());
+    // Tasks are begun in their order and ended, so the first failure is found whichever is met first.
+    let work = || loop {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        let Some(task) = tasks.get(number) else { return };
+        if let Err(failure) = carry_out(task) {
+            failures.lock().unwrap_or_else(PoisonError::into_inner).insert(number, failure);
+            next.store(tasks.len(), Ordering::Relaxed);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, |count| count.get()) {
+            scope.spawn(work);
+        }
+    });
+    let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failures.pop_first().map_or(Ok(()), |(_, first)| Err(first))
+}
