@@ -1,9 +1,16 @@
 //! What may be written behind `rustcoll`.
 
+mod pricing;
+
+pub use pricing::{
+    AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, TableFormat, ValidateOptions,
+};
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use rustcoll::algorithms::Collective;
+use rustcoll::cost::simulation::MOST_BYTES;
 use rustcoll::selection::quantity;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -17,7 +24,7 @@ const MOST_RANKS_IN_TURN: usize = 1024;
 /// A vector is cut into at most so many segments.
 const MOST_SEGMENTS: i64 = 1 << 14;
 
-/// Collective algorithms as data: lists them, prints and proves their schedules, checks and explains rule files
+/// Collective algorithms as data: lists and prices them, prints and proves their schedules, makes and explains rule files
 ///
 /// Exit codes: 0 if all is well, 1 if what was looked at is wrong or differs, 2 if the command line is wrong.
 #[derive(Debug, Parser)]
@@ -37,7 +44,15 @@ pub enum Command {
     Schedule(ScheduleOptions),
     /// Proves algorithms right for all roots, radices, segments and topologies, by executing all ranks symbolically
     Verify(VerifyOptions),
-    /// Checks, explains, converts and compares rule files
+    /// Predicts what the algorithms of a collective cost on a machine, the cheapest first
+    Predict(PredictOptions),
+    /// Draws which algorithm of a collective is the fastest on a machine, by ranks and bytes
+    Atlas(AtlasOptions),
+    /// Finds a machine's parameters from measured times
+    Fit(FitOptions),
+    /// Compares predictions with measured times
+    Validate(ValidateOptions),
+    /// Checks, explains, converts, compares and derives rule files
     Rules {
         /// What to do.
         #[command(subcommand)]
@@ -160,6 +175,8 @@ pub enum RulesCommand {
     Convert(ConvertOptions),
     /// Says where two rule files decide differently
     Diff(DiffOptions),
+    /// Makes rules for a machine from predictions
+    Derive(DeriveOptions),
 }
 
 /// Of `rustcoll rules convert`.
@@ -299,6 +316,18 @@ fn ranks_in_turn(text: &str) -> Result<usize, String> {
     quantity::number(text).and_then(|ranks| within(ranks, 1..=MOST_RANKS_IN_TURN))
 }
 
+/// Bytes of a collective that is priced.
+fn bytes_to_price(text: &str) -> Result<usize, String> {
+    quantity::bytes(text).and_then(|bytes| within(bytes, 0..=MOST_BYTES))
+}
+
+/// A part of one, written as a percentage.
+fn percentage(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok());
+    let number = number.filter(|number| number.is_finite() && *number >= 0.0);
+    number.map(|number| number / 100.0).ok_or_else(|| format!("`{text}` is not a percentage, as 5% is"))
+}
+
 fn within(number: usize, bounds: RangeInclusive<usize>) -> Result<usize, String> {
     match bounds.contains(&number) {
         true => Ok(number),
@@ -314,6 +343,15 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn percentages_have_a_sign() {
+        assert_eq!(percentage("15%"), Ok(0.15));
+        assert_eq!(percentage("0.5 %"), Ok(0.005));
+        for wrong in ["15", "-1%", "%", "inf%"] {
+            assert_eq!(percentage(wrong).unwrap_err(), format!("`{wrong}` is not a percentage, as 5% is"));
+        }
     }
 
     #[test]

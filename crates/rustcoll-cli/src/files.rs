@@ -1,7 +1,9 @@
-//! Rule files, `-` among them.
+//! Files, `-` among them.
 
-use rustcoll::selection::{LONGEST_TEXT, Rules};
-use std::io::{self, Read};
+use crate::failure::Failure;
+use rustcoll::selection::{LONGEST_TEXT, Rules, file_content};
+use std::fs;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// The standard input's name in messages.
@@ -21,9 +23,36 @@ pub fn load(path: &Path) -> Result<Rules, String> {
     if !is_standard_input(path) {
         return Rules::load(path).map_err(|faults| faults.to_string());
     }
+    let content = standard_input()?;
+    Rules::read(STANDARD_INPUT, &content).map_err(|faults| faults.to_string())
+}
+
+/// The text of a file; `-` is the standard input.
+pub fn text(path: &Path) -> Result<String, Failure> {
+    let content = match is_standard_input(path) {
+        true => standard_input(),
+        false => file_content(path).map_err(|faults| faults.to_string()),
+    };
+    let content = content.map_err(Failure::Input)?;
+    if content.len() > LONGEST_TEXT {
+        return Err(Failure::Input(format!("{}: this is longer than {LONGEST_TEXT} bytes", name(path))));
+    }
+    String::from_utf8(content).map_err(|_| Failure::Input(format!("{}: this is not text", name(path))))
+}
+
+/// One byte more than a text may have is read, and refused as too long later.
+fn standard_input() -> Result<Vec<u8>, String> {
     let mut content = Vec::new();
-    // One byte more is refused as too long.
     let read = io::stdin().take(LONGEST_TEXT as u64 + 1).read_to_end(&mut content);
     read.map_err(|error| format!("{STANDARD_INPUT}: cannot be read: {error}"))?;
-    Rules::read(STANDARD_INPUT, &content).map_err(|faults| faults.to_string())
+    Ok(content)
+}
+
+/// Writes a file, or to the output if none is named.
+pub fn write(path: Option<&Path>, content: &[u8], output: &mut impl Write) -> Result<(), Failure> {
+    match path {
+        None => Ok(output.write_all(content)?),
+        Some(path) => fs::write(path, content)
+            .map_err(|error| Failure::Input(format!("{}: cannot be written: {error}", path.display()))),
+    }
 }

@@ -1,16 +1,24 @@
-//! The command `rustcoll`: algorithms, schedules, the verifier and rule files, on a machine without MPI.
+//! The command `rustcoll`: algorithms, schedules, the verifier, prices and rule files, on a machine without MPI.
 
 #![forbid(unsafe_code)]
 
 mod algorithms;
+mod atlas;
 mod command_line;
 mod failure;
 mod files;
+mod fit;
+mod machine;
 mod manual;
+mod measured;
+mod pictures;
+mod predict;
 mod problem;
+mod progress;
 mod rules;
 mod schedule;
 mod table;
+mod validate;
 mod verify;
 mod words;
 
@@ -40,6 +48,10 @@ fn run(command: Command, output: &mut impl Write) -> Result<Outcome, Failure> {
         Command::Algorithms(options) => algorithms::run(&options, output),
         Command::Schedule(options) => schedule::run(&options, output),
         Command::Verify(options) => verify::run(&options, output),
+        Command::Predict(options) => predict::run(&options, output),
+        Command::Atlas(options) => atlas::run(&options, output),
+        Command::Fit(options) => fit::run(&options, output),
+        Command::Validate(options) => validate::run(&options, output),
         Command::Rules { command } => rules::run(&command, output),
         Command::Completions { shell } => manual::completions(shell, output),
         Command::Man { folder } => manual::pages(folder.as_deref(), output),

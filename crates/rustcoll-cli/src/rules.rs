@@ -1,8 +1,9 @@
 //! `rustcoll rules`
 
 mod check;
-mod choice;
+pub mod choice;
 mod convert;
+mod derive;
 mod diff;
 mod explain;
 
@@ -20,11 +21,12 @@ pub fn run(command: &RulesCommand, output: &mut impl Write) -> Result<Outcome, F
         RulesCommand::Explain(options) => explain::run(options, output),
         RulesCommand::Convert(options) => convert::run(options, output),
         RulesCommand::Diff(options) => diff::run(options, output),
+        RulesCommand::Derive(options) => derive::run(options, output),
     }
 }
 
 /// The rules of files in the order in which the component asks them: later ones first, then those that hold by default.
-fn in_order<'path>(files: impl DoubleEndedIterator<Item = &'path Path>) -> Result<Rules, Failure> {
+pub fn in_order<'path>(files: impl DoubleEndedIterator<Item = &'path Path>) -> Result<Rules, Failure> {
     let mut rules = Rules::default();
     for file in files.rev() {
         rules = rules.followed_by(&files::load(file).map_err(Failure::Input)?);

@@ -1,69 +1,13 @@
 //! The command itself: what it prints, and the code with which it ends.
 
+mod common;
+
+use common::{folder, rustcoll, rustcoll_reading};
 use rustcoll::algorithms::REGISTRY;
 use rustcoll::schedule::Schedule;
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+
 use std::process::{Command, Stdio};
-
-/// How a run ended, and what it printed.
-#[derive(Debug)]
-struct Run {
-    code: Option<i32>,
-    output: String,
-    errors: String,
-}
-
-impl Run {
-    /// The output of a run that ended with 0 and without complaints.
-    fn right(self) -> String {
-        assert_eq!((self.code, &self.errors[..]), (Some(0), ""));
-        self.output
-    }
-
-    /// The output of a run that found something wrong.
-    fn wrong(self) -> String {
-        assert_eq!((self.code, &self.errors[..]), (Some(1), ""));
-        self.output
-    }
-
-    /// The message of a run that did nothing.
-    fn refused(self, code: i32) -> String {
-        assert_eq!((self.code, &self.output[..]), (Some(code), ""), "{}", self.errors);
-        self.errors
-    }
-}
-
-/// Runs `rustcoll` with words separated by spaces, in the repository's root.
-fn rustcoll(line: &str) -> Run {
-    rustcoll_reading(line, "")
-}
-
-/// The same with something on its standard input.
-fn rustcoll_reading(line: &str, input: &str) -> Run {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_rustcoll"))
-        .args(line.split_whitespace())
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // Who reads nothing may have ended before.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let result = child.wait_with_output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Run { code: result.status.code(), output: text(result.stdout), errors: text(result.stderr) }
-}
-
-/// A folder for one test, empty.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
 
 fn last_line(text: &str) -> &str {
     text.lines().last().unwrap()

@@ -4,7 +4,6 @@ use crate::command_line::{ConvertOptions, FileFormat};
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use rustcoll::selection::{Conversion, Rules};
-use std::fs;
 use std::io::Write;
 
 /// The largest communicators whose decisions are written unless the user says otherwise.
@@ -26,11 +25,7 @@ pub fn run(options: &ConvertOptions, output: &mut impl Write) -> Result<Outcome,
     if let Err(faults) = Rules::read("the new file", text.as_bytes()) {
         eprintln!("rustcoll itself would not read this:\n{faults}");
     }
-    match &options.output {
-        None => output.write_all(text.as_bytes())?,
-        Some(file) => fs::write(file, text)
-            .map_err(|error| Failure::Input(format!("{}: cannot be written: {error}", file.display())))?,
-    }
+    files::write(options.output.as_deref(), text.as_bytes(), output)?;
     Ok(Outcome::Right)
 }
 

@@ -126,12 +126,10 @@ fn as_json(explanations: &[Explanation], choice: Option<Choice>) -> Value {
             "verdict": verdict.to_string(),
         })
     });
-    let parameters = choice.into_iter().flat_map(choice::parameters);
-    let parameters: serde_json::Map<String, Value> =
-        parameters.map(|(parameter, value)| (parameter.name().into(), value.into())).collect();
+    let parameters = choice.map(|choice| choice.parameters()).unwrap_or_default();
     json!({
         "algorithm": choice.map_or("below", choice::name),
-        "parameters": parameters,
+        "parameters": choice::as_json(parameters),
         "rules": rules.collect::<Vec<Value>>(),
     })
 }

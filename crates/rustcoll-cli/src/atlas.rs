@@ -1,0 +1,98 @@
+//! `rustcoll atlas`
+
+use crate::command_line::AtlasOptions;
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use crate::pictures::{self, Format};
+use crate::predict::priced;
+use crate::problem::algorithm;
+use crate::progress::Progress;
+use rustcoll::algorithms::{Algorithm, Collective};
+use rustcoll::atlas::{Atlas, Candidate, Sweep, numbers_of_bytes, numbers_of_ranks};
+use rustcoll::cost::Machine;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+
+/// Draws which algorithm is the fastest.
+pub fn run(options: &AtlasOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    let format = options.output.as_deref().map(format).transpose()?.flatten();
+    let machine = options.machine.read()?;
+    let sweep = if options.sweep { Sweep::Parameters } else { Sweep::Defaults };
+    let candidates = candidates(options, sweep)?;
+    let bytes = numbers_of_bytes(options.bytes.clone(), 1);
+    let atlas = priced_atlas(candidates, &machine, numbers_of_ranks(options.ranks.clone()), bytes)?;
+    let content = match format {
+        None => as_csv(&atlas).into_bytes(),
+        Some(format) => {
+            let machine = options.machine.machine.rsplit('/').next().unwrap_or_default();
+            let title = format!("The fastest {} on {machine}", atlas.collective.name());
+            pictures::draw(&atlas, &title, format).map_err(Failure::Input)?
+        }
+    };
+    files::write(options.output.as_deref(), &content, output)?;
+    Ok(Outcome::Right)
+}
+
+/// The kind of picture that a file is to hold; none if it is to hold comma-separated values.
+fn format(path: &Path) -> Result<Option<Format>, Failure> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => Ok(Some(Format::Svg)),
+        Some("png") => Ok(Some(Format::Png)),
+        Some("csv") => Ok(None),
+        _ => Err(Failure::Usage(format!(
+            "{}: its name does not end as those of known formats do: .svg, .png or .csv",
+            path.display()
+        ))),
+    }
+}
+
+fn candidates(options: &AtlasOptions, sweep: Sweep) -> Result<Vec<Candidate>, Failure> {
+    let collective = priced(options.collective)?;
+    if options.algorithms.is_empty() {
+        return Ok(Candidate::all(collective, sweep));
+    }
+    let named = options.algorithms.iter().map(|name| one_group_algorithm(collective, name));
+    let algorithms: Vec<&'static Algorithm> = named.collect::<Result<_, _>>()?;
+    Ok(algorithms.into_iter().flat_map(|algorithm| Candidate::of(algorithm, sweep)).collect())
+}
+
+fn one_group_algorithm(collective: Collective, name: &str) -> Result<&'static Algorithm, Failure> {
+    let algorithm = algorithm(collective, name)?;
+    match algorithm.is_for_two_groups() {
+        true => Err(Failure::Usage(format!("--algorithms: {name} is for communicators of two groups"))),
+        false => Ok(algorithm),
+    }
+}
+
+/// An atlas, with a bar on the terminal while it is made.
+pub fn priced_atlas(
+    candidates: Vec<Candidate>,
+    machine: &Machine,
+    ranks: Vec<usize>,
+    bytes: Vec<usize>,
+) -> Result<Atlas, Failure> {
+    let collective = candidates[0].algorithm.collective;
+    let bytes = if collective == Collective::Barrier { vec![0] } else { bytes };
+    let progress = Progress::new(collective.name());
+    Atlas::new(candidates, machine, ranks, bytes, |part| progress.show(part))
+        .map_err(|error| Failure::Input(error.to_string()))
+}
+
+/// A line for each point, with the time of each candidate; empty where it cannot serve.
+fn as_csv(atlas: &Atlas) -> String {
+    let names: Vec<String> =
+        atlas.candidates.iter().map(|candidate| candidate.to_string().replace(", ", " ")).collect();
+    let mut text = format!("ranks,bytes,fastest,{}\n", names.join(","));
+    for point in atlas.points() {
+        let times = atlas.times(point).iter().map(|time| match time.is_finite() {
+            true => format!("{}", 1e6 * time),
+            false => String::new(),
+        });
+        let (ranks, bytes) = (atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
+        let times = times.collect::<Vec<_>>().join(",");
+        writeln!(text, "{ranks},{bytes},{},{times}", names[atlas.winner(point)])
+            .expect("a text takes everything");
+    }
+    text
+}

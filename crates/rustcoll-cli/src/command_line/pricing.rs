@@ -1,0 +1,152 @@
+//! The options of what prices collectives.
+
+use super::{bytes_to_price, collectives, numbers_of_ranks, percentage, ranks};
+use clap::{Args, ValueEnum, ValueHint};
+use rustcoll::algorithms::Collective;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+/// Where messages are priced.
+#[derive(Args, Debug)]
+pub struct MachineOption {
+    /// A machine's file, see docs/costs.md, or hockney:ALPHA,BETA,GAMMA, in seconds and seconds for each byte that travels
+    /// and that is reduced
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub machine: String,
+    /// How many ranks share a node; what the machine's file says unless given
+    #[arg(long, value_parser = ranks)]
+    pub ranks_per_node: Option<usize>,
+}
+
+/// Of `rustcoll predict`.
+#[derive(Args, Debug)]
+pub struct PredictOptions {
+    /// The collective
+    #[arg(value_parser = collectives())]
+    pub collective: Collective,
+    /// The number of ranks
+    #[arg(long, value_parser = ranks)]
+    pub ranks: usize,
+    /// The bytes that the collective is measured by, see docs/rules.md; those of each block where there is no measure.
+    /// Units are B, KiB, MiB and GiB, or K, M and G
+    #[arg(long, value_parser = bytes_to_price)]
+    pub bytes: Option<usize>,
+    /// The machine.
+    #[command(flatten)]
+    pub machine: MachineOption,
+    /// Radices for the algorithms that take one, separated by commas; the square root of the number of ranks unless given
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..))]
+    pub radix: Vec<u32>,
+    /// Every radix, for the algorithms that take one
+    #[arg(long, conflicts_with = "radix")]
+    pub sweep_radix: bool,
+    /// Marks what these rules choose; where none of them matches, the default rules do
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub rules: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: TableFormat,
+}
+
+/// How a table is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// Comma-separated values
+    Csv,
+}
+
+/// Of `rustcoll atlas`.
+#[derive(Args, Debug)]
+pub struct AtlasOptions {
+    /// The collective
+    #[arg(value_parser = collectives())]
+    pub collective: Collective,
+    /// The machine.
+    #[command(flatten)]
+    pub machine: MachineOption,
+    /// Numbers of ranks, both ends included
+    #[arg(long, default_value = "2..1024", value_parser = numbers_of_ranks)]
+    pub ranks: RangeInclusive<usize>,
+    /// Numbers of bytes, both ends included
+    #[arg(long, default_value = "8..16MiB", value_parser = numbers_of_bytes)]
+    pub bytes: RangeInclusive<usize>,
+    /// Only these algorithms, separated by commas
+    #[arg(long, value_delimiter = ',')]
+    pub algorithms: Vec<String>,
+    /// Tries a choice of radices and segments besides the defaults
+    #[arg(long)]
+    pub sweep: bool,
+    /// The file to write: .svg, .png or .csv. Comma-separated values on the standard output unless given
+    #[arg(short, long, value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+/// Of `rustcoll rules derive`.
+#[derive(Args, Debug)]
+pub struct DeriveOptions {
+    /// The machine.
+    #[command(flatten)]
+    pub machine: MachineOption,
+    /// Only rules of this collective; may be given several times
+    #[arg(long, value_parser = collectives())]
+    pub collective: Vec<Collective>,
+    /// Numbers of ranks, both ends included. The rules of the fewest and of the most hold beyond them as well
+    #[arg(long, default_value = "2..1024", value_parser = numbers_of_ranks)]
+    pub ranks: RangeInclusive<usize>,
+    /// Numbers of bytes, both ends included. The rules of the fewest and of the most hold beyond them as well
+    #[arg(long, default_value = "8..16MiB", value_parser = numbers_of_bytes)]
+    pub bytes: RangeInclusive<usize>,
+    /// How much longer than the fastest algorithm the one of a rule may take, so that there are fewer rules
+    #[arg(long, default_value = "5%", value_parser = percentage)]
+    pub regret: f64,
+    /// The file to write, instead of the standard output
+    #[arg(short, long, value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+/// Of `rustcoll fit`.
+#[derive(Args, Debug)]
+pub struct FitOptions {
+    /// Measured times, comma-separated: collective, algorithm, ranks, bytes and microseconds, in a head line in any order;
+    /// possibly also radix and ranks_per_node. - is the standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub measured: PathBuf,
+    /// Fits to the rows of two ranks and to one of so many of the others, which leaves the rest to validate by
+    #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    pub one_of: u32,
+    /// The machine's file to write; on the standard output, behind the residuals, unless given
+    #[arg(short, long, value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+/// Of `rustcoll validate`.
+#[derive(Args, Debug)]
+pub struct ValidateOptions {
+    /// Measured times, as for `rustcoll fit`; - is the standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub measured: PathBuf,
+    /// The machine.
+    #[command(flatten)]
+    pub machine: MachineOption,
+    /// Only rows of these numbers of ranks, both ends included
+    #[arg(long, value_parser = numbers_of_ranks)]
+    pub ranks: Option<RangeInclusive<usize>>,
+    /// The error up to which a prediction is good
+    #[arg(long, default_value = "15%", value_parser = percentage)]
+    pub within: f64,
+    /// The run ends with 1 if fewer of the predictions than this share are good
+    #[arg(long, value_parser = percentage)]
+    pub share: Option<f64>,
+}
+
+fn numbers_of_bytes(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let range = rustcoll::selection::quantity::range(text, bytes_to_price)?;
+    match *range.end() {
+        usize::MAX => Err(format!("the range `{text}` has no end")),
+        _ => Ok(range),
+    }
+}

@@ -1,0 +1,209 @@
+//! Measured times of collectives, in a file of comma-separated values.
+
+use crate::failure::Failure;
+use crate::files;
+use crate::problem;
+use rustcoll::algorithms::{Collective, Parameter};
+use rustcoll::atlas::Candidate;
+use rustcoll::cost::simulation::MOST_BYTES;
+use rustcoll::cost::{Machine, simulate};
+use rustcoll::selection::{Parameters, nearest};
+use std::path::Path;
+
+const REQUIRED: [&str; 5] = ["collective", "algorithm", "ranks", "bytes", "microseconds"];
+const OPTIONAL: [&str; 2] = ["radix", "ranks_per_node"];
+
+/// The largest communicator whose times are compared.
+const MOST_RANKS: usize = 1 << 16;
+
+/// A measured time.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// What ran.
+    pub candidate: Candidate,
+    /// On how many ranks.
+    pub ranks: usize,
+    /// With how many bytes, by the collective's measure.
+    pub bytes: usize,
+    /// How many ranks there were on each node, if the file says so.
+    pub ranks_per_node: Option<usize>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl Row {
+    /// What it takes on a machine, in seconds. Fails if the algorithm cannot serve such a call.
+    pub fn predicted(&self, machine: &Machine) -> Result<f64, String> {
+        let Row { candidate, ranks, bytes, .. } = *self;
+        let ranks_per_node = self.ranks_per_node.unwrap_or(machine.ranks_per_node);
+        let machine = Machine { ranks_per_node, ..machine.clone() };
+        let prediction = simulate(candidate.algorithm, &candidate.problem(ranks, bytes), bytes, &machine);
+        prediction.map(|prediction| prediction.time()).map_err(|error| error.to_string())
+    }
+
+    /// Collective, algorithm with parameters, ranks and bytes.
+    pub fn described(&self) -> [String; 4] {
+        let collective = self.candidate.algorithm.collective.name().to_owned();
+        [collective, self.candidate.to_string(), self.ranks.to_string(), self.bytes.to_string()]
+    }
+}
+
+/// Reads measured times. Empty lines and those that begin with # are passed over.
+pub fn read(path: &Path) -> Result<Vec<Row>, Failure> {
+    parse(&files::text(path)?).map_err(|(line, message)| {
+        let place = if line > 0 { format!(":{line}") } else { String::new() };
+        Failure::Input(format!("{}{place}: {message}", files::name(path)))
+    })
+}
+
+/// What is wrong, and in which line; 0 if it is the whole text.
+type Fault = (usize, String);
+
+fn parse(text: &str) -> Result<Vec<Row>, Fault> {
+    let lines = text.lines().enumerate().map(|(number, line)| (number + 1, line.trim()));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let (number, head) = lines.next().ok_or((0, "there are no measured times".to_owned()))?;
+    let head: Vec<&str> = cells(head).collect();
+    check_head(&head).map_err(|message| (number, message))?;
+    let read = |(number, line)| row(&head, line).map_err(|message| (number, message));
+    let rows: Vec<Row> = lines.map(read).collect::<Result<_, _>>()?;
+    if rows.is_empty() { Err((0, "there are no measured times".to_owned())) } else { Ok(rows) }
+}
+
+fn cells(line: &str) -> impl Iterator<Item = &str> {
+    line.split(',').map(str::trim)
+}
+
+fn check_head(head: &[&str]) -> Result<(), String> {
+    let known = || REQUIRED.into_iter().chain(OPTIONAL);
+    if let Some(column) = head.iter().find(|column| known().all(|known| known != **column)) {
+        return Err(nearest::unknown("column", column, known()));
+    }
+    if let Some(column) = known().find(|known| head.iter().filter(|column| *column == known).count() > 1) {
+        return Err(format!("the column `{column}` stands there twice"));
+    }
+    match REQUIRED.into_iter().find(|column| !head.contains(column)) {
+        Some(column) => Err(format!("the column `{column}` is missing")),
+        None => Ok(()),
+    }
+}
+
+fn row(head: &[&str], line: &str) -> Result<Row, String> {
+    let cells: Vec<&str> = cells(line).collect();
+    if cells.len() != head.len() {
+        return Err(format!("{} columns are expected, and {} are there", head.len(), cells.len()));
+    }
+    let cell = |name| head.iter().position(|column| *column == name).map(|column| cells[column]);
+    let required = |name| cell(name).expect("the head has been checked");
+    let number =
+        |name, most| optional_number(name, required(name), most)?.ok_or(format!("{name} is missing"));
+    let ranks = number("ranks", MOST_RANKS)?;
+    let parameter = |name| cell(name).map_or(Ok(None), |text| optional_number(name, text, MOST_RANKS));
+    let (radix, ranks_per_node) = (parameter("radix")?, parameter("ranks_per_node")?);
+    let candidate = candidate(required("collective"), required("algorithm"), radix)?;
+    candidate
+        .algorithm
+        .serves(ranks, 0, true)
+        .map_err(|reason| format!("{candidate} cannot serve this: {reason}"))?;
+    Ok(Row {
+        candidate,
+        ranks,
+        bytes: number("bytes", MOST_BYTES)?,
+        ranks_per_node,
+        seconds: microseconds(required("microseconds"))? / 1e6,
+    })
+}
+
+fn candidate(collective: &str, algorithm: &str, radix: Option<usize>) -> Result<Candidate, String> {
+    let names = || Collective::ALL.into_iter().map(Collective::name);
+    let named = Collective::ALL.into_iter().find(|known| known.name() == collective);
+    let named = named.ok_or_else(|| nearest::unknown("collective", collective, names()))?;
+    crate::predict::priced(named).map_err(|failure| failure.to_string())?;
+    let algorithm = problem::algorithm(named, algorithm).map_err(|failure| failure.to_string())?;
+    if radix.is_some() && !algorithm.parameters.contains(&Parameter::Radix) {
+        return Err(format!("{collective} {} has no radix", algorithm.name));
+    }
+    let mut parameters = Parameters::default();
+    parameters.set(Parameter::Radix, radix);
+    Ok(Candidate { algorithm, parameters })
+}
+
+/// None if nothing is there.
+fn optional_number(name: &str, text: &str, most: usize) -> Result<Option<usize>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let least = match name {
+        "bytes" => 0,
+        "radix" => 2,
+        _ => 1,
+    };
+    match text.parse() {
+        Ok(number) if (least..=most).contains(&number) => Ok(Some(number)),
+        _ => Err(format!("{name}: `{text}` is not a number from {least} to {most}")),
+    }
+}
+
+fn microseconds(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| format!("microseconds: `{text}` is not a number above 0"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "collective,algorithm,ranks,bytes,microseconds,radix,ranks_per_node\n";
+
+    #[test]
+    fn columns_stand_in_any_order() {
+        let text =
+            "# Measured\n\nranks, bytes ,algorithm,collective,microseconds\n8,1024,bruck,alltoall,12.5\n";
+        let rows = parse(text).unwrap();
+        assert_eq!(rows[0].described(), ["alltoall", "bruck", "8", "1024"]);
+        assert_eq!((rows[0].seconds, rows[0].ranks_per_node), (12.5e-6, None));
+    }
+
+    #[test]
+    fn parameters_may_be_left_out() {
+        let rows = parse(&format!("{HEAD}alltoall,bruck,8,64,1,4,2\nalltoall,bruck,8,64,1,,\n")).unwrap();
+        assert_eq!(rows[0].described()[1], "bruck, radix 4");
+        assert_eq!(rows[0].ranks_per_node, Some(2));
+        assert_eq!((rows[1].described()[1].as_str(), rows[1].ranks_per_node), ("bruck", None));
+    }
+
+    #[test]
+    fn faults_are_told_with_their_lines() {
+        let fault = |text: &str| parse(text).unwrap_err();
+        let in_row = |row: &str| fault(&format!("{HEAD}{row}\n"));
+        let told = |line, message: &str| (line, message.to_owned());
+        assert_eq!(fault(""), told(0, "there are no measured times"));
+        assert_eq!(fault(HEAD), told(0, "there are no measured times"));
+        assert_eq!(
+            fault("collective,algoritm\n"),
+            told(1, "unknown column `algoritm`; the nearest known one is `algorithm`")
+        );
+        assert_eq!(fault("ranks,ranks\n"), told(1, "the column `ranks` stands there twice"));
+        assert_eq!(fault("ranks\n"), told(1, "the column `collective` is missing"));
+        assert_eq!(in_row("bcast,linear"), told(2, "7 columns are expected, and 2 are there"));
+        for (row, message) in [
+            ("bcst,linear,8,8,1,,", "unknown collective `bcst`; the nearest known one is `bcast`"),
+            ("bcast,linar,8,8,1,,", "unknown bcast algorithm `linar`; the nearest known one is `linear`"),
+            ("bcast,linear,0,8,1,,", "ranks: `0` is not a number from 1 to 65536"),
+            ("bcast,linear,8,x,1,,", "bytes: `x` is not a number from 0 to 17592186044416"),
+            ("bcast,linear,8,8,-1,,", "microseconds: `-1` is not a number above 0"),
+            ("bcast,linear,8,8,1,2,", "bcast linear has no radix"),
+            ("bcast,knomial,8,8,1,1,", "radix: `1` is not a number from 2 to 65536"),
+            (
+                "allgather,neighbor_exchange,7,8,1,,",
+                "neighbor_exchange cannot serve this: the number of ranks is odd",
+            ),
+            (
+                "neighbor_alltoall,linear,8,8,1,,",
+                "neighbor_alltoall has no price: it depends on who the neighbours are",
+            ),
+        ] {
+            assert_eq!(in_row(row), told(2, message));
+        }
+    }
+}

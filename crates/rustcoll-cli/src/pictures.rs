@@ -1,0 +1,208 @@
+//! An atlas as a picture: a map of the fastest algorithm, both axes logarithmic.
+
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint};
+use plotters::prelude::*;
+use plotters::style::register_font;
+use rustcoll::algorithms::Algorithm;
+use rustcoll::atlas::{Atlas, Point};
+use rustcoll::selection::quantity;
+use std::fmt::Display;
+use std::ops::Range;
+use std::ptr;
+
+/// Kinds of pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Lines and texts.
+    Svg,
+    /// Pixels.
+    Png,
+}
+
+/// Width and height of a picture.
+pub const SIZE: (u32, u32) = (1000, 640);
+
+const LEGEND_WIDTH: i32 = 250;
+
+/// Colours that colour-blind people tell apart: Paul Tol's muted ones, with two greys.
+const COLOURS: [RGBColor; 11] = [
+    RGBColor(0x33, 0x22, 0x88),
+    RGBColor(0x88, 0xCC, 0xEE),
+    RGBColor(0xCC, 0x66, 0x77),
+    RGBColor(0xDD, 0xCC, 0x77),
+    RGBColor(0x11, 0x77, 0x33),
+    RGBColor(0x88, 0x22, 0x55),
+    RGBColor(0x44, 0xAA, 0x99),
+    RGBColor(0x99, 0x99, 0x33),
+    RGBColor(0xAA, 0x44, 0x99),
+    RGBColor(0xBB, 0xBB, 0xBB),
+    RGBColor(0x55, 0x55, 0x55),
+];
+
+/// The family that is embedded here for measuring and for pixels; a picture of lines names it, and its viewer has one.
+const FONT: &str = "sans-serif";
+
+/// Draws the content of a file.
+pub fn draw(atlas: &Atlas, title: &str, format: Format) -> Result<Vec<u8>, String> {
+    register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
+        .map_err(|_| "the font cannot be read".to_owned())?;
+    match format {
+        Format::Svg => {
+            let mut text = String::new();
+            draw_on(SVGBackend::with_string(&mut text, SIZE).into_drawing_area(), atlas, title)?;
+            Ok(text.into_bytes())
+        }
+        Format::Png => {
+            let mut pixels = vec![0; 3 * (SIZE.0 * SIZE.1) as usize];
+            draw_on(BitMapBackend::with_buffer(&mut pixels, SIZE).into_drawing_area(), atlas, title)?;
+            png(&pixels)
+        }
+    }
+}
+
+fn png(pixels: &[u8]) -> Result<Vec<u8>, String> {
+    let mut content = Vec::new();
+    let mut encoder = png::Encoder::new(&mut content, SIZE.0, SIZE.1);
+    encoder.set_color(png::ColorType::Rgb);
+    let written = encoder.write_header().and_then(|mut writer| {
+        writer.write_image_data(pixels)?;
+        writer.finish()
+    });
+    written.map_err(|error| error.to_string())?;
+    Ok(content)
+}
+
+fn draw_on<Backend: DrawingBackend>(
+    area: DrawingArea<Backend, Shift>,
+    atlas: &Atlas,
+    title: &str,
+) -> Result<(), String> {
+    area.fill(&WHITE).map_err(in_words)?;
+    let (map, legend) = area.split_horizontally(SIZE.0 as i32 - LEGEND_WIDTH);
+    draw_map(&map, atlas, title).map_err(in_words)?;
+    draw_legend(&legend, atlas).map_err(in_words)?;
+    area.present().map_err(in_words)
+}
+
+fn in_words(error: impl Display) -> String {
+    format!("the picture cannot be drawn: {error}")
+}
+
+type DrawingResult<Backend> = Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
+
+fn draw_map<Backend: DrawingBackend>(
+    area: &DrawingArea<Backend, Shift>,
+    atlas: &Atlas,
+    title: &str,
+) -> DrawingResult<Backend> {
+    let (across, up) = (edges(&atlas.ranks), edges(&atlas.bytes));
+    let mut chart = ChartBuilder::on(area)
+        .caption(title, (FONT, 22))
+        .margin(12)
+        .x_label_area_size(48)
+        .y_label_area_size(78)
+        .build_cartesian_2d(Axis::of(&atlas.ranks), Axis::of(&atlas.bytes))?;
+    let cells = atlas.points().map(|point| {
+        let corner = |more| (across[point.ranks + more], up[point.bytes + more]);
+        Rectangle::new([corner(0), corner(1)], colour(fastest(atlas, point)).filled())
+    });
+    chart.draw_series(cells)?;
+    let measure = rustcoll::selection::Measure::of(atlas.collective).description();
+    chart
+        .configure_mesh()
+        .disable_mesh()
+        .x_desc("ranks")
+        .y_desc(format!("bytes of {measure}"))
+        .axis_desc_style((FONT, 17))
+        .label_style((FONT, 15))
+        .x_label_formatter(&|place| number_at(*place).to_string())
+        .y_label_formatter(&|place| quantity::in_units(number_at(*place)))
+        .draw()
+}
+
+/// The algorithms that are the fastest somewhere, with their colours.
+fn draw_legend<Backend: DrawingBackend>(
+    area: &DrawingArea<Backend, Shift>,
+    atlas: &Atlas,
+) -> DrawingResult<Backend> {
+    let wins =
+        |algorithm: &&Algorithm| atlas.points().any(|point| ptr::eq(fastest(atlas, point), *algorithm));
+    let style = (FONT, 15).into_font();
+    area.draw(&Text::new("The fastest is", (0, 50), style.clone()))?;
+    for (number, algorithm) in atlas.collective.algorithms().filter(wins).enumerate() {
+        let top = 78 + 26 * number as i32;
+        area.draw(&Rectangle::new([(0, top), (18, top + 18)], colour(algorithm).filled()))?;
+        area.draw(&Text::new(algorithm.name, (26, top + 1), style.clone()))?;
+    }
+    Ok(())
+}
+
+fn fastest(atlas: &Atlas, point: Point) -> &'static Algorithm {
+    atlas.candidates[atlas.winner(point)].algorithm
+}
+
+/// The same in all pictures of a collective.
+fn colour(algorithm: &Algorithm) -> RGBColor {
+    let position = algorithm.collective.algorithms().position(|other| ptr::eq(other, algorithm));
+    COLOURS[position.expect("it is registered") % COLOURS.len()]
+}
+
+/// A logarithmic axis; values are places on it.
+struct Axis {
+    whole: Range<f64>,
+    marks: Vec<f64>,
+}
+
+impl Axis {
+    fn of(numbers: &[usize]) -> Axis {
+        let edges = edges(numbers);
+        Axis { whole: edges[0]..edges[edges.len() - 1], marks: marks(numbers) }
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, place: &f64, (first, last): (i32, i32)) -> i32 {
+        let Range { start, end } = self.whole;
+        first + (f64::from(last - first) * (place - start) / (end - start)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
+        self.marks.clone()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.whole.clone()
+    }
+}
+
+/// Where a number stands on a logarithmic axis that has a place for 0.
+fn place(number: usize) -> f64 {
+    (number as f64 + 1.0).log2()
+}
+
+/// The number that stands at a place.
+fn number_at(place: f64) -> usize {
+    (place.exp2() - 1.0).round() as usize
+}
+
+/// Where the cells of numbers begin, half way between neighbours, and where the last one ends.
+fn edges(numbers: &[usize]) -> Vec<f64> {
+    let places: Vec<f64> = numbers.iter().map(|&number| place(number)).collect();
+    let (first, last) = (places[0], places[places.len() - 1]);
+    let between = places.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0);
+    // A single cell needs a width, too.
+    let margin = if places.len() == 1 { 0.5 } else { 0.0 };
+    [first - margin].into_iter().chain(between).chain([last + margin]).collect()
+}
+
+/// The powers of two among numbers, or one of so many if there are many.
+fn marks(numbers: &[usize]) -> Vec<f64> {
+    let powers: Vec<usize> = numbers.iter().copied().filter(|number| number.is_power_of_two()).collect();
+    let powers = if powers.is_empty() { numbers.to_vec() } else { powers };
+    let step = powers.len().div_ceil(12);
+    powers.into_iter().step_by(step).map(place).collect()
+}

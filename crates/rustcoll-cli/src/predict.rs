@@ -1,0 +1,234 @@
+//! `rustcoll predict`
+
+use crate::command_line::{PredictOptions, TableFormat};
+use crate::failure::{Failure, Outcome};
+use crate::progress::Progress;
+use crate::rules::{choice, in_order};
+use crate::table;
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Reason};
+use rustcoll::atlas::{Candidate, Price, Sweep, prices};
+use rustcoll::cost::{Machine, Prediction};
+use rustcoll::selection::{Call, Choice, Measure, Parameters};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+const HEAD: [&str; 9] = [
+    "algorithm",
+    "time/us",
+    "ratio",
+    "rounds",
+    "messages within",
+    "between nodes",
+    "bytes within",
+    "between nodes",
+    "",
+];
+
+/// Prints what the algorithms of a collective cost.
+pub fn run(options: &PredictOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    let machine = options.machine.read()?;
+    let collective = priced(options.collective)?;
+    let bytes = bytes(options)?;
+    let chosen = chosen(options, &machine, bytes)?;
+    let mut candidates = candidates(options);
+    if let Some(Choice::Use { algorithm, parameters }) = chosen
+        && !candidates.iter().any(|candidate| is_chosen(candidate, chosen))
+    {
+        candidates.push(Candidate { algorithm, parameters });
+    }
+    let progress = Progress::new(collective.name());
+    let prices = prices(&candidates, &machine, options.ranks, bytes, |part| progress.show(part))
+        .map_err(|error| Failure::Input(error.to_string()))?;
+    drop(progress);
+    let rows = Row::of(&prices, chosen);
+    match options.format {
+        TableFormat::Text => as_text(&rows, output)?,
+        TableFormat::Json => writeln!(output, "{:#}", as_json(&rows, chosen))?,
+        TableFormat::Csv => as_csv(&rows, output)?,
+    }
+    if let (Some(Choice::Below), TableFormat::Text) = (chosen, options.format) {
+        writeln!(output, "the rules leave it to the component below")?;
+    }
+    Ok(Outcome::Right)
+}
+
+/// Fails if there is no price for a collective.
+pub fn priced(collective: Collective) -> Result<Collective, Failure> {
+    match collective.cut() {
+        Cut::Edges => {
+            let message = format!("{} has no price: it depends on who the neighbours are", collective.name());
+            Err(Failure::Usage(message))
+        }
+        _ => Ok(collective),
+    }
+}
+
+fn bytes(options: &PredictOptions) -> Result<usize, Failure> {
+    let name = options.collective.name();
+    match options.bytes {
+        Some(_) if options.collective == Collective::Barrier => {
+            Err(Failure::Usage("--bytes: a barrier has none".into()))
+        }
+        None if options.collective != Collective::Barrier => {
+            let measure = match Measure::of(options.collective) {
+                Measure::Nothing => "each block, all of one length",
+                measure => measure.description(),
+            };
+            Err(Failure::Usage(format!("--bytes is missing: for {name} those of {measure}")))
+        }
+        bytes => Ok(bytes.unwrap_or(0)),
+    }
+}
+
+fn candidates(options: &PredictOptions) -> Vec<Candidate> {
+    let radices: Vec<usize> = match options.sweep_radix {
+        true => (2..=options.ranks.max(2)).collect(),
+        false => options.radix.iter().map(|&radix| (radix as usize).min(options.ranks.max(2))).collect(),
+    };
+    let of = |algorithm: &'static Algorithm| -> Vec<Candidate> {
+        if !algorithm.parameters.contains(&Parameter::Radix) || radices.is_empty() {
+            return Candidate::of(algorithm, Sweep::Defaults);
+        }
+        let with = |&radix: &usize| {
+            let mut parameters = Parameters::default();
+            parameters.set(Parameter::Radix, Some(radix));
+            Candidate { algorithm, parameters }
+        };
+        radices.iter().map(with).collect()
+    };
+    let of_one_group = options.collective.algorithms().filter(|algorithm| !algorithm.is_for_two_groups());
+    of_one_group.flat_map(of).collect()
+}
+
+/// What the rules choose, if there are any to be asked.
+fn chosen(options: &PredictOptions, machine: &Machine, bytes: usize) -> Result<Option<Choice>, Failure> {
+    let Some(file) = &options.rules else { return Ok(None) };
+    let size = options.ranks;
+    let call = Call {
+        root: options.collective.is_rooted().then_some(0),
+        predefined: Some(true),
+        nodes: Some(size.div_ceil(machine.ranks_per_node)),
+        ranks_per_node: Some(machine.ranks_per_node.min(size)),
+        ..Call::new(options.collective, size, bytes)
+    };
+    Ok(Some(in_order([file.as_path()].into_iter())?.choose(&call)))
+}
+
+fn is_chosen(candidate: &Candidate, chosen: Option<Choice>) -> bool {
+    let Candidate { algorithm, parameters } = *candidate;
+    chosen == Some(Choice::Use { algorithm, parameters })
+}
+
+/// A candidate in the table.
+struct Row<'prices> {
+    candidate: Candidate,
+    prediction: Result<&'prices Prediction, Reason>,
+    /// Its time by that of the cheapest.
+    ratio: f64,
+    is_chosen: bool,
+}
+
+impl Row<'_> {
+    fn of(prices: &[Price], chosen: Option<Choice>) -> Vec<Row<'_>> {
+        let best = prices.first().map_or(0.0, Price::time);
+        let row = |price: &'_ Price| {
+            let ratio = if price.time() == best { 1.0 } else { price.time() / best };
+            let is_chosen = is_chosen(&price.candidate, chosen);
+            (price.candidate, ratio, is_chosen)
+        };
+        prices
+            .iter()
+            .map(|price| {
+                let (candidate, ratio, is_chosen) = row(price);
+                Row {
+                    candidate,
+                    prediction: price.prediction.as_ref().map_err(|reason| *reason),
+                    ratio,
+                    is_chosen,
+                }
+            })
+            .collect()
+    }
+}
+
+/// The numbers of a prediction as they are printed: rounds, messages and bytes.
+fn numbers(prediction: &Prediction) -> [String; 5] {
+    let Prediction { rounds, within, between, .. } = prediction;
+    [
+        rounds.len().to_string(),
+        within.messages.to_string(),
+        between.messages.to_string(),
+        format!("{:.0}", within.bytes),
+        format!("{:.0}", between.bytes),
+    ]
+}
+
+fn as_text(rows: &[Row], output: &mut impl Write) -> io::Result<()> {
+    let mut lines: Vec<[String; 9]> = Vec::new();
+    for row in rows {
+        let name = row.candidate.to_string();
+        let mark = if row.is_chosen { "chosen by the rules" } else { "" }.to_owned();
+        let Ok(prediction) = row.prediction else { continue };
+        let [rounds, messages_within, messages_between, bytes_within, bytes_between] = numbers(prediction);
+        lines.push([
+            name,
+            format!("{:.2}", 1e6 * prediction.time()),
+            format!("{:.2}", row.ratio),
+            rounds,
+            messages_within,
+            messages_between,
+            bytes_within,
+            bytes_between,
+            mark,
+        ]);
+    }
+    table::write(HEAD, &lines, output)?;
+    for row in rows {
+        if let Err(reason) = row.prediction {
+            writeln!(output, "{} cannot serve this: {reason}", row.candidate)?;
+        }
+    }
+    Ok(())
+}
+
+fn as_csv(rows: &[Row], output: &mut impl Write) -> io::Result<()> {
+    writeln!(
+        output,
+        "algorithm,radix,microseconds,ratio,rounds,messages_within,messages_between,bytes_within,bytes_between,chosen"
+    )?;
+    for row in rows {
+        let Ok(prediction) = row.prediction else { continue };
+        let radix = row.candidate.radix().map(|radix| radix.to_string());
+        writeln!(
+            output,
+            "{},{},{},{},{},{}",
+            row.candidate.algorithm.name,
+            radix.unwrap_or_default(),
+            1e6 * prediction.time(),
+            row.ratio,
+            numbers(prediction).join(","),
+            row.is_chosen
+        )?;
+    }
+    Ok(())
+}
+
+fn as_json(rows: &[Row], chosen: Option<Choice>) -> Value {
+    let row = |row: &Row| match row.prediction {
+        Err(reason) => json!({ "algorithm": row.candidate.algorithm.name, "refused": reason.to_string() }),
+        Ok(prediction) => json!({
+            "algorithm": row.candidate.algorithm.name,
+            "parameters": choice::as_json(row.candidate.parameters),
+            "microseconds": 1e6 * prediction.time(),
+            "ratio": row.ratio,
+            "rounds": prediction.rounds.len(),
+            "within": { "messages": prediction.within.messages, "bytes": prediction.within.bytes },
+            "between": { "messages": prediction.between.messages, "bytes": prediction.between.bytes },
+            "chosen": row.is_chosen,
+        }),
+    };
+    json!({
+        "algorithms": rows.iter().map(row).collect::<Vec<Value>>(),
+        "rules": chosen.map(choice::name),
+    })
+}

@@ -1,0 +1,67 @@
+//! `rustcoll rules derive`
+
+use crate::atlas::priced_atlas;
+use crate::command_line::DeriveOptions;
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use crate::predict::priced;
+use crate::words::counted;
+use rustcoll::algorithms::Collective;
+use rustcoll::atlas::{
+    Candidate, Derived, Sweep, derive, numbers_of_bytes, sampled_numbers_of_ranks, to_native,
+};
+use rustcoll::selection::{Measure, quantity};
+use std::io::Write;
+
+/// Of so many powers of two, one number of bytes is looked at.
+const POWERS_OF_BYTES: usize = 2;
+
+/// Makes rules from the predictions for a machine.
+pub fn run(options: &DeriveOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    let machine = options.machine.read()?;
+    let ranks = sampled_numbers_of_ranks(options.ranks.clone(), machine.ranks_per_node);
+    let bytes = numbers_of_bytes(options.bytes.clone(), POWERS_OF_BYTES);
+    let mut rules: Vec<Derived> = Vec::new();
+    for collective in collectives(options)? {
+        let candidates = Candidate::all(collective, Sweep::Parameters);
+        let atlas = priced_atlas(candidates, &machine, ranks.clone(), bytes.clone())?;
+        rules.append(&mut derive(&atlas, options.regret));
+    }
+    let text = head(options, rules.len()) + &to_native(&rules);
+    files::write(options.output.as_deref(), text.as_bytes(), output)?;
+    Ok(Outcome::Right)
+}
+
+/// Those that were asked for, or all whose calls rules can tell apart.
+fn collectives(options: &DeriveOptions) -> Result<Vec<Collective>, Failure> {
+    let has_rules = |collective: &Collective| {
+        *collective == Collective::Barrier || Measure::of(*collective) != Measure::Nothing
+    };
+    if options.collective.is_empty() {
+        return Ok(Collective::ALL.into_iter().filter(has_rules).collect());
+    }
+    let checked = options.collective.iter().map(|&collective| match has_rules(&priced(collective)?) {
+        true => Ok(collective),
+        false => {
+            let message = format!("--collective {}: rules cannot ask for its bytes", collective.name());
+            Err(Failure::Usage(message))
+        }
+    });
+    checked.collect()
+}
+
+fn head(options: &DeriveOptions, rules: usize) -> String {
+    let (ranks, bytes) = (&options.ranks, &options.bytes);
+    format!(
+        "# {} derived from predictions for {} by `rustcoll rules derive`, for {} to {} ranks and {} to {} bytes.\n\
+         # They choose what takes at most {} % longer than the fastest, by the predictions for some of these numbers, and\n\
+         # hold for fewer and for more as well. Calls between two groups are left to the rules that come after these.\n",
+        counted(rules, "rule"),
+        options.machine.machine.escape_debug(),
+        ranks.start(),
+        ranks.end(),
+        quantity::in_units(*bytes.start()),
+        quantity::in_units(*bytes.end()),
+        100.0 * options.regret,
+    )
+}

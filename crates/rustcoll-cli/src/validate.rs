@@ -1,0 +1,85 @@
+//! `rustcoll validate`
+
+use crate::command_line::ValidateOptions;
+use crate::failure::{Failure, Outcome};
+use crate::measured::{self, Row};
+use crate::table;
+use crate::words::counted;
+use rustcoll::cost::Machine;
+use std::io::{self, Write};
+
+/// A measured time and what was predicted, in seconds.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The row.
+    pub row: Row,
+    /// The predicted time.
+    pub predicted: f64,
+}
+
+/// Compares measured times with predictions.
+pub fn run(options: &ValidateOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    let machine = options.machine.read()?;
+    let mut rows = measured::read(&options.measured)?;
+    if let Some(ranks) = &options.ranks {
+        rows.retain(|row| ranks.contains(&row.ranks));
+    }
+    if rows.is_empty() {
+        return Err(Failure::Usage("--ranks: there are no measured times of these numbers of ranks".into()));
+    }
+    let compared = compare(rows, &machine)?;
+    write_table(&compared, output)?;
+    let share = share_within(&compared, options.within);
+    writeln!(output, "\n{}", summary(&compared, options.within))?;
+    Ok(if options.share.is_some_and(|wanted| share < wanted) { Outcome::Wrong } else { Outcome::Right })
+}
+
+/// Predicts all rows.
+pub fn compare(rows: Vec<Row>, machine: &Machine) -> Result<Vec<Compared>, Failure> {
+    let compared = rows.into_iter().map(|row| {
+        let predicted = row.predicted(machine).map_err(Failure::Input)?;
+        Ok(Compared { row, predicted })
+    });
+    compared.collect()
+}
+
+impl Compared {
+    /// By which part of the measured time the predicted one is longer.
+    pub fn error(&self) -> f64 {
+        self.predicted / self.row.seconds - 1.0
+    }
+}
+
+/// Writes measured times, predictions and errors.
+pub fn write_table(compared: &[Compared], output: &mut impl Write) -> io::Result<()> {
+    let head = ["collective", "algorithm", "ranks", "bytes", "measured/us", "predicted/us", "error"];
+    let row = |compared: &Compared| {
+        let [collective, algorithm, ranks, bytes] = compared.row.described();
+        let [measured, predicted] =
+            [compared.row.seconds, compared.predicted].map(|seconds| format!("{:.1}", 1e6 * seconds));
+        let error = format!("{:+.1} %", 100.0 * compared.error());
+        [collective, algorithm, ranks, bytes, measured, predicted, error]
+    };
+    table::write(head, &compared.iter().map(row).collect::<Vec<_>>(), output)
+}
+
+fn share_within(compared: &[Compared], limit: f64) -> f64 {
+    let good = compared.iter().filter(|compared| compared.error().abs() <= limit).count();
+    good as f64 / compared.len() as f64
+}
+
+/// How many predictions are good, and how large errors are.
+pub fn summary(compared: &[Compared], limit: f64) -> String {
+    let mut errors: Vec<f64> = compared.iter().map(|compared| 100.0 * compared.error().abs()).collect();
+    errors.sort_by(f64::total_cmp);
+    let quantile = |part: f64| errors[((errors.len() - 1) as f64 * part).round() as usize];
+    format!(
+        "{:.1} % of {} are within {} %; half of them within {:.1} %, nine of ten within {:.1} %, all within {:.1} %",
+        100.0 * share_within(compared, limit),
+        counted(compared.len(), "prediction"),
+        100.0 * limit,
+        quantile(0.5),
+        quantile(0.9),
+        quantile(1.0)
+    )
+}

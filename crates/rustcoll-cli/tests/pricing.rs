@@ -1,0 +1,245 @@
+//! What the command says of times: predictions, atlases, rules derived from them, and how well they fit measured times.
+
+mod common;
+
+use common::{folder, rustcoll, rustcoll_reading};
+use serde_json::Value;
+use std::fs;
+
+const HOCKNEY: &str = "--machine hockney:1e-5,1e-9,1e-10";
+
+const EMULATED: &str = "--machine machines/emulated.toml";
+
+const MEASURED: &str = "machines/emulated-measured.csv";
+
+#[test]
+fn algorithms_are_listed_with_the_cheapest_first() {
+    let table = rustcoll(&format!("predict allreduce --ranks 8 --bytes 1MiB {HOCKNEY}")).right();
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+    let times: Vec<f64> = rows.iter().map(|row| row[1].parse().unwrap()).collect();
+    assert!(times.is_sorted(), "{table}");
+    let rabenseifner = rows.iter().find(|row| row[0] == "rabenseifner").unwrap();
+    // 6 alpha, 2 (7/8) n beta and (7/8) n gamma; each of the 6 rounds has 8 messages.
+    assert_eq!(rabenseifner[1..], ["1986.76", "1.00", "6", "0", "48", "0", "14680064"]);
+    assert!(!table.contains("inter_leaders"));
+}
+
+#[test]
+fn who_cannot_serve_is_listed_with_the_reason() {
+    let table = rustcoll(&format!("predict allgather --ranks 7 --bytes 8 {HOCKNEY}")).right();
+    let expected = "neighbor_exchange cannot serve this: the number of ranks is odd";
+    assert_eq!(table.lines().last(), Some(expected));
+}
+
+#[test]
+fn radices_may_be_chosen_or_swept() {
+    let names = |options: &str| {
+        let table = rustcoll(&format!("predict alltoall --ranks 5 --bytes 8 {HOCKNEY} {options}")).right();
+        let mut names: Vec<String> = table
+            .lines()
+            .filter(|line| line.starts_with("bruck ") || line.starts_with("bruck,"))
+            .map(|line| line[..14].trim().to_owned())
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("").len(), 1);
+    assert_eq!(names("--radix 2,4"), ["bruck, radix 2", "bruck, radix 4"]);
+    assert_eq!(
+        names("--sweep-radix"),
+        ["bruck, radix 2", "bruck, radix 3", "bruck, radix 4", "bruck, radix 5"]
+    );
+}
+
+#[test]
+fn the_choice_of_rules_is_marked() {
+    let line = format!(
+        "predict allreduce --ranks 100 --bytes 1MiB {HOCKNEY} --rules selection-rules/t3e-atlas.toml"
+    );
+    let table = rustcoll(&line).right();
+    let marked: Vec<&str> = table.lines().filter(|line| line.ends_with("chosen by the rules")).collect();
+    assert!(marked.len() == 1 && marked[0].starts_with("binary_blocks "), "{table}");
+    let file = folder("marked").join("rules.toml");
+    fs::write(&file, "[[allreduce]]\nalgorithm = \"recursive_multiplying\"\nradix = 7\n").unwrap();
+    let line = format!(
+        "predict allreduce --ranks 100 --bytes 1MiB {HOCKNEY} --rules {} --format json",
+        file.display()
+    );
+    let found: Value = serde_json::from_str(&rustcoll(&line).right()).unwrap();
+    let algorithms = found["algorithms"].as_array().unwrap();
+    let chosen: Vec<&Value> = algorithms.iter().filter(|row| row["chosen"] == true).collect();
+    assert_eq!(chosen.len(), 1);
+    assert_eq!(chosen[0]["parameters"]["radix"], 7);
+    fs::write(&file, "[[allreduce]]\nalgorithm = \"below\"\n").unwrap();
+    let text = rustcoll(line.strip_suffix(" --format json").unwrap()).right();
+    assert!(text.ends_with("the rules leave it to the component below\n"), "{text}");
+}
+
+#[test]
+fn predictions_are_given_to_programs_too() {
+    let line = format!("predict bcast --ranks 6 --bytes 1KiB {HOCKNEY} --format csv");
+    let table = rustcoll(&line).right();
+    let columns = table.lines().next().unwrap().split(',').count();
+    assert!(table.lines().all(|line| line.split(',').count() == columns), "{table}");
+    // ceil(log2 6) = 3 rounds, 5 messages.
+    let binomial = table.lines().find(|line| line.starts_with("binomial,")).unwrap();
+    assert!(binomial.contains(",0,5,0,5120,false"), "{binomial}");
+}
+
+#[test]
+fn what_has_no_price_is_refused() {
+    for (line, expected) in [
+        (
+            "predict allreduce --ranks 8 --machine hockney:1,1,1",
+            "--bytes is missing: for allreduce those of the whole vector",
+        ),
+        (
+            "predict alltoallv --ranks 8 --machine hockney:1,1,1",
+            "--bytes is missing: for alltoallv those of each block, all of one length",
+        ),
+        ("predict barrier --ranks 8 --bytes 8 --machine hockney:1,1,1", "--bytes: a barrier has none"),
+        (
+            "predict neighbor_alltoall --ranks 8 --bytes 8 --machine hockney:1,1,1",
+            "neighbor_alltoall has no price: it depends on who the neighbours are",
+        ),
+        (
+            "predict allreduce --ranks 8 --bytes 8 --machine hockney:1,1",
+            "--machine hockney:1,1: expected three numbers, as in hockney:1e-6,1e-9,1e-10",
+        ),
+        ("predict allreduce --ranks 8 --bytes 17TiB --machine hockney:1,1,1", "unknown unit `TiB`"),
+        ("atlas allreduce --machine hockney:1,1,1 --bytes 8..", "the range `8..` has no end"),
+        (
+            "atlas allreduce --machine hockney:1,1,1 -o picture.pdf",
+            "picture.pdf: its name does not end as those of known formats do: .svg, .png or .csv",
+        ),
+        ("atlas allreduce --machine hockney:1,1,1 --algorithms rung", "unknown allreduce algorithm `rung`"),
+        (
+            "atlas allreduce --machine hockney:1,1,1 --algorithms inter_leaders",
+            "--algorithms: inter_leaders is for communicators of two groups",
+        ),
+        (
+            "rules derive --machine hockney:1,1,1 --collective alltoallv",
+            "--collective alltoallv: rules cannot ask for its bytes",
+        ),
+        ("rules derive --machine hockney:1,1,1 --regret 5", "`5` is not a percentage, as 5% is"),
+    ] {
+        let message = rustcoll(line).refused(2);
+        assert!(message.contains(expected), "{line}: {message}");
+    }
+    let message = rustcoll("predict barrier --ranks 8 --machine machines/none.toml").refused(1);
+    assert!(message.contains("machines/none.toml: cannot be read"), "{message}");
+    let message = rustcoll("predict barrier --ranks 8 --machine README.md").refused(1);
+    assert!(message.contains("README.md:"), "{message}");
+}
+
+const SMALL: &str = "--ranks 2..12 --bytes 8..64KiB";
+
+#[test]
+fn an_atlas_is_drawn_in_lines_with_title_axes_and_legend() {
+    let file = folder("svg").join("atlas.svg");
+    assert_eq!(rustcoll(&format!("atlas allreduce {EMULATED} {SMALL} -o {}", file.display())).right(), "");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.starts_with("<svg width=\"1000\" height=\"640\" "), "{text:.100}");
+    assert!(text.trim_end().ends_with("</svg>"));
+    assert_eq!(text.matches("<text").count(), text.matches("</text>").count());
+    for expected in [
+        "The fastest allreduce on emulated.toml",
+        "ranks",
+        "bytes of the whole vector",
+        "recursive_doubling",
+        "32KiB",
+    ] {
+        assert!(text.lines().any(|line| line.trim() == expected), "{expected}");
+    }
+    assert!(!text.contains("inter_leaders"));
+}
+
+#[test]
+fn an_atlas_is_drawn_in_pixels() {
+    let file = folder("png").join("atlas.png");
+    rustcoll(&format!("atlas allreduce {EMULATED} {SMALL} -o {}", file.display())).right();
+    let reader = png::Decoder::new(fs::File::open(&file).unwrap()).read_info();
+    let mut reader = reader.unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!((info.width, info.height, info.color_type), (1000, 640, png::ColorType::Rgb));
+    let colours: std::collections::HashSet<&[u8]> = pixels.chunks(3).collect();
+    assert!(colours.contains(&[255, 255, 255][..]) && colours.contains(&[0x33, 0x22, 0x88][..]));
+}
+
+#[test]
+fn an_atlas_is_a_table_too() {
+    let table =
+        rustcoll(&format!("atlas barrier {HOCKNEY} --ranks 2..9 --algorithms ring,dissemination")).right();
+    let mut lines = table.lines();
+    assert_eq!(lines.next(), Some("ranks,bytes,fastest,ring,dissemination"));
+    assert!(lines.next().unwrap().starts_with("2,0,"));
+    assert!(lines.clone().skip(1).all(|line| line.contains(",0,dissemination,")), "{table}");
+    assert_eq!(lines.count(), 7);
+}
+
+#[test]
+fn derived_rules_are_right_and_decide() {
+    let file = folder("derived").join("rules.toml");
+    let file = file.display();
+    let line =
+        format!("rules derive {EMULATED} {SMALL} --collective allreduce --collective alltoall -o {file}");
+    assert_eq!(rustcoll(&line).right(), "");
+    let summary = rustcoll(&format!("rules check {file}")).right();
+    assert!(summary.contains("allreduce") && summary.contains("alltoall"), "{summary}");
+    let text = fs::read_to_string(file.to_string()).unwrap();
+    let rules = text.matches("\n[[").count();
+    assert!(
+        text.starts_with(&format!("# {rules} rules derived from predictions for machines/emulated.toml by")),
+        "{text}"
+    );
+    assert_eq!(text.matches("\n# at most ").count(), rules);
+    let explained =
+        rustcoll(&format!("rules explain {file} --collective allreduce --ranks 8 --bytes 64KiB")).right();
+    let predicted =
+        rustcoll(&format!("predict allreduce --ranks 8 --bytes 64KiB {EMULATED} --rules {file}")).right();
+    let marked = predicted.lines().find(|line| line.ends_with("chosen by the rules")).unwrap();
+    let chosen = marked.split("  ").next().unwrap();
+    assert_eq!(explained.lines().last(), Some(format!("{chosen} serves it").as_str()));
+}
+
+#[test]
+fn predictions_for_the_emulated_cluster_are_within_15_percent_for_80_percent_of_the_points() {
+    let line = format!("validate {MEASURED} {EMULATED} --ranks 3..16 --within 15% --share 80%");
+    let table = rustcoll(&line).right();
+    assert_eq!(table.lines().count(), 1 + 63 + 2, "{table}");
+    let head: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(head, ["collective", "algorithm", "ranks", "bytes", "measured/us", "predicted/us", "error"]);
+}
+
+#[test]
+fn predictions_that_are_too_bad_end_with_1() {
+    let text = rustcoll(&format!("validate {MEASURED} {EMULATED} --share 99%")).wrong();
+    assert!(text.contains(" of 77 predictions are within 15 %"), "{text}");
+    rustcoll(&format!("validate {MEASURED} {EMULATED}")).right();
+    let message = rustcoll(&format!("validate {MEASURED} {EMULATED} --ranks 500")).refused(2);
+    assert!(message.contains("there are no measured times of these numbers of ranks"), "{message}");
+}
+
+#[test]
+fn measured_times_with_a_fault_are_refused_with_its_place() {
+    let line = format!("validate - {EMULATED}");
+    let run =
+        rustcoll_reading(&line, "collective,algorithm,ranks,bytes,microseconds\nbcast,linear,2,8,fast\n");
+    let message = run.refused(1);
+    assert!(
+        message.contains("the standard input:2: microseconds: `fast` is not a number above 0"),
+        "{message}"
+    );
+}
+
+#[test]
+fn what_is_fitted_is_a_machine_that_predicts_what_was_measured() {
+    let file = folder("fit").join("machine.toml");
+    let report = rustcoll(&format!("fit {MEASURED} --one-of 4 -o {}", file.display())).right();
+    let summary = |what: &str| report.lines().any(|line| line.starts_with(what));
+    assert!(summary("Fitted: ") && summary("Held out: "), "{report}");
+    let line =
+        format!("validate {MEASURED} --machine {} --ranks 3..16 --within 15% --share 80%", file.display());
+    rustcoll(&line).right();
+}
