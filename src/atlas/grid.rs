@@ -16,17 +16,28 @@ const SAMPLES_PER_OCTAVE: usize = 2;
 const PER_OCTAVE: usize = 12;
 
 /// Numbers of ranks, ascending: all up to 32, above a dozen to each power of two and, as algorithms change there, the powers
-/// and their neighbours; the bounds as well.
-pub fn numbers_of_ranks(range: RangeInclusive<usize>) -> Vec<usize> {
-    numbers(range, EVERY, PER_OCTAVE)
+/// and their neighbours; the bounds as well. Above those of a node they are numbers of nodes instead, all filled: others
+/// take much longer to be priced.
+pub fn numbers_of_ranks(range: RangeInclusive<usize>, ranks_per_node: usize) -> Vec<usize> {
+    filling(range, ranks_per_node, EVERY, PER_OCTAVE)
 }
 
-/// Fewer numbers of ranks, ascending, above those of a node only such that fill their nodes.
+/// Fewer of them.
 pub fn sampled_numbers_of_ranks(range: RangeInclusive<usize>, ranks_per_node: usize) -> Vec<usize> {
+    filling(range, ranks_per_node, EVERY_SAMPLE, SAMPLES_PER_OCTAVE)
+}
+
+/// Up to a node's ranks as they are, above by nodes, all up to so many.
+fn filling(
+    range: RangeInclusive<usize>,
+    ranks_per_node: usize,
+    every_node: usize,
+    per_octave: usize,
+) -> Vec<usize> {
     let (first, last) = (*range.start(), *range.end());
-    let few = numbers(first..=last.min(ranks_per_node.max(EVERY)), EVERY, SAMPLES_PER_OCTAVE);
+    let few = numbers(first..=last.min(ranks_per_node.max(EVERY)), EVERY, per_octave);
     let few = few.into_iter().filter(|size| *size <= ranks_per_node || size.is_multiple_of(ranks_per_node));
-    let nodes = numbers(1..=(last / ranks_per_node).max(1), EVERY_SAMPLE, SAMPLES_PER_OCTAVE);
+    let nodes = numbers(1..=(last / ranks_per_node).max(1), every_node, per_octave);
     let all: BTreeSet<usize> = few.chain(nodes.into_iter().map(|nodes| nodes * ranks_per_node)).collect();
     let all: Vec<usize> = all.into_iter().filter(|size| range.contains(size)).collect();
     if all.is_empty() { vec![last] } else { all }
@@ -61,7 +72,7 @@ mod tests {
 
     #[test]
     fn every_small_number_of_ranks_and_every_power_of_two_with_its_neighbours() {
-        let found = numbers_of_ranks(2..=1024);
+        let found = numbers_of_ranks(2..=1024, 1);
         assert_eq!(found[..31], (2..=32).collect::<Vec<_>>());
         for exponent in 6..10 {
             for number in [(1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1] {
@@ -70,12 +81,15 @@ mod tests {
         }
         assert_eq!(found[found.len() - 2..], [1023, 1024]);
         assert!(found.is_sorted() && found.len() < 110, "{found:?}");
-        assert_eq!(numbers_of_ranks(100..=101), [100, 101]);
-        assert_eq!(numbers_of_ranks(7..=7), [7]);
+        assert_eq!(numbers_of_ranks(100..=101, 1), [100, 101]);
+        assert_eq!(numbers_of_ranks(7..=7, 1), [7]);
     }
 
     #[test]
-    fn samples_fill_their_nodes() {
+    fn nodes_are_filled() {
+        let found = numbers_of_ranks(2..=1024, 64);
+        assert!(found.iter().all(|size| *size <= 64 || size.is_multiple_of(64)), "{found:?}");
+        assert_eq!(found[found.len() - 15..], (2..=16).map(|nodes| 64 * nodes).collect::<Vec<_>>());
         let found = sampled_numbers_of_ranks(2..=256, 12);
         assert_eq!(found[..12], [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 24]);
         assert!(found[11..].iter().all(|size| size.is_multiple_of(12)), "{found:?}");

@@ -21,7 +21,8 @@ pub fn run(options: &AtlasOptions, output: &mut impl Write) -> Result<Outcome, F
     let sweep = if options.sweep { Sweep::Parameters } else { Sweep::Defaults };
     let candidates = candidates(options, sweep)?;
     let bytes = numbers_of_bytes(options.bytes.clone(), 1);
-    let atlas = priced_atlas(candidates, &machine, numbers_of_ranks(options.ranks.clone()), bytes)?;
+    let ranks = numbers_of_ranks(options.ranks.clone(), machine.ranks_per_node);
+    let atlas = priced_atlas(candidates, &machine, ranks, bytes)?;
     let content = match format {
         None => as_csv(&atlas).into_bytes(),
         Some(format) => {
