@@ -78,6 +78,7 @@ bench:
 .PHONY: check-long
 check-long: all programs
 	$(CARGO) test --release -- --ignored
+	$(CARGO) test --release -p rustcoll-cli -- --ignored
 	$(CARGO) test --release -p mpi-programs -- --ignored
 
 .PHONY: check-mpi4py

@@ -5,6 +5,7 @@ mod common;
 use common::{folder, rustcoll, rustcoll_reading};
 use serde_json::Value;
 use std::fs;
+use std::time::{Duration, Instant};
 
 const HOCKNEY: &str = "--machine hockney:1e-5,1e-9,1e-10";
 
@@ -176,6 +177,33 @@ fn an_atlas_is_a_table_too() {
     assert!(lines.next().unwrap().starts_with("2,0,"));
     assert!(lines.clone().skip(1).all(|line| line.contains(",0,dissemination,")), "{table}");
     assert_eq!(lines.count(), 7);
+}
+
+#[test]
+#[ignore = "takes half a minute"]
+fn an_atlas_of_allreduce_up_to_1024_ranks_and_16_mib_is_drawn_within_a_minute() {
+    for machine in ["emulated", "cray-xc40-aries"] {
+        let file = folder("large").join("atlas.svg");
+        let start = Instant::now();
+        let line = format!(
+            "atlas allreduce --machine machines/{machine}.toml --ranks 2..1024 --bytes 8..16MiB -o {}",
+            file.display()
+        );
+        rustcoll(&line).right();
+        assert!(start.elapsed() < Duration::from_secs(60), "{machine}: {:?}", start.elapsed());
+    }
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn rules_of_all_collectives_are_derived() {
+    let file = folder("derived-all").join("rules.toml");
+    let file = file.display();
+    rustcoll(&format!("rules derive {EMULATED} -o {file}")).right();
+    let summary = rustcoll(&format!("rules check {file}")).right();
+    for collective in ["allgather", "allreduce", "alltoall", "bcast", "reduce", "scatter"] {
+        assert!(summary.contains(collective), "{summary}");
+    }
 }
 
 #[test]
