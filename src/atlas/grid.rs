@@ -37,7 +37,8 @@ fn filling(
     let (first, last) = (*range.start(), *range.end());
     let few = numbers(first..=last.min(ranks_per_node.max(EVERY)), EVERY, per_octave);
     let few = few.into_iter().filter(|size| *size <= ranks_per_node || size.is_multiple_of(ranks_per_node));
-    let nodes = numbers(1..=(last / ranks_per_node).max(1), every_node, per_octave);
+    let filled = first.div_ceil(ranks_per_node)..=last / ranks_per_node;
+    let nodes = numbers(filled, every_node, per_octave);
     let all: BTreeSet<usize> = few.chain(nodes.into_iter().map(|nodes| nodes * ranks_per_node)).collect();
     let all: Vec<usize> = all.into_iter().filter(|size| range.contains(size)).collect();
     if all.is_empty() { vec![last] } else { all }
