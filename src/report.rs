@@ -3,9 +3,10 @@
 #![forbid(unsafe_code)]
 
 use crate::algorithms::Collective;
+use crate::text::{Side, columns};
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::fmt::{self, Write};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,39 +68,21 @@ impl Report {
     }
 }
 
-/// The headings of the columns, and which of them hold numbers.
-const HEADINGS: [(&str, bool); 7] = [
-    ("ranks", true),
-    ("collective", false),
-    ("algorithm", false),
-    ("decided by", false),
-    ("calls", true),
-    ("bytes", true),
-    ("time/ms", true),
+const HEADINGS: [(&str, Side); 7] = [
+    ("ranks", Side::Right),
+    ("collective", Side::Left),
+    ("algorithm", Side::Left),
+    ("decided by", Side::Left),
+    ("calls", Side::Right),
+    ("bytes", Side::Right),
+    ("time/ms", Side::Right),
 ];
 
 /// The table, with a line of headings.
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let headings = HEADINGS.map(|(heading, _)| heading.to_owned());
-        let lines: Vec<_> = [headings].into_iter().chain(self.rows().into_iter().map(cells)).collect();
-        let mut widths = [0; HEADINGS.len()];
-        for line in &lines {
-            for (width, cell) in widths.iter_mut().zip(line) {
-                *width = cell.chars().count().max(*width);
-            }
-        }
-        for line in &lines {
-            let mut text = String::new();
-            for ((cell, width), (_, is_number)) in line.iter().zip(widths).zip(HEADINGS) {
-                match is_number {
-                    true => write!(text, "{cell:>width$}  ")?,
-                    false => write!(text, "{cell:<width$}  ")?,
-                }
-            }
-            writeln!(formatter, "{}", text.trim_end())?;
-        }
-        Ok(())
+        let rows: Vec<_> = self.rows().into_iter().map(cells).collect();
+        formatter.write_str(&columns(HEADINGS, &rows))
     }
 }
 

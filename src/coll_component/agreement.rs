@@ -12,24 +12,26 @@ const BUILT_IN_RULES: &str = include_str!("../../selection-rules/default.toml");
 /// Of what a rank holds of one kind, others are shown so many characters at most.
 const MOST_SHOWN: usize = 500;
 
-/// One thing that must be alike.
+/// What must be alike, in the order of the lines that are published.
+const THINGS: [&str; 4] = ["builds", "priorities", "parameters", "rules"];
+
+/// What a rank holds of one thing.
 struct Holding {
-    what: &'static str,
     /// All that counts.
     content: String,
     /// The same for people.
     shown: String,
 }
 
-/// What this rank holds. The priority is that on communicators whose info keys do not name the component.
-fn holdings(priority: Option<i32>) -> [Holding; 4] {
+/// What this rank holds of each thing. The priority is that on communicators whose info keys do not name the component.
+fn holdings(priority: Option<i32>) -> [Holding; THINGS.len()] {
     let priority = priority.map_or("off, for it is not asked for here".to_owned(), |it| it.to_string());
     let forced = parameters::shaping();
     [
-        Holding { what: "builds", content: build(), shown: format!("version {}", env!("CARGO_PKG_VERSION")) },
-        Holding { what: "priorities", content: priority.clone(), shown: priority },
-        Holding { what: "parameters", shown: or_default(&forced), content: forced },
-        rules(&rules::of_job().sources),
+        Holding { content: build(), shown: format!("version {}", env!("CARGO_PKG_VERSION")) },
+        Holding { content: priority.clone(), shown: priority },
+        Holding { shown: or_default(&forced), content: forced },
+        rules(&rules::given().sources),
     ]
 }
 
@@ -45,11 +47,7 @@ fn rules(sources: &[Source]) -> Holding {
         false => format!("{}={}", source.name, String::from_utf8_lossy(&source.content)),
     });
     let shown: Vec<String> = shown.collect();
-    Holding {
-        what: "rules",
-        content: content.collect::<Vec<_>>().join(" "),
-        shown: or_default(&shown.join(", ")),
-    }
+    Holding { content: content.collect::<Vec<_>>().join(" "), shown: or_default(&shown.join(", ")) }
 }
 
 fn or_default(given: &str) -> String {
@@ -98,7 +96,7 @@ pub fn difference(own: &str, other: Option<&str>) -> Option<Difference> {
         return Some(Difference { what: "components", own, other });
     };
     let mut others = other.lines();
-    for (line, Holding { what, .. }) in own.lines().zip(holdings(None)) {
+    for (line, what) in own.lines().zip(THINGS) {
         let (digest, own) = split(line);
         let (other_digest, other) = split(others.next().unwrap_or_default());
         if digest != other_digest {

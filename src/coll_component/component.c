@@ -140,7 +140,8 @@ static int is_built_for_this_release(int is_quiet)
     for (size_t i = 0; i < sizeof structures / sizeof *structures; i++) {
         if (structures[i].running != structures[i].built) {
             if (!is_quiet && 0 == opal_process_info.my_local_rank) {
-                rustcoll_show("wrong-structure", structures[i].name, (int) structures[i].built, (int) structures[i].running);
+                rustcoll_show("wrong-structure", structures[i].name, (int) structures[i].built,
+                              (int) structures[i].running);
             }
             return 0;
         }

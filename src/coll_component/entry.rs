@@ -127,7 +127,7 @@ extern "C" fn rustcoll_priority(
     guarded(-1, || {
         // SAFETY: the shim passes NULL or C strings that outlive the call.
         let (components, preference) = unsafe { (optional_text(components), optional_text(preference)) };
-        let given = (is_given != 0).then_some(given).or_else(|| rules::of_job().rules.priority());
+        let given = (is_given != 0).then_some(given).or_else(|| rules::given().rules.priority());
         priority::priority(given, components, preference).unwrap_or(-1)
     })
 }

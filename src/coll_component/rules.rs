@@ -30,9 +30,9 @@ pub struct Source {
     pub content: Vec<u8>,
 }
 
-/// What holds for the whole job.
-pub fn of_job() -> &'static Collected {
-    static RULES: LazyLock<Collected> = LazyLock::new(|| {
+/// What the user gives for the whole job.
+pub fn given() -> &'static Collected {
+    static GIVEN: LazyLock<Collected> = LazyLock::new(|| {
         let mut given = Collected::default();
         for collective in Collective::ALL {
             if let Some(line) = Settings::of(collective).rules() {
@@ -41,21 +41,27 @@ pub fn of_job() -> &'static Collected {
             }
         }
         given.add_files_of(settings::rule_files());
-        given.rules = given.rules.followed_by(Rules::built_in());
         given
     });
+    &GIVEN
+}
+
+/// The rules of the whole job: those, then the built-in ones. The latter are read when the first call asks for them, so that
+/// a process without any does not have to.
+pub fn of_job() -> &'static Rules {
+    static RULES: LazyLock<Rules> = LazyLock::new(|| given().rules.clone().followed_by(Rules::built_in()));
     &RULES
 }
 
 /// Whether the user gives any, be they faulty or not.
 pub fn are_given() -> bool {
-    let Collected { sources, faults, .. } = of_job();
+    let Collected { sources, faults, .. } = given();
     !sources.is_empty() || !faults.is_empty()
 }
 
 /// Tells once for a job what is wrong with its rules, and ends it if it is to be strict.
 pub fn announce(is_first_on_node: bool, is_first_of_job: bool) {
-    let Collected { faults, rules, .. } = of_job();
+    let Collected { faults, rules, .. } = given();
     if !faults.is_empty() && settings::rules_are_strict() {
         refuse(faults, is_first_on_node);
     } else if !faults.is_empty() && is_first_of_job {

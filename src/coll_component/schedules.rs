@@ -189,7 +189,7 @@ impl Schedules {
     fn tables(&mut self, call: &Call) -> &Tables {
         let Schedules { tables, info, .. } = self;
         tables[call.collective as usize].get_or_insert_with(|| {
-            let [own, job] = [&info.rules, &rules::of_job().rules]
+            let [own, job] = [&info.rules, rules::of_job()]
                 .map(|rules| rules.for_communicator(call.collective, call.size, call.groups()));
             Tables { own, job }
         })

@@ -43,6 +43,21 @@ pub fn line(collective: Collective, line: &str) -> Rules {
     Rules::parse_line("line", collective, line).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
+/// Rules of a file, which must be right.
+pub fn read(text: &str) -> Rules {
+    Rules::parse("file", text).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// What could not be taken over into rules.
+pub fn notes(rules: &Rules) -> Vec<String> {
+    rules.notes().iter().map(|note| note.to_string()).collect()
+}
+
+/// The name of what rules choose for a call.
+pub fn chosen(rules: &Rules, call: Call) -> &'static str {
+    name(&rules.choose(&call))
+}
+
 /// The name of what is chosen.
 pub fn name(choice: &Choice) -> &'static str {
     choice.algorithm().map_or("below", |algorithm| algorithm.name)

@@ -1,3 +1,4 @@
+use super::samples::chosen;
 use super::*;
 use crate::algorithms::Collective::*;
 use crate::algorithms::{Cut, Parameter};
@@ -11,13 +12,6 @@ fn call(collective: Collective, size: usize, bytes: usize) -> Call {
 
 fn parse(text: &str) -> Rules {
     Rules::parse("test", text).unwrap_or_else(|errors| panic!("{errors}"))
-}
-
-fn chosen(rules: &Rules, call: Call) -> &'static str {
-    match rules.choose(&call) {
-        Choice::Below => "below",
-        Choice::Use { algorithm, .. } => algorithm.name,
-    }
 }
 
 #[test]

@@ -27,3 +27,28 @@ impl Drop for Progress {
         self.0.finish_and_clear();
     }
 }
+
+/// A number that grows on the standard error stream, if that is a terminal.
+pub struct Count(ProgressBar);
+
+impl Count {
+    /// None of these things yet.
+    pub fn new(things: &str) -> Count {
+        let style = ProgressStyle::with_template(&format!("{{msg}}, {{pos}} {things}"));
+        Count(ProgressBar::no_length().with_style(style.expect("it is well-formed")))
+    }
+
+    /// One more, of which something is to be said on a terminal.
+    pub fn add(&self, said: impl FnOnce() -> String) {
+        self.0.inc(1);
+        if !self.0.is_hidden() {
+            self.0.set_message(said());
+        }
+    }
+
+    /// How many there were; it is gone from the terminal.
+    pub fn end(self) -> usize {
+        self.0.finish_and_clear();
+        self.0.position() as usize
+    }
+}

@@ -3,17 +3,13 @@
 use crate::command_line::VerifyOptions;
 use crate::failure::{Failure, Outcome};
 use crate::problem::{described, names};
+use crate::progress::Count;
 use crate::words::counted;
 use rustcoll::algorithms::{Algorithm, Problem, REGISTRY};
 use rustcoll::selection::nearest;
 use rustcoll::verify;
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::ops::RangeInclusive;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
-
-/// How often progress is shown.
-const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Verifies the algorithms that were asked for.
 pub fn run(options: &VerifyOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
@@ -41,14 +37,14 @@ fn verify(
     sizes: RangeInclusive<usize>,
     output: &mut impl Write,
 ) -> Result<Outcome, Failure> {
-    let progress = Progress::new();
+    let count = Count::new("problems");
     let check = |algorithm: &'static Algorithm, problem: &Problem| {
-        progress.note(problem.size);
+        count.add(|| format!("{} ranks", problem.size));
         verify::verify(algorithm, problem)
             .map_err(|violation| format!("{}: {violation}", described(algorithm, problem)))
     };
     let verified = verify::check_all(algorithms, sizes.clone(), |_| true, check);
-    let problems = progress.end();
+    let problems = count.end();
     let (first, last) = (sizes.start(), sizes.end());
     let what = format!("{} on {first} to {last} ranks", counted(algorithms.len(), "algorithm"));
     match verified {
@@ -61,36 +57,6 @@ fn verify(
             writeln!(output, "{what}: {}, all right", counted(problems, "problem"))?;
             Ok(Outcome::Right)
         }
-    }
-}
-
-/// Counts problems and, on a terminal, shows from time to time how many there were.
-struct Progress {
-    is_shown: bool,
-    state: Mutex<(usize, Instant)>,
-}
-
-impl Progress {
-    fn new() -> Progress {
-        Progress { is_shown: io::stderr().is_terminal(), state: Mutex::new((0, Instant::now())) }
-    }
-
-    fn note(&self, size: usize) {
-        let mut state = self.state.lock().expect("nobody panics who holds it");
-        let (problems, shown) = &mut *state;
-        *problems += 1;
-        if self.is_shown && shown.elapsed() >= INTERVAL {
-            *shown = Instant::now();
-            eprint!("\r{size} ranks, {problems} problems");
-        }
-    }
-
-    fn end(self) -> usize {
-        if self.is_shown {
-            // Clears the line.
-            eprint!("\r\x1b[K");
-        }
-        self.state.into_inner().expect("nobody panics who holds it").0
     }
 }
 

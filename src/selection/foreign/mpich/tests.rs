@@ -1,17 +1,6 @@
 use crate::algorithms::Collective::*;
+use crate::selection::samples::{chosen, notes, read};
 use crate::selection::{Call, Rules};
-
-fn read(text: &str) -> Rules {
-    Rules::parse("file", text).unwrap_or_else(|errors| panic!("{errors}"))
-}
-
-fn chosen(rules: &Rules, call: Call) -> &'static str {
-    rules.choose(&call).algorithm().map_or("below", |algorithm| algorithm.name)
-}
-
-fn notes(rules: &Rules) -> Vec<String> {
-    rules.notes().iter().map(|note| note.to_string()).collect()
-}
 
 #[test]
 fn questions_are_asked_in_turn() {

@@ -1,18 +1,11 @@
 use crate::algorithms::Collective::*;
+use crate::selection::samples::{chosen, read};
 use crate::selection::{Call, Rules};
 
 fn of_rules(collective: &str, communicators: &str) -> String {
     format!(
         "{{ \"rule_file_version\": 3, \"module\": \"tuned\",\n\"collectives\": {{ \"{collective}\": [\n{communicators}\n] }} }}"
     )
-}
-
-fn read(text: &str) -> Rules {
-    Rules::parse("file", text).unwrap_or_else(|errors| panic!("{errors}"))
-}
-
-fn chosen(rules: &Rules, call: Call) -> &'static str {
-    rules.choose(&call).algorithm().map_or("below", |algorithm| algorithm.name)
 }
 
 /// But for the numbers, the example of Open MPI's documentation, with its trailing comma.
