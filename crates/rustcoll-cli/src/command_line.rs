@@ -3,7 +3,8 @@
 mod pricing;
 
 pub use pricing::{
-    AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, TableFormat, ValidateOptions,
+    AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions, TableFormat,
+    ValidateOptions,
 };
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -177,6 +178,8 @@ pub enum RulesCommand {
     Diff(DiffOptions),
     /// Makes rules for a machine from predictions
     Derive(DeriveOptions),
+    /// Says how much longer what rules choose takes than the fastest algorithm, by predictions for a machine
+    Regret(RegretOptions),
 }
 
 /// Of `rustcoll rules convert`.

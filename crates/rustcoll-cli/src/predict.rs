@@ -103,15 +103,19 @@ fn candidates(options: &PredictOptions) -> Vec<Candidate> {
 /// What the rules choose, if there are any to be asked.
 fn chosen(options: &PredictOptions, machine: &Machine, bytes: usize) -> Result<Option<Choice>, Failure> {
     let Some(file) = &options.rules else { return Ok(None) };
-    let size = options.ranks;
-    let call = Call {
-        root: options.collective.is_rooted().then_some(0),
+    let call = call_on(machine, options.collective, options.ranks, bytes);
+    Ok(Some(in_order([file.as_path()].into_iter())?.choose(&call)))
+}
+
+/// What rules know of a call on a machine, with one of MPI's own operators and root 0.
+pub fn call_on(machine: &Machine, collective: Collective, size: usize, bytes: usize) -> Call {
+    Call {
+        root: collective.is_rooted().then_some(0),
         predefined: Some(true),
         nodes: Some(size.div_ceil(machine.ranks_per_node)),
         ranks_per_node: Some(machine.ranks_per_node.min(size)),
-        ..Call::new(options.collective, size, bytes)
-    };
-    Ok(Some(in_order([file.as_path()].into_iter())?.choose(&call)))
+        ..Call::new(collective, size, bytes)
+    }
 }
 
 fn is_chosen(candidate: &Candidate, chosen: Option<Choice>) -> bool {

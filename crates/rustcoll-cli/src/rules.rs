@@ -6,6 +6,7 @@ mod convert;
 mod derive;
 mod diff;
 mod explain;
+mod regret;
 
 use crate::command_line::RulesCommand;
 use crate::failure::{Failure, Outcome};
@@ -22,6 +23,7 @@ pub fn run(command: &RulesCommand, output: &mut impl Write) -> Result<Outcome, F
         RulesCommand::Convert(options) => convert::run(options, output),
         RulesCommand::Diff(options) => diff::run(options, output),
         RulesCommand::Derive(options) => derive::run(options, output),
+        RulesCommand::Regret(options) => regret::run(options, output),
     }
 }
 

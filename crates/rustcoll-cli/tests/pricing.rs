@@ -122,6 +122,10 @@ fn what_has_no_price_is_refused() {
             "rules derive --machine hockney:1,1,1 --collective alltoallv",
             "--collective alltoallv: rules cannot ask for its bytes",
         ),
+        (
+            "rules regret --machine hockney:1,1,1 --collective neighbor_alltoall",
+            "neighbor_alltoall has no price",
+        ),
         ("rules derive --machine hockney:1,1,1 --regret 5", "`5` is not a percentage, as 5% is"),
     ] {
         let message = rustcoll(line).refused(2);
@@ -229,6 +233,23 @@ fn derived_rules_are_right_and_decide() {
     let marked = predicted.lines().find(|line| line.ends_with("chosen by the rules")).unwrap();
     let chosen = marked.split("  ").next().unwrap();
     assert_eq!(explained.lines().last(), Some(format!("{chosen} serves it").as_str()));
+}
+
+#[test]
+fn derived_rules_lose_no_more_than_their_regret_and_others_may() {
+    let file = folder("regret").join("rules.toml");
+    let file = file.display();
+    let grid = format!("{EMULATED} {SMALL} --collective bcast");
+    rustcoll(&format!("rules derive {grid} --regret 10% -o {file}")).right();
+    let table = rustcoll(&format!("rules regret {file} {grid} --limit 10% --worst 2")).right();
+    let mut lines = table.lines();
+    assert_eq!(lines.next().unwrap().split_whitespace().last(), Some("fastest"));
+    assert!(lines.next().unwrap().starts_with("bcast "), "{table}");
+    assert_eq!(lines.count(), 2);
+    let always_linear = folder("regret").join("linear.toml");
+    fs::write(&always_linear, "[[bcast]]\nalgorithm = \"linear\"\n").unwrap();
+    let table = rustcoll(&format!("rules regret {} {grid} --limit 10%", always_linear.display())).wrong();
+    assert!(table.contains("linear"), "{table}");
 }
 
 #[test]

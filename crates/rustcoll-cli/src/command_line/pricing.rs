@@ -108,6 +108,33 @@ pub struct DeriveOptions {
     pub output: Option<PathBuf>,
 }
 
+/// Of `rustcoll rules regret`.
+#[derive(Args, Debug)]
+pub struct RegretOptions {
+    /// A rule file of any known format; where none of its rules matches, the default rules decide, as they do unless it is
+    /// given
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// The machine.
+    #[command(flatten)]
+    pub machine: MachineOption,
+    /// Only rules of this collective; may be given several times
+    #[arg(long, value_parser = collectives())]
+    pub collective: Vec<Collective>,
+    /// Numbers of ranks, both ends included
+    #[arg(long, default_value = "2..1024", value_parser = numbers_of_ranks)]
+    pub ranks: RangeInclusive<usize>,
+    /// Numbers of bytes, both ends included
+    #[arg(long, default_value = "8..1MiB", value_parser = numbers_of_bytes)]
+    pub bytes: RangeInclusive<usize>,
+    /// How many of the worst points of each collective are shown
+    #[arg(long, default_value = "3")]
+    pub worst: usize,
+    /// The run ends with 1 if a choice takes longer by more than this
+    #[arg(long, value_parser = percentage)]
+    pub limit: Option<f64>,
+}
+
 /// Of `rustcoll fit`.
 #[derive(Args, Debug)]
 pub struct FitOptions {

@@ -1,0 +1,113 @@
+//! `rustcoll rules regret`
+
+use super::choice::in_words;
+use super::in_order;
+use crate::atlas::priced_atlas;
+use crate::command_line::RegretOptions;
+use crate::failure::{Failure, Outcome};
+use crate::predict::{call_on, priced};
+use crate::table;
+use rustcoll::algorithms::Collective;
+use rustcoll::atlas::{Atlas, Candidate, Point, Sweep, numbers_of_bytes, sampled_numbers_of_ranks};
+use rustcoll::cost::Machine;
+use rustcoll::selection::{Choice, Measure, Rules, quantity};
+use std::io::Write;
+
+/// Of so many powers of two, one number of bytes is looked at.
+const POWERS_OF_BYTES: usize = 2;
+
+/// A point at which the rules' choice is not the fastest.
+struct Regret {
+    ranks: usize,
+    bytes: usize,
+    chosen: Choice,
+    fastest: Candidate,
+    /// By which part the choice takes longer.
+    part: f64,
+}
+
+/// Says how much longer what rules choose takes than the fastest algorithm, by the predictions for a machine.
+pub fn run(options: &RegretOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    let machine = options.machine.read()?;
+    let rules = in_order(options.file.as_deref().into_iter())?;
+    let mut rows = Vec::new();
+    let mut is_within = true;
+    for collective in collectives(options)? {
+        let (points, mut regrets) = regrets(options, &machine, &rules, collective)?;
+        regrets.sort_by(|one, other| other.part.total_cmp(&one.part));
+        let logarithms: f64 = regrets.iter().map(|regret| regret.part.ln_1p()).sum();
+        let mean = (logarithms / points.max(1) as f64).exp_m1();
+        let beyond = options.limit.map(|limit| regrets.iter().filter(|regret| regret.part > limit).count());
+        is_within &= beyond.unwrap_or(0) == 0;
+        let shown = regrets.iter().take(options.worst).map(|regret| row(collective, regret));
+        let summary = [percent(mean), String::new(), format!("mean of {points} points"), String::new()];
+        let [mean, none, points, nothing] = summary;
+        rows.push([collective.name().into(), String::new(), none, mean, points, nothing]);
+        rows.extend(shown);
+    }
+    table::write(["collective", "ranks", "bytes", "regret", "chosen", "fastest"], &rows, output)?;
+    Ok(if is_within { Outcome::Right } else { Outcome::Wrong })
+}
+
+fn collectives(options: &RegretOptions) -> Result<Vec<Collective>, Failure> {
+    if options.collective.is_empty() {
+        let has_rules = |collective: &Collective| Measure::of(*collective) != Measure::Nothing;
+        return Ok(Collective::ALL.into_iter().filter(has_rules).collect());
+    }
+    options.collective.iter().map(|&collective| priced(collective)).collect()
+}
+
+/// The points at which the choice is not the fastest, of how many. What is left to the component below has no price.
+fn regrets(
+    options: &RegretOptions,
+    machine: &Machine,
+    rules: &Rules,
+    collective: Collective,
+) -> Result<(usize, Vec<Regret>), Failure> {
+    let ranks = sampled_numbers_of_ranks(options.ranks.clone(), machine.ranks_per_node);
+    let bytes = numbers_of_bytes(options.bytes.clone(), POWERS_OF_BYTES);
+    let choose = |size: usize, bytes: usize| rules.choose(&call_on(machine, collective, size, bytes));
+    let mut candidates = Candidate::all(collective, Sweep::Parameters);
+    for choice in ranks.iter().flat_map(|&size| bytes.iter().map(move |&bytes| choose(size, bytes))) {
+        if position(&candidates, choice).is_none()
+            && let Choice::Use { algorithm, parameters } = choice
+        {
+            candidates.push(Candidate { algorithm, parameters });
+        }
+    }
+    let atlas = priced_atlas(candidates, machine, ranks, bytes)?;
+    let regret = |point: Point| regret_at(&atlas, point, &choose);
+    let all: Vec<Regret> = atlas.points().filter_map(regret).collect();
+    Ok((all.len(), all))
+}
+
+fn regret_at(atlas: &Atlas, point: Point, choose: &impl Fn(usize, usize) -> Choice) -> Option<Regret> {
+    let (ranks, bytes) = (atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
+    let chosen = choose(ranks, bytes);
+    let part = atlas.regret(point, position(&atlas.candidates, chosen)?);
+    Some(Regret { ranks, bytes, chosen, fastest: atlas.candidates[atlas.winner(point)], part })
+}
+
+/// Which of the candidates is chosen.
+fn position(candidates: &[Candidate], choice: Choice) -> Option<usize> {
+    let is_chosen =
+        |&Candidate { algorithm, parameters }: &Candidate| choice == Choice::Use { algorithm, parameters };
+    candidates.iter().position(is_chosen)
+}
+
+fn row(collective: Collective, regret: &Regret) -> [String; 6] {
+    let Regret { ranks, bytes, chosen, fastest, part } = regret;
+    let bytes = quantity::in_units(*bytes);
+    [
+        collective.name().into(),
+        ranks.to_string(),
+        bytes,
+        percent(*part),
+        in_words(*chosen),
+        fastest.to_string(),
+    ]
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}
