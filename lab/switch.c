@@ -32,6 +32,7 @@
 #define LARGEST_FRAME (sizeof(struct virtio_net_hdr) + 65536 + 64)
 // Reads of one port before the others have their turn.
 #define FRAMES_PER_TURN 8
+#define EVENTS_PER_TURN 64
 // What Ethernet adds to each packet: preamble, check sequence, pause.
 #define ETHERNET_OVERHEAD (8 + 4 + 12)
 #define ETHERNET_HEADER 14
@@ -68,7 +69,7 @@ struct statistics {
 };
 
 static struct network network;
-static struct port ports[MAXIMUM_HOSTS];
+static struct port *ports;
 static int port_count;
 static struct statistics statistics;
 
@@ -299,15 +300,15 @@ static int wait_for_events(int epoll, struct epoll_event *events) {
         wait = (struct timespec){left / NANOSECONDS_PER_SECOND, left % NANOSECONDS_PER_SECOND};
         until_due = &wait;
     }
-    int count = epoll_pwait2(epoll, events, MAXIMUM_HOSTS, until_due, NULL);
+    int count = epoll_pwait2(epoll, events, EVENTS_PER_TURN, until_due, NULL);
     if (count < 0 && errno != EINTR) fail("epoll_pwait2 (Linux 5.11 has it)");
     return count;
 }
 
 int main(int count, char **arguments) {
     char settings[256];
-    if (count < 6 || count - 5 > MAXIMUM_HOSTS) {
-        fprintf(stderr, "usage: switch CONTROL_SOCKET LATENCY_NS NANOSECONDS_PER_BYTE GAP_NS NAMESPACE…, at most %d\n", MAXIMUM_HOSTS);
+    if (count < 6) {
+        fprintf(stderr, "usage: switch CONTROL_SOCKET LATENCY_NS NANOSECONDS_PER_BYTE GAP_NS NAMESPACE…\n");
         return 2;
     }
     snprintf(settings, sizeof settings, "%s %s %s", arguments[2], arguments[3], arguments[4]);
@@ -316,12 +317,14 @@ int main(int count, char **arguments) {
         return 2;
     }
     port_count = count - 5;
+    ports = calloc(port_count, sizeof *ports);
+    if (!ports) fail("no memory for %d ports", port_count);
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     open_ports(epoll, arguments + 5);
     take_precedence();
     int control = open_control(arguments[1]);
     watch(epoll, control, port_count);
-    struct epoll_event events[MAXIMUM_HOSTS];
+    struct epoll_event events[EVENTS_PER_TURN];
     for (;;) {
         deliver_due_frames();
         int ready = wait_for_events(epoll, events);

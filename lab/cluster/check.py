@@ -1,8 +1,6 @@
 """Whether the emulated network is what was asked for, as an MPI job sees it."""
 
-import os
 import subprocess
-import sys
 
 from cluster import lifecycle, programs
 from cluster.laboratory import SOURCES, Lab
@@ -54,10 +52,10 @@ def compare(network: Network, measured: dict[str, float]) -> bool:
 
 def check() -> bool:
     """Starts a lab of its own, so that one that is up is left alone."""
-    own = Lab(f"check{os.getpid()}")
+    own = Lab("check")
     without_gap, with_gap = Network(LATENCY, BANDWIDTH, 0), Network(LATENCY, BANDWIDTH, GAP)
+    lifecycle.up(own, HOSTS, without_gap)
     try:
-        lifecycle.up(own, HOSTS, without_gap)
         print(f"{HOSTS} hosts, {without_gap}")
         good = compare(without_gap, measure(own))
         lifecycle.set_network(own, with_gap)
@@ -66,5 +64,4 @@ def check() -> bool:
     finally:
         lifecycle.down(own)
     print("The emulated network is as asked for." if good else "The emulated network is NOT as asked for.")
-    sys.stdout.flush()
     return good

@@ -2,11 +2,12 @@
 
 import argparse
 import os
+import signal
 import sys
 
-from cluster import lifecycle, jobs, requirements, switch
+from cluster import jobs, lifecycle, requirements, switch
 from cluster.check import check
-from cluster.laboratory import MAXIMUM_HOSTS, Lab
+from cluster.laboratory import DEFAULT_NAME, MAXIMUM_HOSTS, Lab
 from cluster.quantities import Network, bandwidth, duration, format_duration
 from cluster.refusal import Refusal
 
@@ -85,14 +86,14 @@ class Parser(argparse.ArgumentParser):
     """Faults of the command line are refusals as all others."""
 
     def error(self, message):
-        raise Refusal(f"{message}; {self.format_usage().strip()}")
+        raise Refusal(f"{message}; {' '.join(self.format_usage().split())}")
 
 
 def parser() -> Parser:
     result = Parser(prog="lab/lab", description=DESCRIPTION, allow_abbrev=False)
     result.add_argument(
-        "--name", default=os.environ.get("RUSTCOLL_LAB", "lab"),
-        help="which lab, where there are several at a time (default: $RUSTCOLL_LAB, or lab)",
+        "--name", default=os.environ.get("RUSTCOLL_LAB", DEFAULT_NAME),
+        help=f"which lab, where there are several at a time (default: $RUSTCOLL_LAB, or {DEFAULT_NAME})",
     )
     commands = result.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
 
@@ -130,7 +131,13 @@ def split_program(arguments: list[str]) -> tuple[list[str], list[str]]:
     return arguments[:place], arguments[place + 1 :]
 
 
+def end_in_order() -> None:
+    """A command that is told to end takes down what it has begun to start."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
 def main() -> int:
+    end_in_order()
     own, program = split_program(sys.argv[1:])
     try:
         arguments = parser().parse_args(own)

@@ -6,11 +6,11 @@ import subprocess
 from cluster.refusal import Refusal
 
 
-def execute(*command: str, given: str = "") -> str:
+def execute(*command: str, given: str = "", advice: str = "") -> str:
     finished = subprocess.run(command, input=given, capture_output=True, text=True)
     if finished.returncode != 0:
         said = (finished.stderr or finished.stdout).strip() or f"exit code {finished.returncode}"
-        raise Refusal(f"{shlex.join(command)} failed: {said}")
+        raise Refusal(f"{shlex.join(command)} failed: {said}" + (f"\n{advice}" if advice else ""))
     return finished.stdout
 
 

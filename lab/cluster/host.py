@@ -29,9 +29,12 @@ ROUTE = "initcwnd 400 initrwnd 400 rto_min 3s quickack 1"
 LONGEST_SEGMENT = 16384
 BRIDGE = "bridge0"
 
+ADVICE_ON_NAMESPACES = "A container must be allowed to make network namespaces, as with docker run --privileged."
+ADVICE_ON_SHAPING = "If the kernel has no token bucket filter, try modprobe sch_tbf (CONFIG_NET_SCH_TBF)."
+
 
 def create_namespaces(lab: Lab, hosts: int) -> None:
-    execute("ip", "netns", "add", lab.launch_namespace)
+    execute("ip", "netns", "add", lab.launch_namespace, advice=ADVICE_ON_NAMESPACES)
     execute_batch(lab.launch_namespace, [f"link add {BRIDGE} type bridge", f"link set {BRIDGE} up"])
     for host in range(1, hosts + 1):
         execute("ip", "netns", "add", lab.namespace(host))
@@ -85,4 +88,5 @@ def limit_sending(lab: Lab, host: int, network: Network) -> None:
     execute(
         "tc", "-n", lab.namespace(host), "qdisc", "replace", "dev", EMULATED_DEVICE, "root",
         "tbf", "rate", f"{rate}bit", "burst", "70k", "limit", "64m",
+        advice=ADVICE_ON_SHAPING,
     )

@@ -10,10 +10,11 @@ from cluster.refusal import Refusal
 SOURCES = Path(__file__).resolve().parent.parent
 PROGRAMS = SOURCES.parent / "build" / "lab"
 NAMESPACES = Path("/run/netns")
+DEFAULT_NAME = "lab"
 STATES = Path("/run/rustcoll-lab")
 
-# The switch's table of ports; host numbers must also fit into the last byte of an address.
-MAXIMUM_HOSTS = 128
+# A host's number is the last byte of its addresses.
+MAXIMUM_HOSTS = 254
 # Of the network that is emulated, and of the one on which jobs are started, which is not.
 EMULATED_DEVICE = "eth0"
 LAUNCH_DEVICE = "launch0"
@@ -27,6 +28,11 @@ class Lab:
         # A dash would let one lab's namespaces pass for another's.
         if not re.fullmatch(r"[a-z0-9]{1,16}", self.name):
             raise Refusal(f"lab name {self.name!r}: it is made of 1 to 16 lower-case letters and digits")
+
+    @property
+    def command(self) -> str:
+        """How users call this lab."""
+        return "lab/lab" if self.name == DEFAULT_NAME else f"lab/lab --name {self.name}"
 
     @property
     def state(self) -> Path:
@@ -71,7 +77,7 @@ class Lab:
         try:
             self.state.mkdir(parents=True)
         except FileExistsError:
-            raise Refusal(f"the lab {self.name!r} is already up, or was not taken down; `lab/lab down` ends it") from None
+            raise Refusal(f"the lab {self.name!r} is already up, or was not taken down; `{self.command} down` ends it") from None
         self.sessions.mkdir()
 
     def remove_state(self) -> None:

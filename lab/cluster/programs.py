@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from cluster.execution import execute
-from cluster.laboratory import MAXIMUM_HOSTS, PROGRAMS, SOURCES
+from cluster.laboratory import PROGRAMS, SOURCES
 
 
 def _compiled(result: str, source: str, *command: str) -> Path:
@@ -18,7 +18,7 @@ def _compiled(result: str, source: str, *command: str) -> Path:
 
 
 def switch() -> Path:
-    return _compiled("switch", "switch.c", "gcc", f"-DMAXIMUM_HOSTS={MAXIMUM_HOSTS}")
+    return _compiled("switch", "switch.c", "gcc")
 
 
 def idle_library() -> Path:

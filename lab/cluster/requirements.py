@@ -39,9 +39,9 @@ def _missing_in_kernel() -> list[str]:
     if not Path("/proc/self/ns/net").exists():
         missing.append("the kernel has no network namespaces (CONFIG_NET_NS)")
     if not TUN.exists():
-        missing.append(f"{TUN} does not exist; try modprobe tun; a container wants --device {TUN} --cap-add ALL")
+        missing.append(f"{TUN} does not exist; try modprobe tun; a container wants --device {TUN} --privileged")
     elif os.geteuid() == 0 and not _opens(TUN):
-        missing.append(f"{TUN} cannot be opened; a container wants --device {TUN} --cap-add ALL")
+        missing.append(f"{TUN} cannot be opened; a container wants --device {TUN} --privileged")
     return missing
 
 

@@ -50,7 +50,7 @@ def _request(lab: Lab, request: str) -> str:
             client.sendto(request.encode(), str(lab.control))
             return client.recv(4096).decode()
         except OSError as error:
-            raise NoAnswer(f"the switch of the lab {lab.name!r} does not answer ({error}); `lab/lab down` cleans up") from None
+            raise NoAnswer(f"the switch of the lab {lab.name!r} does not answer ({error}); `{lab.command} down` cleans up") from None
         finally:
             own_end.unlink(missing_ok=True)
 
@@ -65,5 +65,5 @@ def set_network(lab: Lab, network: Network) -> None:
 
 def hosts(lab: Lab) -> int:
     if not lab.state.is_dir():
-        raise Refusal(f"the lab {lab.name!r} is not up; start it as in `lab/lab up 4 --latency 1ms --bandwidth 100Mbit/s`")
+        raise Refusal(f"the lab {lab.name!r} is not up; start it as in `{lab.command} up 4 --latency 1ms --bandwidth 100Mbit/s`")
     return int(status(lab)["hosts"])

@@ -51,7 +51,7 @@ class Lifecycle(unittest.TestCase):
 
     def test_a_lab_comes_up_once_and_goes_down_as_often_as_asked(self):
         self.up(FIRST)
-        self.assert_says(lab(FIRST, "up", "2", *NETWORK), 2, "already up")
+        self.assert_says(lab(FIRST, "up", "2", *NETWORK), 2, "already up", "`lab/lab --name testfirst down` ends it")
         self.assert_says(lab(FIRST, "status"), 0, "2 hosts are up", "0 frames undelivered")
         switch = self.processes(FIRST)
         self.assert_says(lab(FIRST, "down"), 0, "is down")
@@ -87,7 +87,7 @@ class Lifecycle(unittest.TestCase):
         for process in self.processes(FIRST):
             os.kill(process, signal.SIGKILL)
         for command in [["status"], ["set", *NETWORK], ["run", "1", "1", "--", "hostname"]]:
-            self.assert_says(lab(FIRST, *command), 2, "does not answer", "`lab/lab down` cleans up")
+            self.assert_says(lab(FIRST, *command), 2, "does not answer", "`lab/lab --name testfirst down` cleans up")
         self.assert_says(lab(FIRST, "up", "2", *NETWORK), 2, "was not taken down")
         self.assert_says(lab(FIRST, "down"), 0, "is down")
         self.assert_gone(FIRST)
@@ -111,4 +111,13 @@ class Lifecycle(unittest.TestCase):
                 time.sleep(0.05)
             self.assert_says(lab(FIRST, "down"), 0, "is down")
             self.assertNotEqual(job.wait(timeout=20), 0)
+        self.assert_gone(FIRST)
+
+    def test_a_start_that_is_told_to_end_leaves_nothing_behind(self):
+        command = [sys.executable, str(SOURCES / "lab"), "--name", FIRST.name, "up", "60", *NETWORK]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as start:
+            while start.poll() is None and len(FIRST.namespaces()) < 3:
+                time.sleep(0.01)
+            start.terminate()
+            self.assertEqual(start.wait(timeout=60), 128 + signal.SIGTERM)
         self.assert_gone(FIRST)

@@ -33,10 +33,10 @@ class CommandLine(unittest.TestCase):
         self.assert_refused(["start"], "'start'", "up", "down", "check")
 
     def test_a_number_of_hosts_must_be_one_that_the_switch_takes(self):
-        for hosts in ["0", "129", "-1", "four", "1.5", "²", ""]:
+        for hosts in ["0", "255", "-1", "four", "1.5", "²", ""]:
             self.assert_refused(["up", *NETWORK, "--", hosts] if hosts == "-1" else ["up", hosts, *NETWORK])
-        self.assert_refused(["up", "129", *NETWORK], "hosts '129'", "from 1 to 128")
-        self.assert_refused(["up", "0", *NETWORK], "hosts '0'", "from 1 to 128")
+        self.assert_refused(["up", "255", *NETWORK], "hosts '255'", "from 1 to 254")
+        self.assert_refused(["up", "0", *NETWORK], "hosts '0'", "from 1 to 254")
 
     def test_a_network_without_latency_or_bandwidth_is_refused(self):
         self.assert_refused(["up", "4"], "--latency, --bandwidth")
