@@ -4,6 +4,7 @@
 # make check           all tests, those on a real MPI included
 # make check-long      the exhaustive ones
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
+# make check-lab       the emulated cluster of lab/: whether it works and is what is asked of it; needs root
 # make check-valgrind  the component under valgrind
 # make bench           what it costs to choose an algorithm
 # make install         what make has built: the component into Open MPI's plug-in folder, the command into /usr/local;
@@ -23,6 +24,7 @@ OPENMPI_PLUGIN_DIR = $(shell ompi_info --path pkglibdir --parsable 2>/dev/null |
 PLUGIN_DIR ?= $(if $(PREFIX),$(PREFIX)/lib/openmpi,$(OPENMPI_PLUGIN_DIR))
 COMMAND_PREFIX = $(or $(PREFIX),/usr/local)
 DEMO_RANKS ?= 8
+LAB_TESTS = python3 -B -m unittest discover --top-level-directory lab --start-directory lab/tests
 
 export MPICC MPIRUN CARGO
 
@@ -69,6 +71,8 @@ check: all programs
 	$(CARGO) test --features component --lib
 	$(CARGO) test -p rustcoll-cli
 	$(CARGO) test --release -p mpi-programs --all-targets
+	@packaging/prerequisites --lab
+	$(LAB_TESTS)
 	@echo "All tests passed."
 
 .PHONY: bench
@@ -85,6 +89,12 @@ check-long: all programs
 check-mpi4py: all
 	@packaging/prerequisites --python
 	packaging/check-mpi4py
+
+.PHONY: check-lab
+check-lab:
+	@packaging/prerequisites --lab
+	$(LAB_TESTS) --pattern 'root_*.py'
+	lab/lab check
 
 .PHONY: check-valgrind
 check-valgrind:

@@ -1,0 +1,1 @@
+"""The parts of `lab/lab`, an emulated cluster."""
