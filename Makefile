@@ -60,6 +60,7 @@ prerequisites:
 .PHONY: programs
 programs: prerequisites
 	$(CARGO) build --release -p mpi-programs --target-dir target
+	install -D -m 755 target/release/measure $(BUILD)/measure
 
 .PHONY: demo
 demo: all programs
@@ -69,7 +70,7 @@ demo: all programs
 check: all programs
 	$(CARGO) test
 	$(CARGO) test --features component --lib
-	$(CARGO) test -p rustcoll-cli
+	$(CARGO) test -p measurements -p rustcoll-cli
 	$(CARGO) test --release -p mpi-programs --all-targets
 	@packaging/prerequisites --lab
 	$(LAB_TESTS)

@@ -240,6 +240,19 @@ impl Communicator {
         Ok(flag)
     }
 
+    /// The number that the root says.
+    pub fn number_told_by(&self, root: usize, mut number: f64) -> Result<f64, Error> {
+        let address = (&raw mut number).cast();
+        // SAFETY: the buffer is one double on all ranks.
+        check(unsafe { mpi_sys::MPI_Bcast(address, 1, handles::double(), root as c_int, self.handle) })?;
+        Ok(number)
+    }
+
+    /// Whether something is so on all ranks.
+    pub fn everywhere(&self, is_so: bool) -> Result<bool, Error> {
+        Ok(self.maxima(&[f64::from(u8::from(!is_so))])? == [0.0])
+    }
+
     /// The greatest number of all ranks, for each place.
     pub fn maxima(&self, numbers: &[f64]) -> Result<Vec<f64>, Error> {
         let mut maxima = vec![0.0; numbers.len()];

@@ -55,6 +55,17 @@ impl Environment {
         Ok(Environment(()))
     }
 
+    /// What the MPI library calls itself.
+    pub fn library(&self) -> Result<String, Error> {
+        const LONGEST: usize = mpi_sys::MPI_MAX_LIBRARY_VERSION_STRING as usize;
+        let mut text: [c_char; LONGEST] = [0; LONGEST];
+        let mut length = 0;
+        // SAFETY: the buffer is as long as MPI demands.
+        check(unsafe { mpi_sys::MPI_Get_library_version(text.as_mut_ptr(), &mut length) })?;
+        // SAFETY: MPI terminates the text with a zero.
+        Ok(unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned())
+    }
+
     /// `MPI_COMM_WORLD`
     pub fn world(&self) -> Result<Communicator, Error> {
         // SAFETY: reads a constant.

@@ -1,4 +1,4 @@
-//! Programs over a real MPI: what the demonstration and the conformance test share.
+//! Programs over a real MPI: what the demonstration, the measuring program and the conformance test share.
 //!
 //! All `unsafe` code stands here, in thin wrappers; the programs themselves are safe.
 
@@ -8,6 +8,7 @@ pub mod communicator;
 pub mod component;
 pub mod datatype;
 pub mod environment;
+pub mod even;
 pub mod expected;
 mod handles;
 pub mod image;

@@ -73,6 +73,13 @@ impl ControlVariable {
     pub fn names(&self) -> Vec<(i32, String)> {
         names(self.enumerator)
     }
+
+    /// The value of a name, or of a number as text. Fails with the names that there are.
+    pub fn number_of(&self, text: &str) -> Result<i32, Vec<String>> {
+        let names = self.names();
+        let named = names.iter().find(|(_, name)| name == text).map(|(value, _)| *value);
+        named.or_else(|| text.parse().ok()).ok_or_else(|| names.into_iter().map(|(_, name)| name).collect())
+    }
 }
 
 /// A performance variable of class STATE and type int, bound to no object and continuous. Its handle lives until the

@@ -1,7 +1,9 @@
 //! What may be written behind `rustcoll`.
 
+mod bench;
 mod pricing;
 
+pub use bench::{BenchOptions, LaunchOptions, RepetitionOptions};
 pub use pricing::{
     AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions, TableFormat,
     ValidateOptions,
@@ -53,6 +55,8 @@ pub enum Command {
     Fit(FitOptions),
     /// Compares predictions with measured times
     Validate(ValidateOptions),
+    /// Measures collectives over an MPI: components and algorithms take turns in one job
+    Bench(BenchOptions),
     /// Checks, explains, converts, compares and derives rule files
     Rules {
         /// What to do.

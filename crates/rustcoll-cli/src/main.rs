@@ -4,6 +4,7 @@
 
 mod algorithms;
 mod atlas;
+mod bench;
 mod command_line;
 mod failure;
 mod files;
@@ -52,6 +53,7 @@ fn run(command: Command, output: &mut impl Write) -> Result<Outcome, Failure> {
         Command::Atlas(options) => atlas::run(&options, output),
         Command::Fit(options) => fit::run(&options, output),
         Command::Validate(options) => validate::run(&options, output),
+        Command::Bench(options) => bench::run(&options, output),
         Command::Rules { command } => rules::run(&command, output),
         Command::Completions { shell } => manual::completions(shell, output),
         Command::Man { folder } => manual::pages(folder.as_deref(), output),

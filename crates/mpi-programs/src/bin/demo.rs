@@ -6,17 +6,15 @@
 use std::error::Error;
 use std::fmt::Display;
 use std::process::ExitCode;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use mpi_programs::call::{Arguments, Call, Elements};
+use mpi_programs::call::Call;
 use mpi_programs::command_line::{parse, refuse};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::{self, CollectiveVariables, Component, name_of, number};
-use mpi_programs::datatype::Datatype;
 use mpi_programs::environment::{self, Environment};
-use mpi_programs::operator::{Arithmetic, Operator};
+use mpi_programs::even;
 use rustcoll::algorithms::{Algorithm, Collective};
 
 const RIVAL: &str = "tuned";
@@ -88,21 +86,6 @@ fn sizes(collective: Collective) -> [usize; 3] {
     }
 }
 
-fn call(
-    collective: Collective,
-    communicator: &Communicator,
-    bytes: usize,
-) -> Result<Call, environment::Error> {
-    let datatype = Rc::new(Datatype::int());
-    let block = Elements { datatype, count: bytes / 4 };
-    let blocks = if collective == Collective::Alltoall { communicator.size() } else { 1 };
-    let mut arguments = Arguments::new(collective, vec![block.clone(); blocks], vec![block; blocks]);
-    if collective.reduces() {
-        arguments.operator = Some(Rc::new(Operator::new(Arithmetic::Sum)?));
-    }
-    Ok(Call::new(communicator, &arguments, SEED))
-}
-
 /// The same ranks, once for each contestant.
 struct Stage {
     subject: Communicator,
@@ -141,11 +124,11 @@ impl Stage {
             return Ok(true);
         };
         variables.choose(Some(first))?;
-        call(collective, &self.subject, 8)?.perform(&self.subject)?;
+        even::call(collective, &self.subject, 8, SEED)?.perform(&self.subject)?;
         let before = variables.ran.read()?;
         variables.choose(Some(last))?;
-        call(collective, &self.rival, 8)?.perform(&self.rival)?;
-        self.everywhere(first.name == last.name || variables.ran.read()? == before)
+        even::call(collective, &self.rival, 8, SEED)?.perform(&self.rival)?;
+        self.rival.everywhere(first.name == last.name || variables.ran.read()? == before)
     }
 
     /// Prints a row of the table; returns whether the algorithm ran and was right on all ranks.
@@ -156,12 +139,13 @@ impl Stage {
         bytes: usize,
     ) -> Result<bool, Box<dyn Error>> {
         let collective = algorithm.collective;
-        let mut call = call(collective, &self.subject, bytes)?;
+        let mut call = even::call(collective, &self.subject, bytes, SEED)?;
         variables.choose(Some(algorithm))?;
         call.perform(&self.subject)?;
         let ran = variables.ran.read()?;
-        let is_right = self.everywhere(call.difference().is_none() && call.changed_source().is_none())?;
-        let did_run = self.everywhere(ran == number(algorithm))?;
+        let is_right =
+            self.rival.everywhere(call.difference().is_none() && call.changed_source().is_none())?;
+        let did_run = self.rival.everywhere(ran == number(algorithm))?;
         let (time, rival) = self.race(&mut call)?;
         self.print(format_args!(
             "{:<10} {bytes:>8}  {:<36} {:<36} {:<6} {:>10.1} {:>10.1} {:>7.2}",
@@ -200,11 +184,6 @@ impl Stage {
             times.push(start.elapsed().as_secs_f64());
         }
         Ok(times.split_off(1))
-    }
-
-    fn everywhere(&self, is_so: bool) -> Result<bool, environment::Error> {
-        let exceptions = self.rival.maxima(&[f64::from(u8::from(!is_so))])?;
-        Ok(exceptions == [0.0])
     }
 }
 

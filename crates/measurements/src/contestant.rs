@@ -1,0 +1,109 @@
+//! Who races.
+
+use rustcoll::selection::{nearest, quantity};
+use std::fmt;
+use std::str::FromStr;
+
+/// A component of Open MPI, possibly with an algorithm and its parameters: `rustcoll:bruck:radix=4`, `tuned:3`, `han`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contestant {
+    /// The component's name.
+    pub component: String,
+    /// An algorithm's name, or its number; the component's own choice without.
+    pub algorithm: Option<String>,
+    /// Parameters of the algorithm.
+    pub parameters: Vec<(String, usize)>,
+}
+
+impl Contestant {
+    /// The component that this project makes.
+    pub const OWN: &str = "rustcoll";
+
+    /// The parameters that rustcoll's algorithms have.
+    const OWN_PARAMETERS: [&str; 3] = ["radix", "segment", "window"];
+
+    /// Whether it is rustcoll.
+    pub fn is_own(&self) -> bool {
+        self.component == Self::OWN
+    }
+
+    fn check_parameter(&self, key: &str) -> Result<(), String> {
+        let is_known = !self.is_own() || Self::OWN_PARAMETERS.contains(&key);
+        if is_known { Ok(()) } else { Err(nearest::unknown("parameter", key, Self::OWN_PARAMETERS)) }
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+impl FromStr for Contestant {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let refuse = |reason: String| format!("the contestant `{text}`: {reason}");
+        let mut parts = text.split(':');
+        let component = parts.next().unwrap_or_default();
+        if !is_name(component) {
+            return Err(refuse("component[:algorithm][:key=value] is expected".into()));
+        }
+        let mut contestant =
+            Contestant { component: component.into(), algorithm: None, parameters: Vec::new() };
+        for (place, part) in parts.enumerate() {
+            match part.split_once('=') {
+                Some((key, value)) => {
+                    contestant.check_parameter(key).map_err(refuse)?;
+                    let value = quantity::bytes(value).map_err(|error| refuse(format!("{key}: {error}")))?;
+                    contestant.parameters.push((key.into(), value));
+                }
+                None if place == 0 && is_name(part) => contestant.algorithm = Some(part.into()),
+                None => return Err(refuse(format!("`{part}` is not key=value"))),
+            }
+        }
+        Ok(contestant)
+    }
+}
+
+impl fmt::Display for Contestant {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(&self.component)?;
+        if let Some(algorithm) = &self.algorithm {
+            write!(formatter, ":{algorithm}")?;
+        }
+        self.parameters.iter().try_for_each(|(key, value)| write!(formatter, ":{key}={value}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contestants_are_written_as_they_are_read() {
+        for text in ["tuned", "tuned:3", "rustcoll:bruck:radix=4", "rustcoll:radix=4:window=2"] {
+            assert_eq!(text.parse::<Contestant>().unwrap().to_string(), text);
+        }
+        let contestant: Contestant = "rustcoll:ring:segment=8K".parse().unwrap();
+        assert_eq!(contestant.parameters, [("segment".to_owned(), 8192)]);
+    }
+
+    #[test]
+    fn what_is_no_contestant_is_refused() {
+        for (text, expected) in [
+            ("", "the contestant ``: component[:algorithm][:key=value] is expected"),
+            ("a b", "the contestant `a b`: component[:algorithm][:key=value] is expected"),
+            ("tuned:3:4", "the contestant `tuned:3:4`: `4` is not key=value"),
+            ("tuned:", "the contestant `tuned:`: `` is not key=value"),
+            (
+                "rustcoll:bruck:radx=2",
+                "the contestant `rustcoll:bruck:radx=2`: unknown parameter `radx`; the nearest known one is `radix`",
+            ),
+            (
+                "tuned:segmentsize=x",
+                "the contestant `tuned:segmentsize=x`: segmentsize: `x` is not a number of bytes",
+            ),
+        ] {
+            assert_eq!(text.parse::<Contestant>().unwrap_err(), expected);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What the measuring program prints: JSON, one value in a line.
+
+use serde::{Deserialize, Serialize};
+
+/// A line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "snake_case")]
+pub enum Line {
+    /// The first one.
+    Job(Job),
+    /// One contestant's times in one cell.
+    Measurement(Measurement),
+    /// Why there are none.
+    Fault(Fault),
+}
+
+/// Who measures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The number of ranks.
+    pub ranks: usize,
+    /// What the MPI library calls itself.
+    pub library: String,
+}
+
+/// All times of a contestant in one cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The collective.
+    pub collective: String,
+    /// The number of ranks.
+    pub ranks: usize,
+    /// The bytes by the collective's measure.
+    pub bytes: usize,
+    /// The contestant.
+    pub contestant: String,
+    /// The algorithm that ran, as far as the component tells.
+    pub ran: String,
+    /// How many repetitions were dropped because a rank was late.
+    pub late: usize,
+    /// From the common start to the end of the last rank.
+    pub nanoseconds: Vec<u64>,
+}
+
+/// Why a contestant has no times in a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    /// The collective.
+    pub collective: String,
+    /// The bytes by the collective's measure.
+    pub bytes: usize,
+    /// The contestant.
+    pub contestant: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Line {
+    /// Writes it.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers can be written")
+    }
+
+    /// Reads one; `None` if something else was printed.
+    pub fn from_json(text: &str) -> Option<Line> {
+        serde_json::from_str(text).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_they_were_written() {
+        let fault = Fault {
+            collective: "scan".into(),
+            bytes: 8,
+            contestant: "tuned".into(),
+            message: "a \"wrong\"\nresult".into(),
+        };
+        let line = Line::Fault(fault);
+        assert!(!line.to_json().contains('\n'));
+        assert_eq!(Line::from_json(&line.to_json()), Some(line));
+        assert_eq!(Line::from_json("h1: something else"), None);
+    }
+}

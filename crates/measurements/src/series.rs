@@ -1,0 +1,86 @@
+//! What is measured.
+
+use rustcoll::algorithms::{Collective, Cut};
+use rustcoll::selection::{nearest, quantity};
+use std::fmt;
+use std::str::FromStr;
+
+/// A collective and the numbers of bytes with which it is called, by its measure; of each block where it has none:
+/// `allreduce:8,64,1K`. A barrier has no bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// The collective.
+    pub collective: Collective,
+    /// The numbers of bytes.
+    pub bytes: Vec<usize>,
+}
+
+/// Reductions add up numbers of so many bytes.
+const ELEMENT: usize = 4;
+
+impl Series {
+    /// Fails if the collective cannot be measured with these bytes.
+    pub fn new(collective: Collective, bytes: Vec<usize>) -> Result<Self, String> {
+        let name = collective.name();
+        match bytes.iter().find(|bytes| !bytes.is_multiple_of(ELEMENT)) {
+            _ if collective.cut() == Cut::Edges => {
+                Err(format!("{name} is not measured: it depends on who the neighbours are"))
+            }
+            _ if collective == Collective::Barrier => Ok(Series { collective, bytes: vec![0] }),
+            _ if bytes.is_empty() => Err(format!("{name}: bytes are missing, as {name}:8,1K")),
+            Some(odd) => {
+                Err(format!("{name}: {odd} bytes are no multiple of {ELEMENT}, those of an element"))
+            }
+            None => Ok(Series { collective, bytes }),
+        }
+    }
+}
+
+impl FromStr for Series {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, bytes) = text.split_once(':').map_or((text, None), |(name, bytes)| (name, Some(bytes)));
+        let collective = Collective::ALL.into_iter().find(|collective| collective.name() == name);
+        let collective = collective
+            .ok_or_else(|| nearest::unknown("collective", name, Collective::ALL.map(Collective::name)))?;
+        let bytes = bytes.map_or(Ok(Vec::new()), |bytes| bytes.split(',').map(quantity::bytes).collect());
+        Series::new(collective, bytes.map_err(|error: String| format!("{name}: {error}"))?)
+    }
+}
+
+impl fmt::Display for Series {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let bytes: Vec<String> = self.bytes.iter().map(usize::to_string).collect();
+        write!(formatter, "{}:{}", self.collective.name(), bytes.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn series_are_written_as_they_are_read() {
+        let series: Series = "allreduce:8,1K".parse().unwrap();
+        assert_eq!(series.to_string(), "allreduce:8,1024");
+        assert_eq!(series.to_string().parse(), Ok(series));
+        assert_eq!("barrier".parse::<Series>().unwrap().bytes, [0]);
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused() {
+        for (text, expected) in [
+            ("alreduce:8", "unknown collective `alreduce`; the nearest known one is `allreduce`"),
+            ("allreduce", "allreduce: bytes are missing, as allreduce:8,1K"),
+            ("allreduce:8,x", "allreduce: `x` is not a number of bytes"),
+            ("allreduce:9", "allreduce: 9 bytes are no multiple of 4, those of an element"),
+            (
+                "neighbor_alltoall:8",
+                "neighbor_alltoall is not measured: it depends on who the neighbours are",
+            ),
+        ] {
+            assert_eq!(text.parse::<Series>().unwrap_err(), expected);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The variables by which components are told what to do.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use measurements::Contestant;
+use mpi_programs::environment::Error;
+use mpi_programs::tools::ControlVariable;
+use rustcoll::algorithms::Collective;
+use rustcoll::selection::nearest;
+
+/// A variable, its value before anybody changed it, and the one that it has now.
+#[derive(Debug)]
+struct Variable {
+    control: ControlVariable,
+    initial: i32,
+    current: Cell<i32>,
+}
+
+/// The variables that contestants of a collective use, by name.
+#[derive(Debug, Default)]
+pub struct Variables(BTreeMap<String, Variable>);
+
+/// What a contestant's variables must be; those that are not named must be as they were.
+pub type Values = BTreeMap<String, i32>;
+
+impl Variables {
+    /// What a contestant's variables must be. Fails if there is no such component, variable or algorithm.
+    pub fn values(&mut self, collective: Collective, contestant: &Contestant) -> Result<Values, String> {
+        let component = &contestant.component;
+        if ControlVariable::find(&format!("coll_{component}_priority")).is_none() {
+            return Err(format!("the component {component} is not loaded"));
+        }
+        let prefix = format!("coll_{component}_{}", collective.name());
+        let mut values = Values::new();
+        if let Some(algorithm) = &contestant.algorithm {
+            let name = self.find(&[format!("{prefix}_algorithm")]).map_err(|error| match &component[..] {
+                "tuned" => format!("{error}; it does if coll_tuned_use_dynamic_rules is 1"),
+                _ => error,
+            })?;
+            let number = self.0[&name].control.number_of(algorithm).map_err(|names| {
+                let names = names.iter().map(String::as_str);
+                nearest::unknown(&format!("{} algorithm", collective.name()), algorithm, names)
+            })?;
+            values.insert(name, number);
+        }
+        for (key, value) in &contestant.parameters {
+            let name = self.find(&[format!("{prefix}_{key}"), format!("{prefix}_algorithm_{key}")])?;
+            let value = i32::try_from(*value).map_err(|_| format!("{key}: {value} is too large"))?;
+            values.insert(name, value);
+        }
+        Ok(values)
+    }
+
+    /// The first of these names that a variable has.
+    fn find(&mut self, names: &[String]) -> Result<String, String> {
+        for name in names {
+            if self.0.contains_key(name) {
+                return Ok(name.clone());
+            }
+            if let Some(control) = ControlVariable::find(name) {
+                let initial = control.read().map_err(|error| format!("{name} cannot be read: {error}"))?;
+                self.0.insert(name.clone(), Variable { control, initial, current: Cell::new(initial) });
+                return Ok(name.clone());
+            }
+        }
+        Err(format!("MPI knows no variable {}", names.join(" and no ")))
+    }
+
+    /// Sets all variables as a contestant needs them: no other's choice may leak into its calls, also not through a component
+    /// below its own. What is set already is left alone, for components may prepare anew what has changed.
+    pub fn apply(&self, values: &Values) -> Result<(), Error> {
+        for (name, variable) in &self.0 {
+            let value = values.get(name).copied().unwrap_or(variable.initial);
+            if value != variable.current.replace(value) {
+                variable.control.write(value)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Variables {
+    fn drop(&mut self) {
+        // Nothing is left to do about an error.
+        let _ = self.apply(&Values::new());
+    }
+}

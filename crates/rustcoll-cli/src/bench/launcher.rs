@@ -1,0 +1,168 @@
+//! How a job is started: a template of words, and the parameters of Open MPI.
+
+use super::Race;
+use crate::command_line::{LaunchOptions, RepetitionOptions};
+use crate::failure::Failure;
+use measurements::Contestant;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Over-subscribes, so that any number of ranks runs anywhere.
+pub const DEFAULT_LAUNCHER: &str = "mpirun --oversubscribe --bind-to none -n {ranks}";
+
+const PROGRAM: &str = "measure";
+const PLUGIN: &str = "mca_coll_rustcoll.so";
+
+/// What the contestants need, and what they and Open MPI itself are made of.
+const COMPONENTS: [&str; 8] = ["rustcoll", "tuned", "han", "sm", "basic", "libnbc", "self", "inter"];
+
+/// Starts jobs.
+#[derive(Clone, Debug)]
+pub struct Launcher {
+    words: Vec<String>,
+    program: PathBuf,
+    plugins: Option<PathBuf>,
+    parameters: Vec<(String, String)>,
+    repetitions: RepetitionOptions,
+    /// After so long without a result a job is ended.
+    pub patience: Duration,
+}
+
+impl Launcher {
+    /// Fails if the template makes no sense or something is missing.
+    pub fn new(options: &LaunchOptions, repetitions: &RepetitionOptions) -> Result<Launcher, Failure> {
+        let refuse = |reason: &str| Failure::Usage(format!("--launcher `{}`: {reason}", options.launcher));
+        let words =
+            shell_words::split(&options.launcher).map_err(|_| refuse("a quotation mark is not closed"))?;
+        if words.is_empty() {
+            return Err(refuse("no command"));
+        }
+        Ok(Launcher {
+            words,
+            program: program(options.program.as_deref())?,
+            plugins: plugins(options.component.as_deref())?,
+            parameters: options.mca.clone(),
+            repetitions: repetitions.clone(),
+            patience: Duration::from_secs(options.patience),
+        })
+    }
+
+    /// What starts a job.
+    pub fn command(&self, race: &Race) -> Command {
+        let parameters = self.all_parameters(race);
+        let mut words = self.words.clone();
+        if !words.iter().any(|word| word == "{program}") {
+            words.push("{program}".into());
+        }
+        let in_environment = !words.iter().any(|word| word == "{mca}");
+        let words = words.iter().flat_map(|word| match &word[..] {
+            "{program}" => self.program_words(race),
+            "{mca}" => parameters
+                .iter()
+                .flat_map(|(name, value)| ["--mca".to_owned(), name.clone(), value.clone()])
+                .collect(),
+            word => vec![filled(word, race)],
+        });
+        let words: Vec<String> = words.collect();
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
+        if in_environment {
+            command.envs(parameters.iter().map(|(name, value)| (format!("OMPI_MCA_{name}"), value)));
+        }
+        // Containers and test machines run everything as root; it means nothing for others.
+        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        command
+    }
+
+    fn program_words(&self, race: &Race) -> Vec<String> {
+        let RepetitionOptions { at_least, at_most, budget, hot } = &self.repetitions;
+        let contestants: Vec<String> = race.contestants.iter().map(Contestant::to_string).collect();
+        let mut words =
+            vec![self.program.display().to_string(), "--contestants".into(), contestants.join(",")];
+        for (name, value) in [("--at-least", at_least), ("--at-most", at_most)] {
+            words.extend([name.to_owned(), value.to_string()]);
+        }
+        words.extend(["--budget".into(), budget.to_string()]);
+        words.extend(hot.then(|| "--hot".to_owned()));
+        words.extend(race.series.iter().map(ToString::to_string));
+        words
+    }
+
+    /// Those that are asked for go before those that are needed, and so does the environment.
+    fn all_parameters(&self, race: &Race) -> Vec<(String, String)> {
+        let mut all = self.parameters.clone();
+        for (name, value) in self.needed(race) {
+            let is_given = all.iter().any(|(known, _)| known == name)
+                || env::var_os(format!("OMPI_MCA_{name}")).is_some();
+            if !is_given {
+                all.push((name.to_owned(), value));
+            }
+        }
+        all
+    }
+
+    fn needed(&self, race: &Race) -> Vec<(&'static str, String)> {
+        let mut components: Vec<&str> = COMPONENTS.to_vec();
+        components.extend(race.contestants.iter().map(|contestant| &contestant.component[..]));
+        let known = components.clone();
+        let mut place = 0..;
+        components.retain(|component| known.iter().position(|other| other == component) == place.next());
+        // With a low priority it serves no communicator of another component's making.
+        let mut needed = vec![("coll", components.join(",")), ("coll_rustcoll_priority", "1".into())];
+        let asks_tuned =
+            |contestant: &Contestant| contestant.component == "tuned" && contestant.algorithm.is_some();
+        if race.contestants.iter().any(asks_tuned) {
+            needed.push(("coll_tuned_use_dynamic_rules", "1".into()));
+        }
+        if let Some(folder) = &self.plugins {
+            needed.push(("mca_base_component_path", component_path(folder)));
+        }
+        needed
+    }
+}
+
+fn filled(word: &str, race: &Race) -> String {
+    let numbers = [
+        ("{ranks}", race.ranks),
+        ("{hosts}", race.ranks / race.ranks_per_host),
+        ("{ranks_per_host}", race.ranks_per_host),
+    ];
+    numbers.iter().fold(word.to_owned(), |word, (name, number)| word.replace(name, &number.to_string()))
+}
+
+/// The folder of this command.
+fn own_folder() -> Option<PathBuf> {
+    Some(env::current_exe().ok()?.parent()?.to_owned())
+}
+
+fn program(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    let program = named.map(Path::to_owned).or_else(|| Some(own_folder()?.join(PROGRAM)));
+    let program = program.ok_or_else(|| Failure::Input("the folder of this command is not known".into()))?;
+    match program.canonicalize() {
+        Ok(program) => Ok(program),
+        Err(error) => Err(Failure::Input(format!(
+            "the measuring program {}: {error}; `make programs` builds it, --program says where it is",
+            program.display()
+        ))),
+    }
+}
+
+fn plugins(named: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
+    match named {
+        Some(folder) if !folder.join(PLUGIN).exists() => {
+            Err(Failure::Input(format!("--component {}: there is no {PLUGIN}", folder.display())))
+        }
+        Some(folder) => Ok(Some(std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()))),
+        None => Ok(own_folder().filter(|folder| folder.join(PLUGIN).exists())),
+    }
+}
+
+/// A folder before those where Open MPI looks; it alone would hide Open MPI's other plug-ins.
+fn component_path(folder: &Path) -> String {
+    let asked = Command::new("ompi_info").args(["--path", "pkglibdir", "--parsable"]).output();
+    let answer = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let default = answer.trim().splitn(3, ':').nth(2).map(|folder| format!(":{folder}"));
+    format!("{}{}", folder.display(), default.unwrap_or_default())
+}

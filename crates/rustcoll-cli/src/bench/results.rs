@@ -1,0 +1,81 @@
+//! The table of what was measured.
+
+use super::cells::{Cell, Cells};
+use super::statistics::geometric_mean;
+use crate::words::counted;
+use rustcoll::selection::quantity;
+use rustcoll::text::{Side, columns};
+use std::io::{self, Write};
+
+const HEADINGS: [(&str, Side); 10] = [
+    ("collective", Side::Left),
+    ("ranks", Side::Right),
+    ("bytes", Side::Right),
+    ("contestant", Side::Left),
+    ("ran", Side::Left),
+    ("times", Side::Right),
+    ("median/us", Side::Right),
+    ("spread/us", Side::Right),
+    ("to the first", Side::Right),
+    ("to the best other", Side::Right),
+];
+
+/// Writes a row for each contestant in each cell, and geometric means.
+pub fn write(cells: &Cells, output: &mut impl Write) -> io::Result<()> {
+    if cells.0.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<_> = cells.0.iter().flat_map(rows).collect();
+    output.write_all(columns(HEADINGS, &rows).as_bytes())?;
+    writeln!(output)?;
+    for contestant in contestants(cells) {
+        let ratios: Vec<f64> = cells.0.iter().filter_map(|cell| cell.ratio(contestant)).collect();
+        let count = counted(ratios.len(), "cell");
+        if let Some(mean) = geometric_mean(ratios) {
+            writeln!(
+                output,
+                "{contestant}: {mean:.3} of the best other's time, the geometric mean of {count}"
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn rows(cell: &Cell) -> Vec<[String; 10]> {
+    let first = cell.measurements.first().and_then(|first| cell.summary(&first.contestant));
+    let row = |(place, measurement): (usize, &measurements::Measurement)| {
+        let summary = cell.summary(&measurement.contestant)?;
+        // What is the same as above is not said again.
+        let once = |text: String| if place == 0 { text } else { String::new() };
+        let ratio = |ratio: Option<f64>| ratio.map_or(String::new(), |ratio| format!("{ratio:.3}"));
+        Some([
+            once(cell.collective.clone()),
+            once(cell.ranks.to_string()),
+            once(quantity::in_units(cell.bytes)),
+            measurement.contestant.clone(),
+            measurement.ran.clone(),
+            times(measurement),
+            format!("{:.1}", summary.median * 1e6),
+            format!("{:.1}", summary.spread * 1e6),
+            ratio(first.map(|first| summary.median / first.median)),
+            ratio(cell.ratio(&measurement.contestant)),
+        ])
+    };
+    cell.measurements.iter().enumerate().filter_map(row).collect()
+}
+
+/// How many times there are, and how many were dropped.
+fn times(measurement: &measurements::Measurement) -> String {
+    let count = measurement.nanoseconds.len();
+    if measurement.late == 0 { count.to_string() } else { format!("{count} ({} late)", measurement.late) }
+}
+
+fn contestants(cells: &Cells) -> Vec<&str> {
+    let mut contestants: Vec<&str> = Vec::new();
+    for measurement in cells.0.iter().flat_map(|cell| &cell.measurements) {
+        if !contestants.contains(&&measurement.contestant[..]) {
+            contestants.push(&measurement.contestant);
+        }
+    }
+    contestants
+}

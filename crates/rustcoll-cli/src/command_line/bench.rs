@@ -1,0 +1,87 @@
+//! The options of what measures collectives.
+
+use super::ranks;
+use crate::bench::launcher::DEFAULT_LAUNCHER;
+use clap::{Args, ValueHint};
+use measurements::Contestant;
+use rustcoll::selection::quantity;
+use std::path::PathBuf;
+
+/// Of `rustcoll bench`.
+#[derive(Args, Debug)]
+pub struct BenchOptions {
+    /// What to measure: collectives, possibly with bytes of their own, as allreduce alltoall:8,1K
+    #[arg(default_value = "allreduce")]
+    pub series: Vec<String>,
+    /// Bytes by the collective's measure, see docs/rules.md; of each block where it has none. Units are B, KiB, MiB and GiB, or
+    /// K, M and G
+    #[arg(long, value_delimiter = ',', default_value = "8,1K,64K,1M", value_parser = quantity::bytes)]
+    pub bytes: Vec<usize>,
+    /// Who takes turns: components of Open MPI, possibly with an algorithm (a name or a number) and its parameters, as
+    /// rustcoll,tuned,rustcoll:bruck:radix=4
+    #[arg(long, value_delimiter = ',', default_value = "rustcoll,tuned", value_parser = str::parse::<Contestant>)]
+    pub contestants: Vec<Contestant>,
+    /// The number of ranks
+    #[arg(long, default_value = "4", value_parser = ranks)]
+    pub ranks: usize,
+    /// How many ranks a host has; all of them unless given
+    #[arg(long, value_parser = ranks)]
+    pub ranks_per_host: Option<usize>,
+    /// Repetitions.
+    #[command(flatten)]
+    pub repetitions: RepetitionOptions,
+    /// How jobs are started.
+    #[command(flatten)]
+    pub launch: LaunchOptions,
+    /// Writes all times as comma-separated values
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub csv: Option<PathBuf>,
+    /// Writes all times as JSON, one contestant and cell in a line
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+}
+
+/// How often calls are repeated.
+#[derive(Args, Clone, Debug)]
+pub struct RepetitionOptions {
+    /// Repetitions of each contestant in each cell, at least
+    #[arg(long, default_value = "3", value_parser = clap::value_parser!(u32).range(1..))]
+    pub at_least: u32,
+    /// Repetitions of each contestant in each cell, at most
+    #[arg(long, default_value = "30", value_parser = clap::value_parser!(u32).range(1..))]
+    pub at_most: u32,
+    /// No repetition beyond the least number begins after so many milliseconds in a cell
+    #[arg(long, default_value = "1000", value_name = "MILLISECONDS")]
+    pub budget: u64,
+    /// Calls follow barriers closely instead of starting at a common instant: for ranks of one node
+    #[arg(long)]
+    pub hot: bool,
+}
+
+/// How jobs are started.
+#[derive(Args, Clone, Debug)]
+pub struct LaunchOptions {
+    /// What starts a job: {ranks}, {hosts}, {ranks_per_host}, {mca} and {program} are replaced. Without {mca} parameters are
+    /// passed in the environment, without {program} it stands at the end
+    #[arg(long, default_value = DEFAULT_LAUNCHER)]
+    pub launcher: String,
+    /// A parameter of Open MPI, as coll_tuned_priority=40; may be given several times
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub mca: Vec<(String, String)>,
+    /// The measuring program; `measure` beside this command unless given
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub program: Option<PathBuf>,
+    /// The folder of the component; that of this command if it is there, else where Open MPI looks
+    #[arg(long, value_hint = ValueHint::DirPath)]
+    pub component: Option<PathBuf>,
+    /// After so many seconds without a result a job is ended
+    #[arg(long, default_value = "120", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub patience: u64,
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(format!("`{text}` is not NAME=VALUE")),
+    }
+}
