@@ -7,7 +7,7 @@ use super::decision::{Decided, Decision};
 use super::exchanging::Exchanging;
 use super::info::{self, Info};
 use super::job::Job;
-use super::nodes::{self, Nodes};
+use super::nodes::{self, Knowledge, Nodes};
 use super::operation::{Course, Operation};
 use super::planning::{Outcome, Planned, Planning, Program};
 use super::pml::Error;
@@ -86,7 +86,7 @@ impl Communicator {
             name: Arc::clone(&name),
             below,
             graph: OnceLock::new(),
-            planning: Mutex::new(Planning::new(group, name, info)),
+            planning: Mutex::new(Planning::new(group, name, info, Knowledge::new(handle, group))),
             blocking: UnsafeCell::new(Blocking {
                 work: Work::new(),
                 jobs: [const { None }; Collective::ALL.len()],

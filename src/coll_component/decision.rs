@@ -62,11 +62,6 @@ pub enum Decided {
 }
 
 impl Decided {
-    /// Whether an algorithm is forced, rules aside.
-    pub fn is_forced(&self) -> bool {
-        matches!(self, Decided::Parameter | Decided::Info)
-    }
-
     /// In short, for a table: of a rule the file and line.
     pub fn in_short(&self) -> String {
         match self {

@@ -1,15 +1,17 @@
 //! Which ranks share a node. Open MPI tells a rank only which others are on its own, and the hosts of all where the
-//! launcher knows them, which need not be so at every rank. For all to come to the same map they tell each other, once for
-//! each communicator that needs it.
+//! launcher knows them, which need not be so at every rank. So each rank sees by itself whether all are on one node. For
+//! all to come to the same map of several they tell each other, once for each communicator that needs it.
 
 use super::arguments::Arguments;
 use super::bindings::*;
 use super::hash::hash;
+use super::work::Group;
 use crate::algorithms::Problem;
 use crate::engine::Plan;
 use crate::engine::call::bind;
+use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 
 /// The longest name of a host, its end included.
@@ -47,6 +49,68 @@ pub struct Nodes {
     pub number: usize,
     /// The most ranks on one of them.
     pub most_ranks: usize,
+}
+
+/// Over which nodes a communicator's ranks are spread, as far as all ranks know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread<'a> {
+    /// Nothing.
+    Unknown,
+    /// There are several, and that is all.
+    Several,
+    /// Each rank's.
+    Nodes(&'a Nodes),
+}
+
+/// How a communicator comes to know its ranks' nodes.
+pub struct Knowledge {
+    /// Its handle.
+    communicator: *const c_void,
+    group: Group,
+    /// What every rank sees by itself, once it has looked.
+    seen: OnceCell<Seen>,
+    /// What the ranks told each other.
+    told: Option<Nodes>,
+}
+
+enum Seen {
+    Unknown,
+    Several,
+    One(Nodes),
+}
+
+impl Knowledge {
+    /// Nobody has looked yet.
+    pub fn new(communicator: *const c_void, group: Group) -> Knowledge {
+        Knowledge { communicator, group, seen: OnceCell::new(), told: None }
+    }
+
+    /// What may be known; `by_telling`: also from what the ranks told each other.
+    pub fn known(&self, by_telling: bool) -> Spread<'_> {
+        match (self.seen.get_or_init(|| self.look()), &self.told) {
+            (Seen::One(nodes), _) => Spread::Nodes(nodes),
+            (_, Some(nodes)) if by_telling => Spread::Nodes(nodes),
+            (Seen::Several, _) => Spread::Several,
+            (Seen::Unknown, _) => Spread::Unknown,
+        }
+    }
+
+    /// Notes what the ranks told each other.
+    pub fn note(&mut self, nodes: Nodes) {
+        self.told = Some(nodes);
+    }
+
+    fn look(&self) -> Seen {
+        if self.group.remote > 0 {
+            return Seen::Unknown;
+        }
+        // SAFETY: the communicator lives longer than what is kept for it.
+        match unsafe { rustcoll_shim_spread(self.communicator) } {
+            RUSTCOLL_ON_ONE_NODE => Seen::One(Nodes::new(&vec![0; self.group.size])),
+            RUSTCOLL_ON_SEVERAL_NODES => Seen::Several,
+            _ => Seen::Unknown,
+        }
+    }
 }
 
 impl Nodes {

@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::decision::Decision;
 use super::info::Info;
-use super::nodes::Nodes;
+use super::nodes::{Knowledge, Nodes};
 use super::schedules::{Chosen, Form, Schedules, Served};
 use super::settings::{Settings, Values, word};
 use super::work::Group;
@@ -86,8 +86,8 @@ pub struct Planned {
 
 impl Planning {
     /// Nothing was decided yet on a communicator that was created with some info keys.
-    pub fn new(group: Group, name: Arc<str>, info: Info) -> Planning {
-        let schedules = Schedules::new(group, Arc::clone(&name), info);
+    pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Planning {
+        let schedules = Schedules::new(group, Arc::clone(&name), info, nodes);
         Planning { group, name, schedules, last: [const { None }; Collective::ALL.len()] }
     }
 
@@ -173,6 +173,8 @@ fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
         in_place: arguments.in_place && !collective.is_rooted(),
         reproducible: values.reproducible() && collective.reduces(),
         predefined: collective.reduces().then_some(arguments.operator.predefined != 0),
+        // The ranks' nodes are looked at when something is chosen.
+        is_on_several_nodes: false,
         nodes: None,
         ranks_per_node: None,
     }

@@ -2,7 +2,7 @@
 
 use super::decision::Decided;
 use super::info::Info;
-use super::nodes::Nodes;
+use super::nodes::{Knowledge, Nodes, Spread};
 use super::rules;
 use super::settings::{Values, number};
 use super::work::Group;
@@ -28,8 +28,7 @@ pub struct Schedules {
     info: Info,
     /// By collective: the rules as far as they can match here, once they were asked.
     tables: [Option<Tables>; Collective::ALL.len()],
-    /// The ranks' nodes, once they were asked for.
-    nodes: Option<Nodes>,
+    nodes: Knowledge,
     /// Forced algorithms whose refusal was reported.
     reported: HashSet<(Collective, &'static str)>,
 }
@@ -47,8 +46,9 @@ struct Tables {
 pub struct Form {
     /// Whether there is a component below for it.
     pub has_below: bool,
-    /// Whether it blocks. Nothing else knows the ranks' nodes: Open MPI makes calls of its own that do not, when it
-    /// duplicates a communicator, and these meet the exchange of nodes on some ranks before and on others after it.
+    /// Whether it blocks. Nothing else knows what the ranks told each other of their nodes: Open MPI makes calls of its own
+    /// that do not, when it duplicates a communicator, and these meet the exchange on some ranks before and on others
+    /// after it.
     pub is_blocking: bool,
 }
 
@@ -81,9 +81,9 @@ pub struct Served<'a> {
 
 impl Schedules {
     /// None yet, on a communicator that was created with some info keys.
-    pub fn new(group: Group, name: Arc<str>, info: Info) -> Self {
+    pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Self {
         let tables = [const { None }; Collective::ALL.len()];
-        Schedules { group, name, known: Vec::new(), info, tables, nodes: None, reported: HashSet::new() }
+        Schedules { group, name, known: Vec::new(), info, tables, nodes, reported: HashSet::new() }
     }
 
     /// Who serves a call with these parameter values. All ranks come to the same answer, for all that it depends on is
@@ -98,8 +98,9 @@ impl Schedules {
         form: Form,
         graph: Graph,
     ) -> Option<Chosen<'_>> {
+        let call = &self.located(call, form);
         let (choice, decided) = self.choice(call, values, form);
-        if form.is_blocking && self.nodes.is_none() && self.needs_nodes(call, choice, &decided) {
+        if form.is_blocking && call.nodes.is_none() && self.needs_nodes(call, choice, &decided) {
             return None;
         }
         let served = match choice {
@@ -118,30 +119,36 @@ impl Schedules {
     /// Whether the choice, or what was chosen, depends on the ranks' nodes; the same on all ranks.
     fn needs_nodes(&mut self, call: &Call, choice: Choice, decided: &Decided) -> bool {
         let Tables { own, job } = self.tables(call);
+        let is_asked = match decided {
+            Decided::Info => false,
+            Decided::Parameter => own.depends_on_nodes(call),
+            _ => own.depends_on_nodes(call) || (own.rule(call).is_none() && job.depends_on_nodes(call)),
+        };
         // Two groups do not tell each other.
-        let can_be_known = call.remote == 0;
-        let is_asked = own.asks_for_nodes() || (!decided.is_forced() && job.asks_for_nodes());
-        (can_be_known && is_asked) || choice.algorithm().is_some_and(Algorithm::takes_nodes)
+        call.remote == 0 && (is_asked || choice.algorithm().is_some_and(Algorithm::takes_nodes))
     }
 
-    /// The ranks' nodes, as far as a call of some form may know them.
-    fn known_nodes(&self, form: Form) -> Option<&Nodes> {
-        self.nodes.as_ref().filter(|_| form.is_blocking)
+    /// A call with what it may know of the ranks' nodes.
+    fn located(&self, call: &Call, form: Form) -> Call {
+        match self.nodes.known(form.is_blocking) {
+            Spread::Unknown => *call,
+            Spread::Several => Call { is_on_several_nodes: true, ..*call },
+            Spread::Nodes(&Nodes { number, most_ranks, .. }) => Call {
+                is_on_several_nodes: number > 1,
+                nodes: Some(number),
+                ranks_per_node: Some(most_ranks),
+                ..*call
+            },
+        }
     }
 
     /// Notes each rank's node.
     pub fn note_nodes(&mut self, nodes: Nodes) {
-        self.nodes = Some(nodes);
+        self.nodes.note(nodes);
     }
 
     /// What is chosen, of what may be, and who chose it.
     fn choice(&mut self, call: &Call, values: Values, form: Form) -> (Choice, Decided) {
-        let call = &match self.known_nodes(form) {
-            Some(nodes) => {
-                Call { nodes: Some(nodes.number), ranks_per_node: Some(nodes.most_ranks), ..*call }
-            }
-            None => *call,
-        };
         // Nobody knows how the component below reduces.
         let may_pass_on = form.has_below && !call.reproducible;
         let chosen = self
@@ -234,8 +241,8 @@ impl Schedules {
     /// What the algorithm is asked.
     fn problem(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters, form: Form) -> Problem {
         let mut problem = Problem { remote: self.group.remote, ..Problem::new(self.group.all()) };
-        if algorithm.takes_nodes() {
-            problem.nodes = self.known_nodes(form).map(|nodes| nodes.of_ranks.clone()).unwrap_or_default();
+        if let (true, Spread::Nodes(nodes)) = (algorithm.takes_nodes(), self.nodes.known(form.is_blocking)) {
+            problem.nodes = Arc::clone(&nodes.of_ranks);
         }
         let problem = parameters.applied(algorithm, call.bytes, problem);
         self.report_cuts(call, algorithm, parameters, &problem);

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include "ompi/datatype/ompi_datatype.h"
+#include "ompi/group/group.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/mca/topo/topo.h"
 #include "ompi/op/op.h"
+#include "opal/util/proc.h"
 #include "ompi/request/request.h"
 #include "opal/datatype/opal_convertor.h"
 #include "opal/util/info.h"
@@ -168,6 +170,26 @@ void rustcoll_shim_reduce(const void *operator_, const void *source, void *targe
 const void *rustcoll_shim_byte(void) { return &ompi_mpi_byte.dt; }
 const void *rustcoll_shim_number(void) { return &ompi_mpi_uint64_t.dt; }
 const void *rustcoll_shim_maximum(void) { return &ompi_mpi_op_max.op; }
+
+/* Of a job that was started later, or by others, a rank may not know which processes are on its node. */
+static int is_of_one_job(ompi_group_t *group)
+{
+    for (int rank = 0; rank < ompi_group_size(group); rank++) {
+        if (OPAL_PROC_MY_NAME.jobid != ompi_group_get_proc_name(group, rank).jobid) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int rustcoll_shim_spread(const void *communicator)
+{
+    ompi_group_t *group = ((const ompi_communicator_t *) communicator)->c_local_group;
+    if (!is_of_one_job(group)) {
+        return 0;
+    }
+    return ompi_group_have_remote_peers(group) ? RUSTCOLL_ON_SEVERAL_NODES : RUSTCOLL_ON_ONE_NODE;
+}
 
 void rustcoll_shim_host_name(char *name, size_t length)
 {

@@ -8,6 +8,10 @@
 /* Returned instead of an MPI error code: the component below shall serve the call. */
 #define RUSTCOLL_BELOW 0x40000000
 
+/* Where the ranks of a communicator are. */
+#define RUSTCOLL_ON_ONE_NODE 1
+#define RUSTCOLL_ON_SEVERAL_NODES 2
+
 /* A datatype, described once per call. */
 typedef struct rustcoll_datatype {
     const void *handle;
@@ -205,6 +209,9 @@ void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description
 /* Completes the request of a collective that does not block. */
 void rustcoll_shim_complete(void *request, int error);
 
+/* Over how many nodes the ranks of a communicator's own group are spread: RUSTCOLL_ON_…, or 0 where Open MPI may not tell
+ * all of them alike. */
+int rustcoll_shim_spread(const void *communicator);
 /* The name of this host, cut to `length` bytes with the zero byte that ends it. */
 void rustcoll_shim_host_name(char *name, size_t length);
 

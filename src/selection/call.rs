@@ -24,6 +24,8 @@ pub struct Call {
     pub in_place: bool,
     /// Whether its result must be reproducible.
     pub reproducible: bool,
+    /// Whether there are ranks on several nodes; known before it is known on how many.
+    pub is_on_several_nodes: bool,
     /// Number of nodes on which there are ranks, if that is known.
     pub nodes: Option<usize>,
     /// The most ranks on one node, if that is known.
@@ -43,6 +45,7 @@ impl Call {
             predefined: None,
             in_place: false,
             reproducible: false,
+            is_on_several_nodes: false,
             nodes: None,
             ranks_per_node: None,
         }

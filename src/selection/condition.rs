@@ -7,6 +7,7 @@ use super::quantity::{bytes, number};
 use super::ranges::Ranges;
 use crate::algorithms::Collective;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 /// A number that belongs to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +89,16 @@ impl Quantity {
         }
     }
 
+    /// Between which bounds that of a call lies whose ranks are on several nodes.
+    fn bounds_on_several_nodes(self, call: &Call) -> Option<RangeInclusive<usize>> {
+        match self {
+            Quantity::Nodes => Some(2..=call.size),
+            // At least one of them is elsewhere.
+            Quantity::RanksPerNode => Some(1..=call.size - 1),
+            Quantity::Ranks | Quantity::Bytes | Quantity::Root | Quantity::Groups => None,
+        }
+    }
+
     /// Reads one, as it is written in rules.
     pub fn read(self, text: &str) -> Result<usize, String> {
         if self == Quantity::Bytes { bytes(text) } else { number(text) }
@@ -157,15 +168,29 @@ impl Condition {
         }
     }
 
+    /// Whether it asks for the ranks' nodes.
+    pub fn looks_at_nodes(&self) -> bool {
+        self.looks_at(Quantity::Nodes) || self.looks_at(Quantity::RanksPerNode)
+    }
+
+    /// Whether it holds for a call, if that is known.
+    pub fn holds(&self, call: &Call) -> Option<bool> {
+        match self {
+            Condition::Quantity(quantity, wanted) => match quantity.of(call) {
+                Some(number) => Some(wanted.contains(number)),
+                None if call.is_on_several_nodes => {
+                    quantity.bounds_on_several_nodes(call).and_then(|bounds| wanted.contains_one_of(bounds))
+                }
+                None => None,
+            },
+            Condition::Property(property, wanted) => property.of(call).map(|holds| holds == *wanted),
+            Condition::When(expression) => expression.is_true(call),
+        }
+    }
+
     /// Whether a call meets it. What is not known is not met.
     pub fn is_met(&self, call: &Call) -> bool {
-        match self {
-            Condition::Quantity(quantity, wanted) => {
-                quantity.of(call).is_some_and(|number| wanted.contains(number))
-            }
-            Condition::Property(property, wanted) => property.of(call) == Some(*wanted),
-            Condition::When(expression) => expression.is_true(call) == Some(true),
-        }
+        self.holds(call) == Some(true)
     }
 
     /// What it looks at, with the call's values; None if something of it is not known.

@@ -39,6 +39,16 @@ impl Ranges {
         self.0.iter().any(|range| range.contains(&number))
     }
 
+    /// Whether a number is one of them of which only the bounds are known, if they decide it.
+    pub fn contains_one_of(&self, bounds: RangeInclusive<usize>) -> Option<bool> {
+        let (first, last) = bounds.into_inner();
+        if self.0.iter().any(|range| range.contains(&first) && range.contains(&last)) {
+            return Some(true);
+        }
+        let is_apart = self.0.iter().all(|range| *range.end() < first || last < *range.start());
+        is_apart.then_some(false)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -112,6 +122,7 @@ impl fmt::Display for Ranges {
 mod tests {
     use super::*;
     use crate::random::Random;
+    use std::collections::BTreeSet;
 
     #[test]
     fn ranges_that_touch_are_merged() {
@@ -132,6 +143,11 @@ mod tests {
             };
             let (one, other) = (some(), some());
             let (both, rest) = (one.intersection(&other), one.complement());
+            let first = random.below(12);
+            let bounds = first..=first + random.below(5);
+            let decided = one.contains_one_of(bounds.clone());
+            let contained: BTreeSet<bool> = bounds.map(|number| one.contains(number)).collect();
+            assert_eq!(decided, (contained.len() == 1).then(|| contained.contains(&true)));
             for number in (0..20).chain([usize::MAX]) {
                 let is_in_both = one.contains(number) && other.contains(number);
                 assert_eq!(both.contains(number), is_in_both, "{number} in {one} and {other}");

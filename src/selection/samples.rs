@@ -91,6 +91,7 @@ pub fn call(collective: Collective, random: &mut Random) -> Call {
     let remote = if random.below(4) == 0 { random.below(size) } else { 0 };
     let mut maybe = |bound: usize| (random.below(3) > 0).then(|| random.below(bound));
     let (nodes, ranks_per_node, predefined) = (maybe(4), maybe(6), maybe(2).map(|number| number > 0));
+    let is_on_several_nodes = nodes.is_none() && remote == 0 && size > 1 && random.below(2) > 0;
     let bytes = [0, 99, 100, 101, 511, 512, 1 << 10, 2 << 10, 2049, 64 << 10, 65537, 1 << 30];
     let is_rooted = collective.is_rooted() && remote == 0;
     Call {
@@ -100,6 +101,7 @@ pub fn call(collective: Collective, random: &mut Random) -> Call {
         predefined,
         in_place: random.below(2) > 0,
         reproducible: collective.reduces() && random.below(4) == 0,
+        is_on_several_nodes,
         nodes,
         ranks_per_node,
         ..Call::new(collective, size, bytes[random.below(bytes.len())])

@@ -15,8 +15,6 @@ pub struct Table {
     starts: Vec<usize>,
     /// For each interval the rules that may match, in their order.
     candidates: Vec<Vec<Candidate>>,
-    /// Whether any of them asks for the ranks' nodes.
-    asks_for_nodes: bool,
 }
 
 /// A rule, and what of it is still to be asked of each call.
@@ -48,11 +46,17 @@ impl Candidate {
         may_match.then(|| Candidate { rule: rule.clone(), open })
     }
 
-    fn asks_for_nodes(&self) -> bool {
-        let on_nodes = |condition: &Condition| {
-            condition.looks_at(Quantity::Nodes) || condition.looks_at(Quantity::RanksPerNode)
+    fn matches(&self, call: &Call) -> bool {
+        self.open.iter().all(|condition| condition.is_met(call))
+    }
+
+    /// Whether it matches, or would if the ranks' nodes were known and were the right ones.
+    fn may_match(&self, call: &Call) -> bool {
+        let may_be_met = |condition: &Condition| match condition.holds(call) {
+            Some(holds) => holds,
+            None => condition.looks_at_nodes(),
         };
-        self.open.iter().any(on_nodes)
+        self.open.iter().all(may_be_met)
     }
 
     /// The same for calls of so many bytes; None if it never matches them.
@@ -86,9 +90,8 @@ impl Table {
         starts.dedup();
         let candidates =
             starts.iter().map(|&bytes| first_ones(rules.iter().filter_map(|rule| rule.of_bytes(bytes))));
-        let candidates: Vec<Vec<Candidate>> = candidates.collect();
-        let asks_for_nodes = candidates.iter().flatten().any(Candidate::asks_for_nodes);
-        Table { candidates, starts, asks_for_nodes }
+        let candidates = candidates.collect();
+        Table { candidates, starts }
     }
 
     /// Every number of bytes, 0 among them, from which on another rule may decide calls that are like this one otherwise.
@@ -107,14 +110,19 @@ impl Table {
 
     /// The first rule that matches a call on this communicator. Costs a binary search and usually one comparison.
     pub fn rule(&self, call: &Call) -> Option<&Rule> {
-        let interval = self.starts.partition_point(|&start| start <= call.bytes) - 1;
-        let matches = |candidate: &&Candidate| candidate.open.iter().all(|condition| condition.is_met(call));
-        self.candidates[interval].iter().find(matches).map(|candidate| &candidate.rule)
+        self.candidates(call).iter().find(|candidate| candidate.matches(call)).map(|one| &one.rule)
     }
 
-    /// Whether any of its rules asks for the ranks' nodes.
-    pub fn asks_for_nodes(&self) -> bool {
-        self.asks_for_nodes
+    /// Those for calls of its bytes.
+    fn candidates(&self, call: &Call) -> &[Candidate] {
+        let interval = self.starts.partition_point(|&start| start <= call.bytes) - 1;
+        &self.candidates[interval]
+    }
+
+    /// Whether another rule might decide a call if more were known of the ranks' nodes.
+    pub fn depends_on_nodes(&self, call: &Call) -> bool {
+        let first = self.candidates(call).iter().find(|candidate| candidate.may_match(call));
+        first.is_some_and(|candidate| !candidate.matches(call))
     }
 
     /// Its choice, else [`Choice::Below`]: the same as that of [`Rules::choose`].
@@ -188,23 +196,64 @@ mod tests {
         assert!(decided > all / 3 && decided < all, "{decided} of {all} decided by a rule");
     }
 
+    /// Whether a rule's choice for a call of 8 ranks and 4 KiB depends on nodes of which nothing is known, and of which it
+    /// is known that there are several.
+    fn dependence(line: &str) -> [bool; 2] {
+        // Some lines have rules that never decide, which only a line of its own must not have.
+        let rules =
+            line.split(';').map(|rule| Rules::parse_line("line", Collective::Allreduce, rule).unwrap());
+        let rules = rules.fold(Rules::default(), |before, rule| before.followed_by(&rule));
+        let table = rules.for_communicator(Collective::Allreduce, 8, 1);
+        let call = Call::new(Collective::Allreduce, 8, 4096);
+        [false, true].map(|is_on_several_nodes| table.depends_on_nodes(&Call { is_on_several_nodes, ..call }))
+    }
+
     #[test]
-    fn a_table_tells_whether_rules_that_can_match_ask_for_nodes() {
+    fn a_table_tells_whether_a_choice_depends_on_nodes() {
         for (line, expected) in [
-            ("ranks=..4 nodes=2.. -> ring; -> linear", [true, false]),
-            ("when='ranks_per_node > 2' -> ring", [true, true]),
-            ("ranks=8 ranks_per_node=2 -> ring", [false, true]),
-            ("-> recursive_doubling; nodes=2 -> linear", [false, false]),
             ("bytes=8.. -> ring", [false, false]),
+            ("nodes=1 -> ring; -> linear", [true, false]),
+            ("nodes=2.. -> ring; -> linear", [true, false]),
+            ("nodes=1,9.. -> ring; -> linear", [true, false]),
+            ("ranks_per_node=8.. -> ring; -> linear", [true, false]),
+            ("nodes=4.. -> ring; -> linear", [true, true]),
+            ("ranks_per_node=2 -> ring", [true, true]),
+            ("when='nodes > 1' -> ring", [true, true]),
+            ("ranks=..4 nodes=4.. -> ring; -> linear", [false, false]),
+            ("bytes=8K.. nodes=4.. -> ring; -> linear", [false, false]),
+            ("predefined nodes=4.. -> ring; -> linear", [false, false]),
+            ("nodes=2.. -> ring; nodes=4.. -> rabenseifner; -> linear", [true, false]),
+            ("-> recursive_doubling; nodes=2 -> linear", [false, false]),
         ] {
-            // The fourth line has a rule that never decides, which only a file of its own must not have.
-            let rules =
-                line.split(';').map(|rule| Rules::parse_line("line", Collective::Allreduce, rule).unwrap());
-            let rules = rules.fold(Rules::default(), |before, rule| before.followed_by(&rule));
-            let asks =
-                [4, 8].map(|size| rules.for_communicator(Collective::Allreduce, size, 1).asks_for_nodes());
-            assert_eq!(asks, expected, "{line}");
+            assert_eq!(dependence(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn a_choice_that_does_not_depend_on_nodes_is_the_same_for_all() {
+        let mut random = Random(13);
+        let mut independent = 0;
+        for round in 0..400 {
+            let collective = samples::COLLECTIVES[round % samples::COLLECTIVES.len()];
+            let rules = samples::rules(collective, 4, &mut random);
+            for _ in 0..20 {
+                let call =
+                    Call { nodes: None, ranks_per_node: None, ..samples::call(collective, &mut random) };
+                let table = rules.for_communicator(collective, call.size, call.groups());
+                if table.depends_on_nodes(&call) {
+                    continue;
+                }
+                let fewest = if call.is_on_several_nodes { 2 } else { 1 };
+                for nodes in fewest..=call.size {
+                    let ranks_per_node = Some(call.size.div_ceil(nodes));
+                    let known =
+                        Call { is_on_several_nodes: nodes > 1, nodes: Some(nodes), ranks_per_node, ..call };
+                    assert_eq!(table.choose(&known), table.choose(&call), "{known:?}");
+                }
+                independent += usize::from(call.is_on_several_nodes);
+            }
+        }
+        assert!(independent > 500, "{independent}");
     }
 
     #[test]

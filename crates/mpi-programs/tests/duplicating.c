@@ -1,9 +1,11 @@
-/* A user's program that uses communicators while it duplicates them without blocking. */
+/* A user's program that uses communicators while it duplicates them without blocking; its ranks pretend to be on a node
+ * each. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "pretended_nodes.h"
 #include "verdict.h"
 
 enum { DUPLICATES = 100, CALLS = 3, MICROSECONDS = 200 };
@@ -24,6 +26,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     srand((unsigned) rank);
+    ranks_on_node = 1;
     for (int i = 0; i < DUPLICATES; i++) {
         MPI_Comm used, duplicate;
         MPI_Request request;

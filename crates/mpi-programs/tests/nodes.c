@@ -1,22 +1,16 @@
-/* A user's program whose ranks pretend to be on several nodes: it has its own gethostname. Broadcasts from every root
+/* A user's program whose ranks pretend to be on several nodes. Broadcasts from every root
  * must be right, blocking, not blocking and of gapped data. The first argument is the number of ranks on a node. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "pretended_nodes.h"
 #include "verdict.h"
 
 #define COUNT 5000
 
-static int rank, size, wrong, ranks_on_node;
-
-/* Takes the place of the C library's; Open MPI itself starts up with the one name that all ranks have. */
-int gethostname(char *name, size_t length)
-{
-    int node = 0 == ranks_on_node ? 0 : rank / ranks_on_node;
-    return 0 > snprintf(name, length, "node%d", node) ? -1 : 0;
-}
+static int rank, size, wrong;
 
 static void expect(long got, long wanted)
 {

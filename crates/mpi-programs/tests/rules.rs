@@ -322,9 +322,20 @@ fn rules_may_ask_for_nodes() {
         let job = right_with(&[(LINE, line), (RANKS_ON_NODE, ranks_on_node)], &[]);
         assert_eq!(decided(&job, bytes::FIRST).0, expected);
         assert_eq!(decided(&job, made::COPY).0, expected);
-        // A call that does not block knows no nodes, be it before one that does or after.
+        // A call that does not block knows no number of nodes, be it before one that does or after.
         assert_eq!(decided(&job, bytes::NOT_BLOCKING).0, "linear");
         assert_eq!(decided(&job, bytes::NOT_BLOCKING_AFTER_OTHERS).0, "linear");
+    }
+}
+
+#[test]
+fn every_call_knows_whether_all_ranks_are_on_one_node() {
+    let line = "nodes=1 ranks_per_node=4 -> ring; nodes=2.. -> rabenseifner; -> linear";
+    for (ranks_on_node, expected) in [("4", "ring"), ("3", "rabenseifner"), ("1", "rabenseifner")] {
+        let job = right_with(&[(LINE, line), (RANKS_ON_NODE, ranks_on_node)], &[]);
+        for bytes in [bytes::FIRST, made::COPY, bytes::NOT_BLOCKING, bytes::NOT_BLOCKING_AFTER_OTHERS] {
+            assert_eq!(decided(&job, bytes).0, expected);
+        }
     }
 }
 
@@ -332,7 +343,8 @@ fn rules_may_ask_for_nodes() {
 #[test]
 fn ranks_may_learn_their_nodes_while_a_communicator_is_duplicated() {
     let mut command = mpirun(2);
-    let job = run(command.env(LINE, "nodes=1 -> ring; -> linear").arg(compiled("duplicating")), 60);
+    let line = "when='nodes == 2' -> ring; -> linear";
+    let job = run(command.env(LINE, line).arg(compiled("duplicating")), 60);
     job.assert(job.success, "the program failed");
     job.assert_contains("0 wrong");
 }
