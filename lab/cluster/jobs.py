@@ -5,13 +5,13 @@ import os
 import shlex
 import sys
 
-from cluster import programs, switch
+from cluster import priority, processes, programs, switch
 from cluster.laboratory import EMULATED_DEVICE, LAUNCH_DEVICE, SOURCES, Lab, host_name
 from cluster.refusal import Refusal
 
 AGENT = SOURCES / "agent"
-# Below the switch's.
-PRIORITY_OF_RANKS = 10
+# In which the daemons of a job that has just ended may end by themselves.
+SECONDS_OF_GRACE = 1
 # How long a rank that waits may sleep. Over TCP the next message wakes it. A message in shared memory does not, and all limits
 # between 20 and 200 microseconds made jobs slower than ranks that only yield to each other.
 IDLE_MICROSECONDS_ALONE = 1000
@@ -69,7 +69,8 @@ def run(lab: Lab, hosts: int, ranks_per_host: int, options: list[str], program: 
         raise Refusal(f"{hosts} hosts are asked for, but the lab {lab.name!r} has {available}")
     job = command(lab, hosts, ranks_per_host, options, program)
     _await_turn(lab)
-    _take_precedence()
+    _end_remains(lab)
+    priority.take(priority.OF_RANKS)
     os.execve(job[0], job, _environment(lab, ranks_per_host))
 
 
@@ -84,9 +85,9 @@ def _await_turn(lab: Lab) -> None:
     os.set_inheritable(lock, True)
 
 
-def _take_precedence() -> None:
-    """Before the machine's other load, which would be measured too."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(PRIORITY_OF_RANKS))
-    except OSError as error:
-        print(f"lab: no real-time priority ({error}), so other load will disturb the job", file=sys.stderr)
+def _end_remains(lab: Lab) -> None:
+    """A job whose mpirun was killed may have left ranks behind."""
+    hosts = [namespace for namespace in lab.namespaces() if namespace != lab.launch_namespace]
+    if remains := processes.await_end(hosts, SECONDS_OF_GRACE):
+        print(f"lab: ending {len(remains)} processes that run on the hosts already", file=sys.stderr)
+        processes.end(hosts)

@@ -1,16 +1,9 @@
 """A lab comes up, changes its network, and is taken down."""
 
-import os
-import signal
-import time
-
-from cluster import host, programs, switch
+from cluster import host, priority, processes, programs, switch
 from cluster.execution import execute
 from cluster.laboratory import Lab
 from cluster.quantities import Network
-from cluster.refusal import Refusal
-
-SECONDS_TO_END = 5
 
 
 def up(lab: Lab, hosts: int, network: Network) -> None:
@@ -44,26 +37,9 @@ def down(lab: Lab) -> bool:
     """Removes whatever there is of the lab, and says whether there was something."""
     namespaces = lab.namespaces()
     found = bool(namespaces) or lab.state.exists()
-    _end_processes(namespaces)
+    priority.take(priority.OF_COMMANDS)
+    processes.end(namespaces)
     for namespace in namespaces:
         execute("ip", "netns", "del", namespace)
     lab.remove_state()
     return found
-
-
-def _processes(namespaces: list[str]) -> list[int]:
-    listed = [process for namespace in namespaces for process in execute("ip", "netns", "pids", namespace).split()]
-    return [int(process) for process in listed if int(process) != os.getpid()]
-
-
-def _end_processes(namespaces: list[str]) -> None:
-    deadline = time.monotonic() + SECONDS_TO_END
-    while processes := _processes(namespaces):
-        if time.monotonic() > deadline:
-            raise Refusal(f"processes {' '.join(map(str, processes))} do not end")
-        for process in processes:
-            try:
-                os.kill(process, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        time.sleep(0.02)

@@ -50,7 +50,8 @@ def _request(lab: Lab, request: str) -> str:
             client.sendto(request.encode(), str(lab.control))
             return client.recv(4096).decode()
         except OSError as error:
-            raise NoAnswer(f"the switch of the lab {lab.name!r} does not answer ({error}); `{lab.command} down` cleans up") from None
+            silence = f"the switch of the lab {lab.name!r} does not answer ({error})"
+            raise NoAnswer(f"{silence}; `{lab.command} down` cleans up") from None
         finally:
             own_end.unlink(missing_ok=True)
 

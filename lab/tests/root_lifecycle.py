@@ -121,3 +121,9 @@ class Lifecycle(unittest.TestCase):
             start.terminate()
             self.assertEqual(start.wait(timeout=60), 128 + signal.SIGTERM)
         self.assert_gone(FIRST)
+
+    def test_what_a_killed_job_left_behind_does_not_run_beside_the_next_one(self):
+        self.up(FIRST)
+        subprocess.run(["ip", "netns", "exec", FIRST.namespace(2), "sh", "-c", "sleep 60 >/dev/null 2>&1 &"], check=True)
+        self.assert_says(lab(FIRST, "run", "2", "1", "--", "hostname"), 0, "ending 1 processes", "h1", "h2")
+        self.assert_says(lab(FIRST, "run", "1", "1", "--", "hostname"), 0, "h1")

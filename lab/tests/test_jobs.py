@@ -11,7 +11,8 @@ from cluster.quantities import Network
 
 class Jobs(unittest.TestCase):
     def test_options_end_at_the_first_pair_of_dashes(self):
-        self.assertEqual(split_program(["run", "2", "1", "--mca", "a", "b", "--", "p", "--", "x"]), (["run", "2", "1", "--mca", "a", "b"], ["p", "--", "x"]))
+        own, program = ["run", "2", "1", "--mca", "a", "b"], ["p", "--", "x"]
+        self.assertEqual(split_program([*own, "--", *program]), (own, program))
         self.assertEqual(split_program(["down"]), (["down"], []))
 
     def test_a_job_starts_on_the_first_host_with_slots_on_all(self):

@@ -6,7 +6,8 @@ from cluster.refusal import Refusal
 
 class Quantities(unittest.TestCase):
     def test_durations_are_nanoseconds(self):
-        for text, nanoseconds in [("1ms", 10**6), ("300us", 300_000), ("0.5 ms", 500_000), ("20ns", 20), ("2s", 2 * 10**9), ("0", 0)]:
+        examples = [("1ms", 10**6), ("300us", 300_000), ("0.5 ms", 500_000), ("20ns", 20), ("2s", 2 * 10**9), ("0", 0)]
+        for text, nanoseconds in examples:
             self.assertEqual(duration("latency", text), nanoseconds, text)
 
     def test_bandwidths_are_bits_per_second(self):
