@@ -3,7 +3,7 @@
 
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Dimension, Graph, Problem, REGISTRY, Requirement};
 use rustcoll::schedule::{Buffer, Buffer::*, Builder, Message, Post, Run, Schedule, Step};
-use rustcoll::verify::{Fault, Violation, problems, verify_lengths, verify_schedules};
+use rustcoll::verify::{Fault, Violation, check_all, problems, verify_lengths, verify_schedules};
 
 // Changed algorithms.
 
@@ -406,6 +406,25 @@ fn receive(post: Post, peer: u32, run: Run) -> Step {
 
 fn wait(posts: &[Post]) -> Step {
     Step::Wait { posts: posts.to_vec() }
+}
+
+/// In a barrier a message says that it was sent, so its order counts where no block does.
+#[test]
+fn overlapped_programs_are_as_right_as_their_originals() {
+    let algorithms: Vec<_> =
+        REGISTRY.iter().copied().filter(|algorithm| algorithm.collective != Collective::Barrier).collect();
+    let check = |algorithm: &'static Algorithm, problem: &Problem| {
+        [1, 4].into_iter().try_for_each(|ahead| {
+            let schedules: Vec<Schedule> =
+                (0..problem.size).map(|rank| algorithm.program(problem, rank).overlapped(ahead)).collect();
+            verify_schedules(algorithm.collective, problem, algorithm.keeps_order(), &schedules)
+                .and_then(|()| verify_lengths(algorithm.requires, &schedules))
+                .map_err(|violation| format!("{} {problem:?}, {ahead} ahead: {violation}", algorithm.name))
+        })
+    };
+    let is_selected =
+        |problem: &Problem| problem.root <= 1 && [2, 3, 5, problem.size].contains(&problem.radix);
+    assert_eq!(check_all(&algorithms, 1..=16, is_selected, check), Ok(()));
 }
 
 #[test]

@@ -77,6 +77,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &allreduce::linear::ALGORITHM,
     &allreduce::recursive_multiplying::ALGORITHM,
     &allreduce::circulant::ALGORITHM,
+    &allreduce::allgather_reduce::ALGORITHM,
     &alltoall::bruck::ALGORITHM,
     &alltoall::bruck_modified::ALGORITHM,
     &alltoall::spread_out::ALLTOALL,

@@ -2,7 +2,8 @@
 //!
 //! Each algorithm states its cost in closed form; [`Cost::count`] finds it in the schedules of all ranks. The two must
 //! agree, so that what is chosen by formula is what is run. But for one number: of the rounds of a neighbourhood
-//! collective, which depend on the order of messages, the formula gives the fewest that any order takes.
+//! collective, which depend on the order of messages, the formula gives the fewest that any order takes. So it does of those
+//! of a broadcast by `circulant_pipelined`, whose overlapping messages may take one round more.
 
 #![forbid(unsafe_code)]
 

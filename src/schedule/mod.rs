@@ -9,6 +9,7 @@ mod blocks;
 mod builder;
 mod combine;
 mod layout;
+mod overlap;
 mod text;
 
 pub use blocks::{Buffer, Message, Run};

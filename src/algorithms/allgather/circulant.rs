@@ -1,12 +1,12 @@
-//! Circulant allgather for MPI_Allgather: partners at halving skips, which do for any p what powers of two do for
+//! Circulant allgather for MPI_Allgather: partners at skips that grow k-fold, which do for any p what powers of two do for
 //! recursive doubling.
 //!
-//! Source: Träff 2024 (arXiv 2410.14234), the mirror of its reduce-scatter.
-//! ceil(log2 p) rounds, p − 1 blocks sent. Loses when: vectors are long, for partners are far apart.
+//! Source: Träff 2024 (arXiv 2410.14234), the mirror of its reduce-scatter, for k = 2; the larger radices are rustcoll's.
+//! ceil(log_k p) rounds of up to k − 1 messages, p − 1 blocks sent. Loses when: vectors are long, for partners are far apart.
 
 use super::with_own_block;
-use crate::algorithms::phases::circulant::{allgather, allgather_cost};
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::phases::circulant::{allgather, allgather_cost, of_rank};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -14,8 +14,8 @@ pub const ALLGATHER: Algorithm = Algorithm {
     collective: Collective::Allgather,
     name: "circulant",
     aliases: &[],
-    source: "Träff 2024",
-    parameters: &[],
+    source: "Träff 2024 (radix 2)",
+    parameters: &[Parameter::Radix],
     requires: &[],
     schedule,
     cost,
@@ -24,9 +24,9 @@ pub const ALLGATHER: Algorithm = Algorithm {
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    with_own_block(problem, allgather(rank, problem.size))
+    with_own_block(problem, of_rank(rank, allgather(problem.size, problem.radix)))
 }
 
 fn cost(problem: &Problem) -> Cost {
-    allgather_cost(problem.size)
+    allgather_cost(problem.size, problem.radix)
 }

@@ -1,12 +1,15 @@
-//! Circulant algorithm for MPI_Allreduce: reduce-scatter with partners at halving skips, then its mirror, an allgather.
+//! Circulant algorithm for MPI_Allreduce: reduce-scatter with partners at skips that shrink k-fold, then its mirror, an
+//! allgather.
 //!
-//! Source: Träff 2024 (arXiv 2410.14234).
-//! Any p: 2 ceil(log2 p) rounds, 2n(p−1)/p bytes sent, n(p−1)/p reduced. Each block is finished at one rank.
-//! Combines contributions in ring order, so the operator must commute. Loses when: vectors are short.
+//! Source: Träff 2024 (arXiv 2410.14234) for k = 2; the larger radices are rustcoll's.
+//! Any p: 2 ceil(log_k p) rounds of up to k − 1 messages, 2n(p−1)/p bytes sent, n(p−1)/p reduced. Each block is finished
+//! at one rank. Combines contributions out of order, so the operator must commute. Loses when: vectors are short.
 
 use super::{alone, contribution};
-use crate::algorithms::phases::circulant::{allgather, allgather_cost, reduce_scatter, reduce_scatter_cost};
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::phases::circulant::{
+    allgather, allgather_cost, of_rank, reduce_scatter, reduce_scatter_cost,
+};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -14,37 +17,49 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Allreduce,
     name: "circulant",
     aliases: &[],
-    source: "Träff 2024",
-    parameters: &[],
+    source: "Träff 2024 (radix 2)",
+    parameters: &[Parameter::Radix],
     requires: &[Requirement::Commutative],
     schedule,
     cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let size = problem.size;
+    let Problem { size, radix, .. } = *problem;
     if size == 1 {
         return alone(problem);
     }
-    reduce_scatter(rank, size, contribution(problem)).then(allgather(rank, size))
+    of_rank(rank, reduce_scatter(size, radix, contribution(problem)).then(allgather(size, radix)))
 }
 
 fn cost(problem: &Problem) -> Cost {
-    reduce_scatter_cost(problem.size) + allgather_cost(problem.size)
+    let Problem { size, radix, .. } = *problem;
+    reduce_scatter_cost(size, radix) + allgather_cost(size, radix)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::Step;
 
     #[test]
-    fn rounds_and_volume_for_any_size() {
+    fn messages_and_volume_for_any_size() {
         for size in 2..130 {
-            let program = schedule(&Problem::new(size), size / 3);
-            let rounds = size.next_power_of_two().ilog2() as usize;
-            assert_eq!(program.rounds(), 2 * rounds);
+            let program = schedule(&Problem { radix: 2, ..Problem::new(size) }, size / 3);
+            assert_eq!(program.messages_sent(), 2 * size.next_power_of_two().ilog2() as usize);
             assert_eq!(program.blocks_sent(), 2 * (size - 1));
             assert_eq!(program.blocks_reduced(), size - 1);
+        }
+    }
+
+    #[test]
+    fn no_operand_is_copied() {
+        for radix in [2, 3, 13] {
+            let program = schedule(&Problem { radix, ..Problem::new(13) }, 4);
+            let result = |step: &Step| {
+                if let Step::Reduce { right, target, .. } = step { Some((*right, *target)) } else { None }
+            };
+            assert!(program.steps.iter().filter_map(result).all(|(right, target)| right == target));
         }
     }
 }

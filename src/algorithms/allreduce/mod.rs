@@ -1,5 +1,6 @@
 //! `MPI_Allreduce`: every rank receives the reduction of all ranks' vectors.
 
+pub mod allgather_reduce;
 pub mod binary_blocks;
 pub mod circulant;
 pub mod linear;

@@ -28,7 +28,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let mut program = Builder::new(rank, size, size);
     copy_own_block(problem, &mut program, rank);
     let routes: Vec<Vec<usize>> = (0..size).map(|distance| route(distance, size)).collect();
-    for skip in skips(size) {
+    for skip in skips(size, 2) {
         // The blocks that take this skip, before it and after it.
         let travelling = |hops_more: usize| {
             let place = |(distance, route): (usize, &Vec<usize>)| {
@@ -56,7 +56,7 @@ fn route(distance: usize, size: usize) -> Vec<usize> {
         remaining -= if takes { skip } else { 0 };
         takes
     };
-    skips(size).filter(takes).collect()
+    skips(size, 2).filter(takes).collect()
 }
 
 #[cfg(test)]

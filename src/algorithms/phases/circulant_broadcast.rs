@@ -30,7 +30,7 @@ pub struct Round {
 impl CirculantBroadcast {
     /// O(p) steps.
     pub fn new(size: usize, segments: usize) -> Self {
-        let skips: Vec<usize> = skips(size).rev().chain([size]).collect();
+        let skips: Vec<usize> = skips(size, 2).rev().chain([size]).collect();
         let mut base_blocks = vec![skips.len() - 1];
         for (number, pair) in skips.windows(2).enumerate() {
             base_blocks.push(number);

@@ -14,3 +14,7 @@ pub mod ring_allgather;
 pub mod ring_reduce_scatter;
 pub mod tree_broadcast;
 pub mod tree_reduce;
+
+/// How many messages a program that is overlapped runs ahead of what it waits for. Memory for those that arrive before they
+/// are asked for is bounded by it; more would gain nothing where a message takes no longer than sending eight.
+pub const AHEAD: usize = 8;

@@ -3,9 +3,11 @@
 //! Source: Träff 2024 (arXiv 2407.18004).
 //! With k segments k − 1 + ceil(log2 p) rounds of one segment, for any p, in each of which the root reduces one. In
 //! the broadcast every rank receives each segment once, so backwards each contribution is sent once.
+//! A rank waits for nothing but what it sends on or overwrites, so segments travel back to back.
 //! Contributions are combined out of order, so the operator must commute. Loses when: vectors are too short to be cut.
 
 use super::{at_root, contribution};
+use crate::algorithms::phases::AHEAD;
 use crate::algorithms::phases::circulant_broadcast::{CirculantBroadcast, Round, rounds};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
@@ -34,19 +36,29 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let mut program = Builder::new(rank, size, segments);
     // What the rank has combined of each segment.
     let mut combined: Vec<Run> = (0..segments).map(|segment| contribution.block(segment)).collect();
+    let mut arrivals = vec![0; segments];
     for Round { skip, sent, received } in rounds.into_iter().rev() {
         let (target, source) = ((rank + skip) % size, (rank + size - skip) % size);
-        let incoming =
-            |segment: usize| (if combined[segment].buffer == Send { Recv } else { Scratch }).block(segment);
+        let incoming = |segment: usize| match combined[segment].buffer {
+            Send => Recv.block(segment),
+            // Where the last one may still be reduced, the next one does not go.
+            Recv | Scratch => Scratch.block(arrivals[segment] % 2 * segments + segment),
+        };
         let back: Message = received.map(|segment| combined[segment]).into_iter().collect();
         let partial: Message = sent.map(incoming).into_iter().collect();
         program.exchange((source, back), (target, partial));
         if let Some(segment) = sent {
-            program.reduce(combined[segment], incoming(segment), Recv.block(segment));
+            // The result takes the place of the right operand, where operators leave it.
+            let (left, right) = match combined[segment].buffer {
+                Send => (combined[segment], incoming(segment)),
+                Recv | Scratch => (incoming(segment), combined[segment]),
+            };
+            program.reduce(left, right, Recv.block(segment));
             combined[segment] = Recv.block(segment);
+            arrivals[segment] += 1;
         }
     }
-    at_root(problem, program.build().relabel(root))
+    at_root(problem, program.build().relabel(root)).overlapped(AHEAD)
 }
 
 fn cost(problem: &Problem) -> Cost {

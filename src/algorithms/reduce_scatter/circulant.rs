@@ -1,14 +1,14 @@
-//! Circulant algorithm for MPI_Reduce_scatter: partners at halving skips, which do for any p what powers of two do for
-//! recursive halving.
+//! Circulant algorithm for MPI_Reduce_scatter: partners at skips that shrink k-fold, which do for any p what powers of two
+//! do for recursive halving.
 //!
-//! Source: Träff 2024 (arXiv 2410.14234).
-//! Any p: ceil(log2 p) rounds, p − 1 blocks sent and reduced.
-//! Combines contributions in ring order, so the operator must commute. Loses when: blocks are large, for partners are
+//! Source: Träff 2024 (arXiv 2410.14234) for k = 2; the larger radices are rustcoll's.
+//! Any p: ceil(log_k p) rounds of up to k − 1 messages, p − 1 blocks sent and reduced.
+//! Combines contributions out of order, so the operator must commute. Loses when: blocks are large, for partners are
 //! far apart.
 
 use super::{alone, deliver_own_block};
-use crate::algorithms::phases::circulant::{reduce_scatter, reduce_scatter_cost};
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::phases::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Schedule};
 
@@ -16,8 +16,8 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     collective: Collective::ReduceScatter,
     name: "circulant",
     aliases: &[],
-    source: "Träff 2024",
-    parameters: &[],
+    source: "Träff 2024 (radix 2)",
+    parameters: &[Parameter::Radix],
     requires: &[Requirement::Commutative],
     schedule,
     cost,
@@ -30,11 +30,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     if problem.size == 1 {
         return alone();
     }
-    deliver_own_block(reduce_scatter(rank, problem.size, Send))
+    deliver_own_block(of_rank(rank, reduce_scatter(problem.size, problem.radix, Send)))
 }
 
 fn cost(problem: &Problem) -> Cost {
-    reduce_scatter_cost(problem.size)
+    reduce_scatter_cost(problem.size, problem.radix)
 }
 
 #[cfg(test)]
@@ -42,10 +42,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_and_volume_for_any_size() {
+    fn messages_and_volume_for_any_size() {
         for size in 2..130 {
-            let program = schedule(&Problem::new(size), size / 3);
-            assert_eq!(program.rounds(), size.next_power_of_two().ilog2() as usize);
+            let program = schedule(&Problem { radix: 2, ..Problem::new(size) }, size / 3);
+            assert_eq!(program.messages_sent(), size.next_power_of_two().ilog2() as usize);
             assert_eq!(program.blocks_sent(), size - 1);
             assert_eq!(program.blocks_reduced(), size - 1);
         }

@@ -23,7 +23,7 @@ use std::ops::{Range, RangeInclusive};
 
 /// By name, the algorithms of PGMPITuneLib, and rules in a line that do the same; empty, if there are none.
 pub const ALGORITHMS: [(&str, &str); 45] = [
-    ("allgather_as_allgather_circulant", "-> circulant"),
+    ("allgather_as_allgather_circulant", "-> circulant radix=2"),
     ("allgather_as_allgather_hier", ""),
     ("allgather_as_allgather_lane", ""),
     ("allgather_as_allgather_lane_zero", ""),
@@ -31,10 +31,10 @@ pub const ALGORITHMS: [(&str, &str); 45] = [
     ("allgather_as_allreduce", ""),
     ("allgather_as_alltoall", ""),
     ("allgather_as_gather_bcast", "-> gather_bcast"),
-    ("allreduce_as_allreduce_circulant", "-> circulant"),
+    ("allreduce_as_allreduce_circulant", "-> circulant radix=2"),
     ("allreduce_as_allreduce_hier", ""),
     ("allreduce_as_allreduce_lane", ""),
-    ("allreduce_as_allreduce_redscatter_allgatherv_circulant", "-> circulant"),
+    ("allreduce_as_allreduce_redscatter_allgatherv_circulant", "-> circulant radix=2"),
     ("allreduce_as_reduce_bcast", "-> reduce_bcast"),
     ("allreduce_as_reducescatter_allgatherv", "-> rabenseifner"),
     ("allreduce_as_reducescatterblock_allgather", "-> rabenseifner"),
@@ -62,7 +62,7 @@ pub const ALGORITHMS: [(&str, &str); 45] = [
     ("reducescatterblock_as_allreduce", ""),
     ("reducescatterblock_as_reduce_scatter", "-> reduce_scatter_v"),
     ("reducescatterblock_as_reducescatter", ""),
-    ("reducescatterblock_as_reducescatterblock_circulant", "-> circulant"),
+    ("reducescatterblock_as_reducescatterblock_circulant", "-> circulant radix=2"),
     ("reducescatterblock_as_reducescatterblock_hier", ""),
     ("reducescatterblock_as_reducescatterblock_lane", ""),
     ("scan_as_exscan_reducelocal", ""),

@@ -14,7 +14,7 @@ pub const ALGORITHMS: [(Collective, &[(&str, &str)]); 22] = [
             ("intra_k_brucks", "-> bruck radix"),
             ("intra_recursive_doubling", "-> recursive_doubling"),
             ("intra_ring", "-> ring"),
-            ("intra_circ_graph", "-> circulant"),
+            ("intra_circ_graph", "-> circulant radix=2"),
             ("intra_recexch_doubling", ""),
             ("intra_recexch_halving", ""),
             ("inter_local_gather_remote_bcast", "-> inter_leaders"),

@@ -1,0 +1,253 @@
+//! A program written in rounds, made to wait for what it needs and no more.
+
+use super::{Message, Post, Run, Schedule, Step};
+use std::ops::Range;
+
+impl Schedule {
+    /// The same program with dependencies instead of rounds. It waits for a message that comes in only before the first
+    /// step that touches its blocks, and for one that goes out only before the first step that writes them. A receive is
+    /// posted as soon as its blocks are free and those before it are posted, and at the latest where it stood.
+    ///
+    /// At most `ahead` receives are posted before their places, and at most `ahead` sends outlive their waits. Every wait
+    /// comes where it stood or later, and every post where it stood or earlier, so what did not deadlock does not now.
+    ///
+    /// Not for barriers, where a message says that it was sent, not what is in its blocks.
+    pub fn overlapped(self, ahead: usize) -> Schedule {
+        let mut overlap = Overlap::new(&self.steps, ahead);
+        overlap.post_receives(0);
+        for (position, step) in self.steps.iter().enumerate() {
+            overlap.step(position, step);
+            overlap.post_receives(position + 1);
+        }
+        overlap.wait_for_all();
+        Schedule { steps: overlap.written, ..self }
+    }
+}
+
+/// A post that was not waited for.
+struct Outstanding<'a> {
+    /// Its number in the program that is written.
+    post: Post,
+    /// Its number in the program that is read.
+    source: Post,
+    message: &'a Message,
+    /// Whether the program that is read has waited for it.
+    is_due: bool,
+}
+
+struct Overlap<'a> {
+    source: &'a [Step],
+    ahead: usize,
+    written: Vec<Step>,
+    posts: Post,
+    receives: Vec<Outstanding<'a>>,
+    sends: Vec<Outstanding<'a>>,
+    /// The place of the next receive that is not posted yet.
+    next_receive: usize,
+    /// The steps up to here come before that receive.
+    blocked_until: usize,
+}
+
+impl<'a> Overlap<'a> {
+    fn new(source: &'a [Step], ahead: usize) -> Self {
+        let mut overlap = Overlap {
+            source,
+            ahead,
+            written: Vec::with_capacity(source.len()),
+            posts: 0,
+            receives: Vec::new(),
+            sends: Vec::new(),
+            next_receive: 0,
+            blocked_until: 0,
+        };
+        overlap.find_receive(0, 0);
+        overlap
+    }
+
+    fn step(&mut self, position: usize, step: &'a Step) {
+        match step {
+            Step::Receive { .. } if position == self.next_receive => {
+                self.wait_before(&[], &step.runs());
+                self.post_receive(position + 1);
+            }
+            Step::Receive { .. } => {}
+            Step::Send { post, peer, message } => {
+                self.wait_before(message.runs(), &[]);
+                let source = *post;
+                let post = self.number();
+                self.written.push(Step::Send { post, peer: *peer, message: message.clone() });
+                self.sends.push(Outstanding { post, source, message, is_due: false });
+            }
+            Step::Wait { posts } => self.pass_wait(posts),
+            Step::Copy { source, target } => self.work(step, &[*source], *target),
+            Step::Reduce { left, right, target } => self.work(step, &[*left, *right], *target),
+        }
+    }
+
+    fn work(&mut self, step: &Step, read: &[Run], target: Run) {
+        self.wait_before(read, &[target]);
+        self.written.push(step.clone());
+    }
+
+    /// What the program waited for here may stay outstanding, but not too much of it.
+    fn pass_wait(&mut self, posts: &[Post]) {
+        for send in self.sends.iter_mut().filter(|send| posts.contains(&send.source)) {
+            send.is_due = true;
+        }
+        let due = self.sends.iter().filter(|send| send.is_due).count();
+        let mut excess = due.saturating_sub(self.ahead);
+        let waited = take_if(&mut self.sends, |send| {
+            let is_taken = send.is_due && excess > 0;
+            excess -= usize::from(is_taken);
+            is_taken
+        });
+        self.wait(waited);
+    }
+
+    /// Waits for what must be complete before some blocks are read and others are written.
+    fn wait_before(&mut self, read: &[Run], written: &[Run]) {
+        let touched: Vec<Run> = read.iter().chain(written).copied().collect();
+        let mut waited = take_if(&mut self.receives, |receive| overlap(receive.message.runs(), &touched));
+        if !written.is_empty() {
+            waited.extend(take_if(&mut self.sends, |send| overlap(send.message.runs(), written)));
+        }
+        self.wait(waited);
+    }
+
+    fn wait_for_all(&mut self) {
+        let receives = take_if(&mut self.receives, |_| true);
+        let sends = take_if(&mut self.sends, |_| true);
+        self.wait([receives, sends].concat());
+    }
+
+    fn wait(&mut self, posts: Vec<Post>) {
+        if !posts.is_empty() {
+            self.written.push(Step::Wait { posts });
+        }
+    }
+
+    /// Posts the receives whose blocks are free before the step at `position`.
+    fn post_receives(&mut self, position: usize) {
+        while let Some(step) = self.source.get(self.next_receive) {
+            let runs = step.runs();
+            let outstanding = self.receives.iter().chain(&self.sends);
+            let is_free = self.receives.len() < self.ahead
+                && self.blocked_until <= position
+                && !outstanding.into_iter().any(|other| overlap(other.message.runs(), &runs));
+            if !is_free {
+                return;
+            }
+            self.post_receive(position);
+        }
+    }
+
+    /// Posts the next receive before the step at `position`.
+    fn post_receive(&mut self, position: usize) {
+        let place = self.next_receive;
+        if let Step::Receive { post: source, peer, message } = &self.source[place] {
+            let post = self.number();
+            self.written.push(Step::Receive { post, peer: *peer, message: message.clone() });
+            self.receives.push(Outstanding { post, source: *source, message, is_due: false });
+        }
+        self.find_receive(place + 1, position);
+    }
+
+    /// Looks for the next receive from `place` on, and for the last of the steps since `position` that touches its blocks.
+    fn find_receive(&mut self, place: usize, position: usize) {
+        let is_receive = |step: &Step| matches!(step, Step::Receive { .. });
+        let found = self.source[place..].iter().position(is_receive);
+        self.next_receive = found.map_or(self.source.len(), |distance| place + distance);
+        let runs = self.source.get(self.next_receive).map_or(Vec::new(), Step::runs);
+        let before: Range<usize> = position.min(self.next_receive)..self.next_receive;
+        let conflict = before.clone().rev().find(|&step| overlap(&self.source[step].runs(), &runs));
+        self.blocked_until = conflict.map_or(position, |step| step + 1);
+    }
+
+    fn number(&mut self) -> Post {
+        self.posts += 1;
+        self.posts - 1
+    }
+}
+
+/// Takes out some of the posts, the first first.
+fn take_if(posts: &mut Vec<Outstanding>, mut is_taken: impl FnMut(&Outstanding) -> bool) -> Vec<Post> {
+    let mut taken = Vec::new();
+    posts.retain(|outstanding| {
+        let is_taken = is_taken(outstanding);
+        if is_taken {
+            taken.push(outstanding.post);
+        }
+        !is_taken
+    });
+    taken
+}
+
+fn overlap(some: &[Run], others: &[Run]) -> bool {
+    some.iter().any(|run| others.iter().any(|other| run.overlaps(*other)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schedule::{Buffer::*, Builder};
+
+    #[test]
+    fn a_segment_is_passed_on_while_the_next_ones_arrive() {
+        let mut program = Builder::new(1, 3, 3);
+        for segment in 0..3 {
+            program.receive(0, Recv.block(segment));
+            program.end_round();
+            program.send(2, Recv.block(segment));
+            program.end_round();
+        }
+        assert_eq!(
+            program.build().overlapped(2).to_string(),
+            "rank 1 of 3, 3 blocks\n\
+             0: receive from 0 into recv[0]\n\
+             1: receive from 0 into recv[1]\n\
+             wait 0\n\
+             2: send to 2 from recv[0]\n\
+             3: receive from 0 into recv[2]\n\
+             wait 1\n\
+             4: send to 2 from recv[1]\n\
+             wait 3\n\
+             5: send to 2 from recv[2]\n\
+             wait 2\n\
+             wait 4 5\n"
+        );
+    }
+
+    #[test]
+    fn a_receive_waits_for_the_step_that_frees_its_blocks() {
+        let mut program = Builder::new(0, 2, 2);
+        for block in 0..2 {
+            program.exchange((1, Send.block(block)), (1, Scratch.block(0)));
+            program.reduce(Scratch.block(0), Recv.block(block), Recv.block(block));
+        }
+        assert_eq!(
+            program.build().overlapped(8).to_string(),
+            "rank 0 of 2, 2 blocks\n\
+             0: receive from 1 into scratch[0]\n\
+             1: send to 1 from send[0]\n\
+             wait 0\n\
+             reduce recv[0] = scratch[0] + recv[0]\n\
+             2: receive from 1 into scratch[0]\n\
+             3: send to 1 from send[1]\n\
+             wait 2\n\
+             reduce recv[1] = scratch[0] + recv[1]\n\
+             wait 1 3\n"
+        );
+    }
+
+    #[test]
+    fn blocks_that_are_being_sent_are_not_written() {
+        let mut program = Builder::new(0, 2, 1);
+        program.send(1, Recv.block(0));
+        program.end_round();
+        program.receive(1, Recv.block(0));
+        let overlapped = program.build().overlapped(8);
+        assert_eq!(
+            overlapped.to_string(),
+            "rank 0 of 2, 1 blocks\n0: send to 1 from recv[0]\nwait 0\n1: receive from 1 into recv[0]\nwait 1\n"
+        );
+    }
+}
