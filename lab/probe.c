@@ -2,14 +2,18 @@
 //   latency_ns N        half of a round trip of one byte to the second rank
 //   per_byte_ns X       by which each byte prolongs a message to the second rank
 //   gap_ns N            by which each further rank prolongs a round trip to all others at once
+//   everybody_ns N      in which all ranks send each other one byte at once
 // Medians are taken, so that a disturbance does not count.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define REPETITIONS 41
 #define LONG_MESSAGE (512 * 1024)
 #define LONGER_MESSAGE (2 * LONG_MESSAGE)
+// Until then what precedes an exchange of everybody with everybody has left the ports.
+#define SECONDS_TO_SETTLE 0.05
 
 static int rank, ranks;
 static char *sent, *received;
@@ -21,7 +25,7 @@ static int by_value(const void *a, const void *b) {
 
 // The first rank sends to the next `partners`, all at once, and each answers with one byte. So the others always wait for
 // the first one; a barrier before would leave messages on the ports.
-static double exchange(int partners, int bytes) {
+static double exchange_of_first(int partners, int bytes) {
     double start = MPI_Wtime();
     if (rank == 0) {
         MPI_Request requests[2 * partners];
@@ -37,7 +41,37 @@ static double exchange(int partners, int bytes) {
     return MPI_Wtime() - start;
 }
 
-static double median_nanoseconds(int partners, int bytes) {
+// All hosts have one clock, unlike MPI_Wtime(), which begins anew in each process.
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+static double agree_on_start(void) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    double start = now() + SECONDS_TO_SETTLE;
+    MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    struct timespec until = {(time_t)start, (long)((start - (time_t)start) * 1e9)};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    return start;
+}
+
+// Each rank begins with its successor, so that nobody is sent two messages at a time. The last rank's end counts.
+static double exchange_of_everybody(int others, int bytes) {
+    MPI_Request requests[2 * others];
+    double start = agree_on_start();
+    for (int step = 1; step <= others; step++) {
+        MPI_Irecv(received + step, bytes, MPI_BYTE, (rank + ranks - step) % ranks, 0, MPI_COMM_WORLD, &requests[step - 1]);
+        MPI_Isend(sent, bytes, MPI_BYTE, (rank + step) % ranks, 0, MPI_COMM_WORLD, &requests[others + step - 1]);
+    }
+    MPI_Waitall(2 * others, requests, MPI_STATUSES_IGNORE);
+    double own = now() - start, last;
+    MPI_Allreduce(&own, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return last;
+}
+
+static double median_nanoseconds(double (*exchange)(int, int), int partners, int bytes) {
     double times[REPETITIONS];
     exchange(partners, bytes);
     for (int repetition = 0; repetition < REPETITIONS; repetition++) times[repetition] = exchange(partners, bytes);
@@ -55,12 +89,15 @@ int main(int count, char **arguments) {
     }
     sent = calloc(LONGER_MESSAGE, 1);
     received = calloc(LONGER_MESSAGE, 1);
-    double one = median_nanoseconds(1, 1), all = median_nanoseconds(ranks - 1, 1);
-    double long_message = median_nanoseconds(1, LONG_MESSAGE), longer_message = median_nanoseconds(1, LONGER_MESSAGE);
+    double one = median_nanoseconds(exchange_of_first, 1, 1), all = median_nanoseconds(exchange_of_first, ranks - 1, 1);
+    double long_message = median_nanoseconds(exchange_of_first, 1, LONG_MESSAGE);
+    double longer_message = median_nanoseconds(exchange_of_first, 1, LONGER_MESSAGE);
+    double everybody = median_nanoseconds(exchange_of_everybody, ranks - 1, 1);
     if (rank == 0) {
         printf("latency_ns %.0f\n", one / 2);
         printf("per_byte_ns %.3f\n", (longer_message - long_message) / (LONGER_MESSAGE - LONG_MESSAGE));
         printf("gap_ns %.0f\n", (all - one) / (ranks - 2));
+        printf("everybody_ns %.0f\n", everybody);
     }
     MPI_Finalize();
     return 0;

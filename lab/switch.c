@@ -53,8 +53,10 @@ struct port {
 };
 
 struct frame {
-    nanoseconds due;
+    nanoseconds due; // at its receiver's port; once it has arrived there, at the receiver
+    nanoseconds occupied;
     int receiver;
+    int arrived;
     size_t length;
     unsigned char bytes[]; // a virtio_net_hdr, then the Ethernet frame
 };
@@ -174,12 +176,12 @@ static void send_on(int sender, const unsigned char *bytes, size_t length) {
     nanoseconds occupied = occupation(bytes, length);
     nanoseconds sent = later(now(), ports[sender].sends_until);
     ports[sender].sends_until = sent + occupied;
-    nanoseconds received = later(sent + network.latency, ports[receiver].receives_until);
-    ports[receiver].receives_until = received + occupied;
     struct frame *frame = malloc(sizeof *frame + length);
     if (!frame) fail("no memory for a frame of %zu bytes", length);
-    frame->due = received + occupied;
+    frame->due = sent + network.latency;
+    frame->occupied = occupied;
     frame->receiver = receiver;
+    frame->arrived = 0;
     frame->length = length;
     memcpy(frame->bytes, bytes, length);
     add_frame(frame);
@@ -194,6 +196,15 @@ static void read_frames(int sender) {
     }
 }
 
+// A port takes frames in the order in which they cross the switch, whenever they were handed over.
+static void arrive(struct frame *frame) {
+    struct port *port = &ports[frame->receiver];
+    port->receives_until = later(frame->due, port->receives_until) + frame->occupied;
+    frame->due = port->receives_until;
+    frame->arrived = 1;
+    add_frame(frame);
+}
+
 static void deliver(struct frame *frame, nanoseconds time) {
     nanoseconds lateness = time - frame->due;
     statistics.lateness += lateness;
@@ -203,9 +214,12 @@ static void deliver(struct frame *frame, nanoseconds time) {
     free(frame);
 }
 
-static void deliver_due_frames(void) {
-    for (nanoseconds time = now(); under_way_count && under_way[0]->due <= time; time = now())
-        deliver(take_earliest_frame(), time);
+static void advance_due_frames(void) {
+    for (nanoseconds time = now(); under_way_count && under_way[0]->due <= time; time = now()) {
+        struct frame *frame = take_earliest_frame();
+        if (frame->arrived) deliver(frame, time);
+        else arrive(frame);
+    }
 }
 
 // Requests.
@@ -326,7 +340,7 @@ int main(int count, char **arguments) {
     watch(epoll, control, port_count);
     struct epoll_event events[EVENTS_PER_TURN];
     for (;;) {
-        deliver_due_frames();
+        advance_due_frames();
         int ready = wait_for_events(epoll, events);
         for (int event = 0; event < ready; event++) {
             if (events[event].data.u32 == (uint32_t)port_count) answer_request(control);

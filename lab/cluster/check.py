@@ -43,6 +43,10 @@ def compare(network: Network, measured: dict[str, float]) -> bool:
         within("latency", measured["latency_ns"], 0.99 * least_latency, least_latency + SOFTWARE_PER_MESSAGE, format_duration),
         within("gap", measured["gap_ns"], 0.97 * network.gap, network.gap + SOFTWARE_PER_MESSAGE, format_duration),
     ]
+    # Each port sends and receives one message after the other, both at a time.
+    least_of_everybody = network.latency + (HOSTS - 1) * network.gap
+    most_of_everybody = least_of_everybody + (HOSTS - 1) * SOFTWARE_PER_MESSAGE
+    results.append(within("all to all", measured["everybody_ns"], 0.99 * least_of_everybody, most_of_everybody, format_duration))
     # With a gap, a long message is as many messages as frames.
     if not network.gap:
         bandwidth = 8e9 / measured["per_byte_ns"]

@@ -35,7 +35,7 @@ class Jobs(unittest.TestCase):
 
 
 class Comparison(unittest.TestCase):
-    GOOD = {"latency_ns": 1_080_000, "gap_ns": 60_000, "per_byte_ns": 84.0}
+    GOOD = {"latency_ns": 1_080_000, "gap_ns": 60_000, "per_byte_ns": 84.0, "everybody_ns": 1_300_000}
 
     def compare(self, gap=0, **measured):
         with mock.patch("builtins.print"):
@@ -43,14 +43,19 @@ class Comparison(unittest.TestCase):
 
     def test_what_was_asked_for_with_the_cost_of_software_is_good(self):
         self.assertTrue(self.compare())
-        self.assertTrue(self.compare(gap=1_000_000, latency_ns=2_100_000, gap_ns=1_050_000))
+        self.assertTrue(self.compare(gap=1_000_000, latency_ns=2_100_000, gap_ns=1_050_000, everybody_ns=4_300_000))
 
     def test_every_deviation_is_found(self):
         for measured in [
-            {"latency_ns": 980_000}, {"latency_ns": 1_400_000}, {"gap_ns": 400_000}, {"per_byte_ns": 70.0}, {"per_byte_ns": 95.0},
+            {"latency_ns": 980_000}, {"latency_ns": 1_400_000}, {"gap_ns": 400_000}, {"per_byte_ns": 70.0}, {"per_byte_ns": 95.0}, {"everybody_ns": 2_000_000},
         ]:
             self.assertFalse(self.compare(**measured), measured)
 
     def test_a_gap_that_is_not_there_is_found(self):
-        self.assertFalse(self.compare(gap=1_000_000, latency_ns=2_100_000, gap_ns=60_000))
-        self.assertFalse(self.compare(gap=1_000_000, latency_ns=1_100_000, gap_ns=1_050_000))
+        self.assertFalse(self.compare(gap=1_000_000, latency_ns=2_100_000, gap_ns=60_000, everybody_ns=4_300_000))
+        self.assertFalse(self.compare(gap=1_000_000, latency_ns=1_100_000, gap_ns=1_050_000, everybody_ns=4_300_000))
+
+    def test_ports_that_stand_idle_while_messages_wait_are_found(self):
+        measured = {"gap": 1_000_000, "latency_ns": 2_100_000, "gap_ns": 1_050_000}
+        self.assertTrue(self.compare(**measured, everybody_ns=4_300_000))
+        self.assertFalse(self.compare(**measured, everybody_ns=6_000_000))
