@@ -5,7 +5,8 @@
 # make check-long      the exhaustive ones
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
 # make check-valgrind  the component under valgrind
-# make bench           what it costs to choose an algorithm
+# make bench           docs/performance.md: rustcoll against Open MPI's own components, over an emulated network as root
+# make bench-selection what it costs to choose an algorithm
 # make install         what make has built: the component into Open MPI's plug-in folder, the command into /usr/local;
 #                      PREFIX, PLUGIN_DIR, DESTDIR
 # make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
@@ -73,7 +74,11 @@ check: all programs
 	@echo "All tests passed."
 
 .PHONY: bench
-bench:
+bench: all programs
+	$(COMMAND) performance benches/performance.toml --report docs/performance.md
+
+.PHONY: bench-selection
+bench-selection:
 	$(CARGO) bench --bench selection --target-dir target
 
 .PHONY: check-long
