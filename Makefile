@@ -6,7 +6,8 @@
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
 # make check-lab       the emulated cluster of lab/: whether it works and is what is asked of it; needs root
 # make check-valgrind  the component under valgrind
-# make bench           what it costs to choose an algorithm
+# make bench           docs/performance.md: rustcoll against Open MPI's own components, over an emulated network as root
+# make bench-selection what it costs to choose an algorithm
 # make install         what make has built: the component into Open MPI's plug-in folder, the command into /usr/local;
 #                      PREFIX, PLUGIN_DIR, DESTDIR
 # make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
@@ -77,7 +78,11 @@ check: all programs
 	@echo "All tests passed."
 
 .PHONY: bench
-bench:
+bench: all programs
+	$(COMMAND) performance benches/performance.toml --report docs/performance.md
+
+.PHONY: bench-selection
+bench-selection:
 	$(CARGO) bench --bench selection --target-dir target
 
 .PHONY: check-long

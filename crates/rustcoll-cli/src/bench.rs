@@ -2,7 +2,14 @@
 
 mod cells;
 mod job;
+mod lab;
 pub mod launcher;
+mod limits;
+mod machine;
+pub mod performance;
+mod plan;
+mod plots;
+mod report;
 mod results;
 mod statistics;
 mod store;
@@ -36,7 +43,7 @@ pub fn run(options: &BenchOptions, output: &mut impl Write) -> Result<Outcome, F
     for complaint in &ended.complaints {
         eprintln!("rustcoll: {complaint}");
     }
-    let missing = race.cells() - cells.complete(&race);
+    let missing = cells.left(&race).map_or(0, |left| left.cells());
     if missing > 0 {
         eprintln!("rustcoll: {} of {} could not be measured by all", missing, counted(race.cells(), "cell"));
     }

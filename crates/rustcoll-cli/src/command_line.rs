@@ -3,7 +3,7 @@
 mod bench;
 mod pricing;
 
-pub use bench::{BenchOptions, LaunchOptions, RepetitionOptions};
+pub use bench::{BenchOptions, LaunchOptions, PerformanceOptions, RepetitionOptions};
 pub use pricing::{
     AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions, TableFormat,
     ValidateOptions,
@@ -57,6 +57,10 @@ pub enum Command {
     Validate(ValidateOptions),
     /// Measures collectives over an MPI: components and algorithms take turns in one job
     Bench(BenchOptions),
+    /// Measures what a plan says, and reports how rustcoll compares, with tables, pictures and limits
+    ///
+    /// What was interrupted goes on where it stopped.
+    Performance(PerformanceOptions),
     /// Checks, explains, converts, compares and derives rule files
     Rules {
         /// What to do.

@@ -54,6 +54,7 @@ fn run(command: Command, output: &mut impl Write) -> Result<Outcome, Failure> {
         Command::Fit(options) => fit::run(&options, output),
         Command::Validate(options) => validate::run(&options, output),
         Command::Bench(options) => bench::run(&options, output),
+        Command::Performance(options) => bench::performance::run(&options, output),
         Command::Rules { command } => rules::run(&command, output),
         Command::Completions { shell } => manual::completions(shell, output),
         Command::Man { folder } => manual::pages(folder.as_deref(), output),

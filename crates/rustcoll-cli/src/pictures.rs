@@ -26,7 +26,7 @@ pub const SIZE: (u32, u32) = (1000, 640);
 const LEGEND_WIDTH: i32 = 250;
 
 /// Colours that colour-blind people tell apart: Paul Tol's muted ones, with two greys.
-const COLOURS: [RGBColor; 11] = [
+pub const COLOURS: [RGBColor; 11] = [
     RGBColor(0x33, 0x22, 0x88),
     RGBColor(0x88, 0xCC, 0xEE),
     RGBColor(0xCC, 0x66, 0x77),
@@ -41,12 +41,11 @@ const COLOURS: [RGBColor; 11] = [
 ];
 
 /// The family that is embedded here for measuring and for pixels; a picture of lines names it, and its viewer has one.
-const FONT: &str = "sans-serif";
+pub const FONT: &str = "sans-serif";
 
 /// Draws the content of a file.
 pub fn draw(atlas: &Atlas, title: &str, format: Format) -> Result<Vec<u8>, String> {
-    register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
-        .map_err(|_| "the font cannot be read".to_owned())?;
+    register_the_font()?;
     match format {
         Format::Svg => {
             let mut text = String::new();
@@ -59,6 +58,12 @@ pub fn draw(atlas: &Atlas, title: &str, format: Format) -> Result<Vec<u8>, Strin
             png(&pixels)
         }
     }
+}
+
+/// Makes the embedded font known.
+pub fn register_the_font() -> Result<(), String> {
+    register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
+        .map_err(|_| "the font cannot be read".to_owned())
 }
 
 fn png(pixels: &[u8]) -> Result<Vec<u8>, String> {
@@ -85,7 +90,8 @@ fn draw_on<Backend: DrawingBackend>(
     area.present().map_err(in_words)
 }
 
-fn in_words(error: impl Display) -> String {
+/// What is said of an error.
+pub fn in_words(error: impl Display) -> String {
     format!("the picture cannot be drawn: {error}")
 }
 

@@ -68,14 +68,66 @@ impl Cells {
         self.0.iter().find(|cell| (&cell.collective[..], cell.ranks, cell.bytes) == wanted)
     }
 
-    /// In how many cells of a race all contestants were measured.
-    pub fn complete(&self, race: &Race) -> usize {
-        let cells = race.series.iter().flat_map(|series| {
-            series.bytes.iter().filter_map(|&bytes| self.find(series.collective.name(), race.ranks, bytes))
-        });
-        let has_all = |cell: &&Cell| {
-            race.contestants.iter().all(|contestant| cell.ran(&contestant.to_string()).is_some())
+    /// What is left of a race: the cells in which not all contestants were measured. `None` if nothing is.
+    pub fn left(&self, race: &Race) -> Option<Race> {
+        let is_left = |collective, bytes: &usize| match self.find(collective, race.ranks, *bytes) {
+            Some(cell) => {
+                !race.contestants.iter().all(|contestant| cell.ran(&contestant.to_string()).is_some())
+            }
+            None => true,
         };
-        cells.filter(has_all).count()
+        let mut left = race.clone();
+        for series in &mut left.series {
+            series.bytes.retain(|bytes| is_left(series.collective.name(), bytes));
+        }
+        left.series.retain(|series| !series.bytes.is_empty());
+        (!left.series.is_empty()).then_some(left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measurement(contestant: &str, nanoseconds: &[u64]) -> Measurement {
+        Measurement {
+            collective: "bcast".into(),
+            ranks: 4,
+            bytes: 8,
+            contestant: contestant.into(),
+            ran: String::new(),
+            late: 0,
+            nanoseconds: nanoseconds.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_contestant_is_compared_with_the_best_of_the_others() {
+        let mut cells = Cells::default();
+        for (contestant, times) in [("a", [10, 20, 60]), ("b", [40, 40, 50]), ("c", [80, 80, 80])] {
+            cells.add(measurement(contestant, &times));
+        }
+        assert_eq!(
+            ["a", "b", "c", "d"].map(|name| cells.0[0].ratio(name)),
+            [Some(0.5), Some(2.0), Some(4.0), None]
+        );
+        // What is measured again counts alone.
+        cells.add(measurement("b", &[10]));
+        assert_eq!(cells.0[0].ratio("a"), Some(2.0));
+    }
+
+    #[test]
+    fn a_cell_is_left_until_all_contestants_were_measured() {
+        let contestants = ["a", "b"].map(|name| name.parse().unwrap()).to_vec();
+        let race = Race::new(4, 1, vec!["bcast:8,16".parse().unwrap()], contestants).unwrap();
+        let mut cells = Cells::default();
+        let left = |cells: &Cells| cells.left(&race).map(|race| race.cells());
+        cells.add(measurement("a", &[1]));
+        assert_eq!(left(&cells), Some(2));
+        cells.add(measurement("b", &[1]));
+        assert_eq!(left(&cells), Some(1));
+        cells.add(Measurement { bytes: 16, ..measurement("a", &[1]) });
+        cells.add(Measurement { bytes: 16, ..measurement("b", &[1]) });
+        assert_eq!(left(&cells), None);
     }
 }

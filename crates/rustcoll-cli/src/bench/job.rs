@@ -24,6 +24,8 @@ const MOST_SHOWN: usize = 12;
 /// How a job ended.
 #[derive(Debug, Default)]
 pub struct Ended {
+    /// What the MPI library calls itself.
+    pub library: Option<String>,
     /// What went wrong.
     pub complaints: Vec<String>,
 }
@@ -108,7 +110,7 @@ impl Ended {
                     .push(format!("the job has {}, not the {asked} asked for", counted(job.ranks, "rank")));
                 return false;
             }
-            Line::Job(_) => {}
+            Line::Job(job) => self.library = Some(job.library),
         }
         true
     }

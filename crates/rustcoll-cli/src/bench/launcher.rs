@@ -41,11 +41,11 @@ impl Launcher {
         }
         Ok(Launcher {
             words,
-            program: program(options.program.as_deref())?,
-            plugins: plugins(options.component.as_deref())?,
+            program: program(options.program.program.as_deref())?,
+            plugins: plugins(options.program.component.as_deref())?,
             parameters: options.mca.clone(),
             repetitions: repetitions.clone(),
-            patience: Duration::from_secs(options.patience),
+            patience: Duration::from_secs(options.program.patience),
         })
     }
 

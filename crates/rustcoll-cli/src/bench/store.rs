@@ -1,20 +1,38 @@
-//! Files of measured times.
+//! Files of measured times: comma-separated values, all times of a contestant in a cell in one line.
 
 use super::cells::Cells;
 use crate::failure::Failure;
 use crate::files;
 use measurements::{Line, Measurement};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
+
+/// The columns.
+const HEAD: &str = "experiment,collective,ranks,bytes,contestant,ran,late,nanoseconds";
+
+/// What `rustcoll bench` is called in the first column.
+const BENCH: &str = "bench";
+
+/// A comment that begins so describes the machine.
+const MACHINE: &str = "# machine: ";
+
+/// What a file holds.
+#[derive(Clone, Debug, Default)]
+pub struct Store {
+    /// What machine it was.
+    pub machine: Option<String>,
+    /// The cells of each experiment.
+    pub experiments: BTreeMap<String, Cells>,
+}
 
 /// Writes all times into the files that are named.
 pub fn write(csv: Option<&Path>, json: Option<&Path>, cells: &Cells) -> Result<(), Failure> {
     let all = || cells.0.iter().flat_map(|cell| &cell.measurements);
     if let Some(path) = csv {
-        let mut text = format!("{}\n", HEAD.join(","));
-        all().for_each(|measurement| text += &row("bench", measurement));
-        files::write(Some(path), text.as_bytes(), &mut io::sink())?;
+        let rows: String = all().map(|measurement| row(BENCH, measurement)).collect();
+        files::write(Some(path), format!("{HEAD}\n{rows}").as_bytes(), &mut io::sink())?;
     }
     if let Some(path) = json {
         let mut text = String::new();
@@ -26,13 +44,91 @@ pub fn write(csv: Option<&Path>, json: Option<&Path>, cells: &Cells) -> Result<(
     Ok(())
 }
 
-/// The columns. All times of a contestant in a cell stand in one of them.
-pub const HEAD: [&str; 8] =
-    ["experiment", "collective", "ranks", "bytes", "contestant", "ran", "late", "nanoseconds"];
-
 /// One contestant in one cell.
 pub fn row(experiment: &str, measurement: &Measurement) -> String {
     let times: Vec<String> = measurement.nanoseconds.iter().map(u64::to_string).collect();
     let Measurement { collective, ranks, bytes, contestant, ran, late, .. } = measurement;
     format!("{experiment},{collective},{ranks},{bytes},{contestant},{ran},{late},{}\n", times.join(" "))
+}
+
+/// How a file begins.
+pub fn head(machine: &str) -> String {
+    format!("{MACHINE}{machine}\n{HEAD}\n")
+}
+
+impl Store {
+    /// Reads a file's text. Fails with the number of a line and what is wrong in it.
+    pub fn read(text: &str) -> Result<Store, (usize, String)> {
+        let mut store = Store::default();
+        for (number, line) in text.lines().enumerate() {
+            if let Some(machine) = line.strip_prefix(MACHINE) {
+                store.machine = Some(machine.to_owned());
+            } else if line != HEAD {
+                let (experiment, measurement) = parse(line).map_err(|reason| (number + 1, reason))?;
+                store.experiments.entry(experiment).or_default().add(measurement);
+            }
+        }
+        Ok(store)
+    }
+
+    /// The whole file again.
+    pub fn to_text(&self) -> String {
+        let mut text = head(self.machine.as_deref().unwrap_or("not known"));
+        for (experiment, cells) in &self.experiments {
+            let all = cells.0.iter().flat_map(|cell| &cell.measurements);
+            all.for_each(|measurement| text += &row(experiment, measurement));
+        }
+        text
+    }
+}
+
+fn parse(line: &str) -> Result<(String, Measurement), String> {
+    let cells: Vec<&str> = line.split(',').collect();
+    let [experiment, collective, ranks, bytes, contestant, ran, late, times] = cells[..] else {
+        return Err(format!(
+            "{} columns are expected, and {} are there",
+            HEAD.split(',').count(),
+            cells.len()
+        ));
+    };
+    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number"));
+    let nanoseconds: Vec<u64> = times
+        .split(' ')
+        .map(|time| time.parse().map_err(|_| format!("`{time}` is not a number of nanoseconds")))
+        .collect::<Result<_, _>>()?;
+    let measurement = Measurement {
+        collective: collective.into(),
+        ranks: number(ranks)?,
+        bytes: number(bytes)?,
+        contestant: contestant.into(),
+        ran: ran.into(),
+        late: number(late)?,
+        nanoseconds,
+    };
+    Ok((experiment.into(), measurement))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: &str = "a,allreduce,4,8,rustcoll,ring,0,10 20 30\na,allreduce,4,8,tuned,,1,15\n";
+
+    #[test]
+    fn files_are_read_as_they_were_written() {
+        let text = format!("{}{ROWS}", head("two processors"));
+        let store = Store::read(&text).unwrap();
+        assert_eq!(store.machine.as_deref(), Some("two processors"));
+        assert_eq!(store.to_text(), text);
+        let cell = store.experiments["a"].find("allreduce", 4, 8).unwrap();
+        assert_eq!(cell.ratio("rustcoll"), Some(20.0 / 15.0));
+    }
+
+    #[test]
+    fn faults_are_told_with_their_lines() {
+        let fault = |row: &str| Store::read(&format!("{HEAD}\n{row}\n")).unwrap_err();
+        assert_eq!(fault("a,b"), (2, "8 columns are expected, and 2 are there".to_owned()));
+        assert_eq!(fault("a,b,4,8,c,,0,"), (2, "`` is not a number of nanoseconds".to_owned()));
+        assert_eq!(fault("a,b,x,8,c,,0,1"), (2, "`x` is not a number".to_owned()));
+    }
 }

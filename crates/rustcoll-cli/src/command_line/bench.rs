@@ -68,6 +68,14 @@ pub struct LaunchOptions {
     /// A parameter of Open MPI, as coll_tuned_priority=40; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub mca: Vec<(String, String)>,
+    /// What is started.
+    #[command(flatten)]
+    pub program: ProgramOptions,
+}
+
+/// What is started, and how long it may be silent.
+#[derive(Args, Clone, Debug)]
+pub struct ProgramOptions {
     /// The measuring program; `measure` beside this command unless given
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub program: Option<PathBuf>,
@@ -77,6 +85,26 @@ pub struct LaunchOptions {
     /// After so many seconds without a result a job is ended
     #[arg(long, default_value = "120", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub patience: u64,
+}
+
+/// Of `rustcoll performance`.
+#[derive(Args, Debug)]
+pub struct PerformanceOptions {
+    /// The plan: experiments, and the limits that are to hold
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub plan: PathBuf,
+    /// The report to write. Pictures and times go into a folder beside it, of the same name
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub report: PathBuf,
+    /// Measures nothing, and reports what was measured before
+    #[arg(long, value_name = "MEASURED", value_hint = ValueHint::FilePath, conflicts_with = "only")]
+    pub from: Option<PathBuf>,
+    /// Measures these experiments alone, separated by commas. The others are reported as they were measured before
+    #[arg(long, value_name = "EXPERIMENTS", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// What is started.
+    #[command(flatten)]
+    pub program: ProgramOptions,
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

@@ -1,0 +1,74 @@
+//! The measuring program over a real MPI.
+
+mod common;
+
+use common::{mpirun, run};
+use measurements::{Line, Measurement};
+use std::process::Command;
+
+fn measure(arguments: &[&str]) -> Command {
+    let mut command = mpirun(2);
+    command.env("OMPI_MCA_coll_rustcoll_priority", "1");
+    command.arg(env!("CARGO_BIN_EXE_measure")).args(["--at-most", "5", "--budget", "50"]).args(arguments);
+    command
+}
+
+fn measurements(text: &str) -> Vec<Measurement> {
+    let lines = text.lines().filter_map(Line::from_json);
+    lines
+        .filter_map(|line| if let Line::Measurement(measurement) = line { Some(measurement) } else { None })
+        .collect()
+}
+
+#[test]
+fn contestants_take_turns_and_all_their_times_are_told() {
+    for mode in [&[][..], &["--hot"]] {
+        let arguments = ["--contestants", "rustcoll,tuned,rustcoll:reduce_bcast", "allreduce:8,4K"];
+        let job = run(&mut measure(&[mode, &arguments].concat()), 60);
+        job.assert(job.success, "the program failed");
+        let all = measurements(&job.text);
+        let told: Vec<_> = all.iter().map(|one| (one.bytes, &one.contestant[..])).collect();
+        let expected = [8, 4096].map(|bytes| {
+            ["rustcoll", "tuned", "rustcoll:reduce_bcast"].map(|contestant| (bytes, contestant))
+        });
+        assert_eq!(told, expected.concat());
+        assert_eq!(all[2].ran, "reduce_bcast");
+        assert!(all.iter().all(|one| one.nanoseconds.len() >= 3 && one.ranks == 2));
+    }
+}
+
+#[test]
+fn every_collective_of_a_group_can_be_measured() {
+    let collectives = rustcoll::algorithms::Collective::ALL.map(|collective| collective.name());
+    let own = collectives.iter().filter(|name| !name.starts_with("neighbor_"));
+    let series: Vec<String> = own.map(|name| format!("{name}:12")).collect();
+    let mut arguments = vec!["--at-least", "1", "--contestants", "rustcoll,tuned"];
+    arguments.extend(series.iter().map(String::as_str));
+    let job = run(&mut measure(&arguments), 60);
+    job.assert(job.success, "the program failed");
+    job.assert(measurements(&job.text).len() == 2 * series.len(), "a result is missing");
+}
+
+#[test]
+fn whoever_is_not_there_is_named() {
+    for (contestant, expected) in [
+        ("nobody", "the contestant nobody: the component nobody is not loaded"),
+        ("tuned:3", "it does if coll_tuned_use_dynamic_rules is 1"),
+        ("rustcoll:rng", "unknown allreduce algorithm `rng`; the nearest known one is `ring`"),
+    ] {
+        let job = run(&mut measure(&["--contestants", &format!("rustcoll,{contestant}"), "allreduce:8"]), 60);
+        job.assert(!job.success, "this must be refused");
+        job.assert_contains(expected);
+    }
+}
+
+#[test]
+fn an_algorithm_that_does_not_serve_a_call_is_not_measured() {
+    let mut command = mpirun(3);
+    command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
+    command.args(["--contestants", "rustcoll:neighbor_exchange,tuned", "allgather:8"]);
+    let job = run(&mut command, 60);
+    job.assert(!job.success, "this must be told");
+    job.assert_contains("this algorithm does not serve the call, but");
+    job.assert(measurements(&job.text).len() == 1, "the other one can be measured");
+}

@@ -1,0 +1,77 @@
+//! Which limits of a plan hold.
+
+use super::cells::Cells;
+use super::plan::{Experiment, Limit, Place, Plan};
+use super::statistics::geometric_mean;
+use rustcoll::selection::quantity;
+
+/// A measured cell: where, how the first contestant compares with the best of the others, and what ran for it.
+#[derive(Clone, Debug)]
+pub struct Ratio<'plan> {
+    pub place: Place<'plan>,
+    pub ratio: f64,
+    pub ran: String,
+}
+
+/// All cells of an experiment that were measured, collective by collective.
+pub fn ratios<'plan>(
+    plan: &Plan,
+    experiment: &'plan Experiment,
+    cells: &Cells,
+) -> Result<Vec<Ratio<'plan>>, String> {
+    let mut ratios = Vec::new();
+    for race in plan.races(experiment)? {
+        let subject = race.contestants[0].to_string();
+        for (series, &bytes) in
+            race.series.iter().flat_map(|series| series.bytes.iter().map(move |bytes| (series, bytes)))
+        {
+            let collective = series.collective;
+            let Some(cell) = cells.find(collective.name(), race.ranks, bytes) else { continue };
+            let (Some(ratio), Some(ran)) = (cell.ratio(&subject), cell.ran(&subject)) else { continue };
+            let place = Place { experiment: &experiment.name, collective, ranks: race.ranks, bytes };
+            ratios.push(Ratio { place, ratio, ran: ran.to_owned() });
+        }
+    }
+    Ok(ratios)
+}
+
+/// What came of a limit.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// Of how many cells it speaks.
+    pub cells: usize,
+    /// The largest ratio.
+    pub worst: Option<f64>,
+    /// The geometric mean.
+    pub mean: Option<f64>,
+    /// The cells that are beyond it, each with the reason if that is known.
+    pub beyond: Vec<(String, Option<String>)>,
+    /// Whether the mean is below its own limit, if there is one.
+    pub mean_holds: bool,
+}
+
+impl Verdict {
+    /// Looks at the cells of which a limit speaks.
+    pub fn of(limit: &Limit, ratios: &[Ratio], plan: &Plan) -> Verdict {
+        let cells: Vec<&Ratio> = ratios.iter().filter(|ratio| limit.cells.contains(ratio.place)).collect();
+        let mean = geometric_mean(cells.iter().map(|cell| cell.ratio));
+        let is_beyond = |cell: &&&Ratio| {
+            limit.each.is_some_and(|most| cell.ratio > most)
+                || limit.algorithm.as_ref().is_some_and(|algorithm| *algorithm != cell.ran)
+        };
+        let told = |cell: &&Ratio| (described(cell), plan.reason(cell.place).map(str::to_owned));
+        Verdict {
+            cells: cells.len(),
+            worst: cells.iter().map(|cell| cell.ratio).reduce(f64::max),
+            mean,
+            beyond: cells.iter().filter(is_beyond).map(told).collect(),
+            mean_holds: !matches!((mean, limit.mean), (Some(mean), Some(most)) if mean > most),
+        }
+    }
+}
+
+fn described(cell: &Ratio) -> String {
+    let Place { collective, ranks, bytes, .. } = cell.place;
+    let bytes = quantity::in_units(bytes);
+    format!("{}, {ranks} ranks, {bytes} bytes: {:.2} by `{}`", collective.name(), cell.ratio, cell.ran)
+}

@@ -1,0 +1,179 @@
+//! `rustcoll performance`
+
+use super::lab::Lab;
+use super::launcher::Launcher;
+use super::plan::{Experiment, Plan};
+use super::report;
+use super::store::{self, Store};
+use super::{Race, job, machine};
+use crate::command_line::{LaunchOptions, PerformanceOptions, RepetitionOptions};
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use measurements::Measurement;
+use rustcoll::selection::nearest;
+use rustix::process::geteuid;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Measures by a plan, and reports.
+pub fn run(options: &PerformanceOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    let name = files::name(&options.plan);
+    let plan = Plan::read(&files::text(&options.plan)?);
+    let plan = plan.map_err(|reason| Failure::Input(format!("{name}: {reason}")))?;
+    check_names(&options.only, &plan)?;
+    let folder = options.report.with_extension("");
+    fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
+    let (store, is_complete) = match &options.from {
+        Some(path) => (read(path)?, true),
+        None => Campaign::new(&plan, options, &folder)?.run()?,
+    };
+    let all_hold = report::write(&plan, &store, &options.report, output)?;
+    Ok(if is_complete && all_hold { Outcome::Right } else { Outcome::Wrong })
+}
+
+fn check_names(only: &[String], plan: &Plan) -> Result<(), Failure> {
+    let known = || plan.experiments.iter().map(|experiment| &experiment.name[..]);
+    match only.iter().find(|name| known().all(|known| known != **name)) {
+        Some(name) => Err(Failure::Usage(nearest::unknown("experiment", name, known()))),
+        None => Ok(()),
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::Input(format!("{}: cannot be written: {error}", path.display()))
+}
+
+fn read(path: &Path) -> Result<Store, Failure> {
+    let fault =
+        |place: String, reason: String| Failure::Input(format!("{}{place}: {reason}", path.display()));
+    let text =
+        fs::read_to_string(path).map_err(|error| fault(String::new(), format!("cannot be read: {error}")))?;
+    // A line that was being written when the run was interrupted is none.
+    let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+    Store::read(whole).map_err(|(line, reason)| fault(format!(":{line}"), reason))
+}
+
+/// All experiments that are measured, and what was measured already.
+struct Campaign<'plan> {
+    plan: &'plan Plan,
+    options: &'plan PerformanceOptions,
+    /// Times as they come; what an interrupted run begins with.
+    unfinished: PathBuf,
+    /// All times when all are there.
+    finished: PathBuf,
+    store: Store,
+    is_complete: bool,
+}
+
+impl<'plan> Campaign<'plan> {
+    fn new(plan: &'plan Plan, options: &'plan PerformanceOptions, folder: &Path) -> Result<Self, Failure> {
+        let unfinished = folder.join("measuring.csv");
+        let store = if unfinished.exists() { read(&unfinished)? } else { Store::default() };
+        fs::write(&unfinished, store.to_text()).map_err(|error| unwritable(&unfinished, &error))?;
+        let finished = folder.join("measured.csv");
+        Ok(Campaign { plan, options, unfinished, finished, store, is_complete: true })
+    }
+
+    /// Returns what was measured, and whether that is all.
+    fn run(mut self) -> Result<(Store, bool), Failure> {
+        let is_asked = |experiment: &&Experiment| {
+            self.options.only.is_empty() || self.options.only.contains(&experiment.name)
+        };
+        let experiments: Vec<&Experiment> = self.plan.experiments.iter().filter(is_asked).collect();
+        let mut lab = Lab::new(
+            &self.plan.lab,
+            experiments.iter().map(|experiment| hosts(experiment)).max().unwrap_or(0),
+        );
+        for experiment in experiments {
+            match &experiment.network {
+                Some(_) if !geteuid().is_root() => {
+                    eprintln!(
+                        "rustcoll: {} is not measured: an emulated network needs root",
+                        experiment.name
+                    );
+                }
+                _ => self.measure(experiment, &mut lab)?,
+            }
+        }
+        drop(lab);
+        self.finish()
+    }
+
+    fn finish(self) -> Result<(Store, bool), Failure> {
+        let mut all = Store::default();
+        // What was not asked for stays what it was.
+        if !self.options.only.is_empty() && self.finished.exists() {
+            all = read(&self.finished)?;
+        }
+        all.machine = self.store.machine.or(all.machine);
+        all.experiments.extend(self.store.experiments);
+        if self.is_complete {
+            fs::write(&self.finished, all.to_text()).map_err(|error| unwritable(&self.finished, &error))?;
+            fs::remove_file(&self.unfinished).map_err(|error| unwritable(&self.unfinished, &error))?;
+        }
+        Ok((all, self.is_complete))
+    }
+
+    fn measure(&mut self, experiment: &Experiment, lab: &mut Lab) -> Result<(), Failure> {
+        let launcher = self.launcher(experiment)?;
+        for race in self.plan.races(experiment).map_err(Failure::Input)? {
+            let cells = self.store.experiments.entry(experiment.name.clone()).or_default();
+            let Some(left) = cells.left(&race) else { continue };
+            let prepared = experiment.network.as_ref().map_or(Ok(()), |network| lab.prepare(network));
+            prepared.map_err(Failure::Input)?;
+            self.race(experiment, &launcher, &left)?;
+        }
+        Ok(())
+    }
+
+    fn race(&mut self, experiment: &Experiment, launcher: &Launcher, race: &Race) -> Result<(), Failure> {
+        let name = &experiment.name;
+        eprintln!("rustcoll: {name}, {} ranks", race.ranks);
+        let cells = self.store.experiments.entry(name.clone()).or_default();
+        let mut file = OpenOptions::new().append(true).open(&self.unfinished);
+        let mut keep = |measurement: Measurement| {
+            let written = file.as_mut().map(|file| file.write_all(store::row(name, &measurement).as_bytes()));
+            if !matches!(written, Ok(Ok(()))) {
+                eprintln!("rustcoll: {}: cannot be written", self.unfinished.display());
+            }
+            cells.add(measurement);
+        };
+        let ended = job::run(launcher, race, &mut keep);
+        for complaint in &ended.complaints {
+            eprintln!("rustcoll: {name}: {complaint}");
+        }
+        self.is_complete &= cells.left(race).is_none();
+        if let Some(library) = ended.library {
+            self.store.machine = Some(machine::described(&library));
+        }
+        Ok(())
+    }
+
+    fn launcher(&self, experiment: &Experiment) -> Result<Launcher, Failure> {
+        let mut mca: Vec<(String, String)> = experiment.mca.clone().into_iter().collect();
+        if !experiment.rules.is_empty() {
+            let paths = experiment.rules.iter().map(|path| rule_file(path)).collect::<Result<Vec<_>, _>>()?;
+            mca.push(("coll_rustcoll_rules_file".into(), paths.join(",")));
+        }
+        let template = if experiment.network.is_some() { &self.plan.lab.run } else { &self.plan.launcher };
+        let launch = LaunchOptions { launcher: template.clone(), mca, program: self.options.program.clone() };
+        let Plan { at_least, at_most, budget, .. } = *self.plan;
+        let at_least = experiment.at_least.unwrap_or(at_least);
+        let at_most = experiment.at_most.unwrap_or(at_most);
+        Launcher::new(&launch, &RepetitionOptions { at_least, at_most, budget, hot: experiment.hot })
+    }
+}
+
+/// As jobs find it that run elsewhere.
+fn rule_file(path: &str) -> Result<String, Failure> {
+    let found = Path::new(path).canonicalize();
+    let found = found.map_err(|error| Failure::Input(format!("the rule file {path}: {error}")))?;
+    Ok(found.display().to_string())
+}
+
+/// How many hosts of an emulated cluster an experiment needs.
+fn hosts(experiment: &Experiment) -> usize {
+    let most = experiment.ranks.iter().max().copied().unwrap_or(0);
+    if experiment.network.is_some() { most / experiment.ranks_per_host } else { 0 }
+}

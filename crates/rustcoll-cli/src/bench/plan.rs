@@ -1,0 +1,351 @@
+//! A plan of experiments, and what is to hold in them.
+
+use super::Race;
+use measurements::{Contestant, Series};
+use rustcoll::algorithms::Collective;
+use rustcoll::selection::{Measure, nearest, quantity};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// A plan as it is written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Repetitions of each contestant in each cell, at least.
+    pub at_least: u32,
+    /// And at most.
+    pub at_most: u32,
+    /// No repetition beyond the least number begins after so many milliseconds in a cell.
+    pub budget: u64,
+    /// Who takes turns: the first one is compared with the best of the others.
+    #[serde(default)]
+    contestants: Vec<String>,
+    /// The bytes of collectives.
+    bytes: UsualBytes,
+    /// What starts a job on this machine.
+    pub launcher: String,
+    /// The commands of an emulated cluster.
+    #[serde(default)]
+    pub lab: LabCommands,
+    /// What is measured.
+    #[serde(rename = "experiment")]
+    pub experiments: Vec<Experiment>,
+    /// Why cells are beyond their limits.
+    #[serde(default, rename = "remark")]
+    pub remarks: Vec<Remark>,
+}
+
+/// Bytes unless an experiment says otherwise.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UsualBytes {
+    /// Where they are those of a vector.
+    vector: Vec<String>,
+    /// Where they are those of a block.
+    block: Vec<String>,
+}
+
+/// Templates, in which {hosts}, {latency}, {bandwidth} and {gap} are replaced; in `run`, what a launcher's template may have.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LabCommands {
+    /// Starts the hosts.
+    pub up: String,
+    /// Changes the network.
+    pub set: String,
+    /// Starts a job.
+    pub run: String,
+    /// Ends the hosts.
+    pub down: String,
+}
+
+/// An emulated network.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// Of a message on its way.
+    pub latency: String,
+    /// Of a host.
+    pub bandwidth: String,
+    /// What each message costs beside its bytes.
+    pub gap: String,
+}
+
+/// Where and what.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// What it is called in files.
+    pub name: String,
+    /// What it is called in the report.
+    pub title: String,
+    /// One node unless given.
+    pub network: Option<Network>,
+    /// How many ranks a host of the network has.
+    #[serde(default = "one")]
+    pub ranks_per_host: usize,
+    /// Calls follow barriers closely.
+    #[serde(default)]
+    pub hot: bool,
+    /// The numbers of ranks.
+    pub ranks: Vec<usize>,
+    /// The collectives.
+    pub collectives: Vec<String>,
+    #[serde(default)]
+    bytes: Vec<String>,
+    #[serde(default)]
+    contestants: Vec<String>,
+    /// Rule files for rustcoll, as seen from where the command runs.
+    #[serde(default)]
+    pub rules: Vec<String>,
+    /// Parameters of Open MPI.
+    #[serde(default)]
+    pub mca: BTreeMap<String, String>,
+    /// Repetitions, where the plan's do not do.
+    pub at_least: Option<u32>,
+    /// The same.
+    pub at_most: Option<u32>,
+    /// What is to hold.
+    #[serde(default, rename = "limit")]
+    pub limits: Vec<Limit>,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// Some of an experiment's cells; all unless something is given.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Where {
+    #[serde(default)]
+    experiments: Vec<String>,
+    #[serde(default)]
+    collectives: Vec<String>,
+    #[serde(default)]
+    ranks: Vec<usize>,
+    power_of_two: Option<bool>,
+    bytes: Option<String>,
+}
+
+/// What ratios must not exceed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// Where.
+    #[serde(default, rename = "where")]
+    pub cells: Where,
+    /// The ratio of each cell.
+    pub each: Option<f64>,
+    /// The geometric mean.
+    pub mean: Option<f64>,
+    /// The algorithm that must have run.
+    pub algorithm: Option<String>,
+}
+
+/// Why cells are beyond their limits.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remark {
+    /// Which ones.
+    #[serde(default, rename = "where")]
+    pub cells: Where,
+    /// The reason.
+    pub reason: String,
+}
+
+/// Where a number of a report comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place<'plan> {
+    pub experiment: &'plan str,
+    pub collective: Collective,
+    pub ranks: usize,
+    pub bytes: usize,
+}
+
+impl Where {
+    /// Whether a place is one of these.
+    pub fn contains(&self, place: Place) -> bool {
+        let is_named =
+            |names: &[String], name: &str| names.is_empty() || names.iter().any(|other| other == name);
+        is_named(&self.experiments, place.experiment)
+            && is_named(&self.collectives, place.collective.name())
+            && (self.ranks.is_empty() || self.ranks.contains(&place.ranks))
+            && self.power_of_two.is_none_or(|is_one| is_one == place.ranks.is_power_of_two())
+            && self.range().is_none_or(|range| range.contains(&place.bytes))
+    }
+
+    fn range(&self) -> Option<RangeInclusive<usize>> {
+        // A plan is checked when it is read.
+        quantity::range(self.bytes.as_ref()?, quantity::bytes).ok()
+    }
+
+    fn check(&self, plan: &Plan) -> Result<(), String> {
+        let names = || plan.experiments.iter().map(|experiment| &experiment.name[..]);
+        let unknown = self.experiments.iter().find(|name| names().all(|known| known != *name));
+        unknown.map_or(Ok(()), |name| Err(nearest::unknown("experiment", name, names())))?;
+        self.collectives.iter().try_for_each(|name| collective(name).map(drop))?;
+        self.bytes.as_ref().map_or(Ok(()), |range| quantity::range(range, quantity::bytes).map(drop))
+    }
+
+    /// In words.
+    pub fn described(&self) -> String {
+        let mut words = Vec::new();
+        words.extend((!self.collectives.is_empty()).then(|| self.collectives.join(", ")));
+        let ranks: Vec<String> = self.ranks.iter().map(usize::to_string).collect();
+        words.extend((!ranks.is_empty()).then(|| format!("p = {}", ranks.join(", "))));
+        words.extend(self.power_of_two.map(|is_one| match is_one {
+            true => "p a power of two".to_owned(),
+            false => "p no power of two".to_owned(),
+        }));
+        words.extend(self.bytes.as_ref().map(|bytes| format!("{bytes} bytes")));
+        if words.is_empty() { "all".into() } else { words.join("; ") }
+    }
+}
+
+fn collective(name: &str) -> Result<Collective, String> {
+    let named = Collective::ALL.into_iter().find(|collective| collective.name() == name);
+    named.ok_or_else(|| nearest::unknown("collective", name, Collective::ALL.map(Collective::name)))
+}
+
+impl Plan {
+    /// Reads a plan. Fails with what is wrong in it.
+    pub fn read(text: &str) -> Result<Plan, String> {
+        let plan: Plan = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        for (place, experiment) in plan.experiments.iter().enumerate() {
+            let fault = |reason: String| format!("the experiment `{}`: {reason}", experiment.name);
+            if plan.experiments[..place].iter().any(|other| other.name == experiment.name) {
+                return Err(fault("another one has this name".into()));
+            }
+            plan.check(experiment).map_err(fault)?;
+        }
+        plan.remarks.iter().try_for_each(|remark| remark.cells.check(&plan))?;
+        Ok(plan)
+    }
+
+    fn check(&self, experiment: &Experiment) -> Result<(), String> {
+        let is_good = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+        if experiment.name.is_empty() || !experiment.name.chars().all(is_good) {
+            return Err("a name has letters, digits, -, _ and . alone".into());
+        }
+        if experiment.network.is_some() && self.lab.run.is_empty() {
+            return Err("its network needs the commands of a lab".into());
+        }
+        if experiment.ranks.is_empty() || experiment.collectives.is_empty() {
+            return Err("ranks or collectives are missing".into());
+        }
+        let races = self.races(experiment)?;
+        if races.iter().any(|race| race.contestants.len() < 2) {
+            return Err("a contestant needs another one to be compared with".into());
+        }
+        experiment.limits.iter().try_for_each(|limit| match (limit.each, limit.mean, &limit.algorithm) {
+            (None, None, None) => Err("a limit says neither each, mean nor algorithm".into()),
+            _ => limit.cells.check(self),
+        })
+    }
+
+    /// The jobs of an experiment.
+    pub fn races(&self, experiment: &Experiment) -> Result<Vec<Race>, String> {
+        let contestants = self.contestants(experiment)?;
+        let series: Vec<Series> = experiment
+            .collectives
+            .iter()
+            .map(|name| self.series(experiment, name))
+            .collect::<Result<_, _>>()?;
+        let race = |&ranks| {
+            let ranks_per_host = if experiment.network.is_some() { experiment.ranks_per_host } else { ranks };
+            Race::new(ranks, ranks_per_host, series.clone(), contestants.clone())
+        };
+        experiment.ranks.iter().map(race).collect()
+    }
+
+    /// Who takes turns in an experiment.
+    pub fn contestants(&self, experiment: &Experiment) -> Result<Vec<Contestant>, String> {
+        let own = &experiment.contestants;
+        let names = if own.is_empty() { &self.contestants } else { own };
+        names.iter().map(|name| name.parse()).collect()
+    }
+
+    fn series(&self, experiment: &Experiment, name: &str) -> Result<Series, String> {
+        let collective = collective(name)?;
+        let bytes = match Measure::of(collective) {
+            _ if !experiment.bytes.is_empty() => &experiment.bytes,
+            Measure::Vector | Measure::AllBlocks => &self.bytes.vector,
+            Measure::Block | Measure::Nothing => &self.bytes.block,
+        };
+        let bytes = bytes.iter().map(|bytes| quantity::bytes(bytes)).collect::<Result<_, _>>();
+        Series::new(collective, bytes.map_err(|reason| format!("{name}: {reason}"))?)
+    }
+
+    /// Why a cell is beyond its limit, if anybody said so.
+    pub fn reason(&self, place: Place) -> Option<&str> {
+        let remark = self.remarks.iter().find(|remark| remark.cells.contains(place));
+        remark.map(|remark| &remark.reason[..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "at_least = 1\nat_most = 2\nbudget = 3\ncontestants = ['rustcoll', 'tuned']\nlauncher = 'mpirun'\n\
+        bytes = { vector = ['8', '1K'], block = ['64'] }\n";
+
+    fn experiment(more: &str) -> String {
+        format!(
+            "{HEAD}[[experiment]]\nname = 'a'\ntitle = 'A'\nranks = [4, 6]\ncollectives = ['bcast', 'alltoall']\n{more}"
+        )
+    }
+
+    #[test]
+    fn an_experiment_is_a_job_for_each_number_of_ranks() {
+        let plan = Plan::read(&experiment("")).unwrap();
+        let races = plan.races(&plan.experiments[0]).unwrap();
+        assert_eq!(races.iter().map(|race| race.ranks).collect::<Vec<_>>(), [4, 6]);
+        let series: Vec<String> = races[0].series.iter().map(Series::to_string).collect();
+        assert_eq!(series, ["bcast:8,1024", "alltoall:64"]);
+    }
+
+    #[test]
+    fn limits_and_remarks_speak_of_some_cells() {
+        let limit = "limit = [{ where = { collectives = ['bcast'], bytes = '1K..', power_of_two = true }, each = 1.0 }]";
+        let plan = Plan::read(&experiment(limit)).unwrap();
+        let cells = &plan.experiments[0].limits[0].cells;
+        let place = Place { experiment: "a", collective: Collective::Bcast, ranks: 4, bytes: 1024 };
+        assert!(cells.contains(place));
+        for other in [
+            Place { collective: Collective::Reduce, ..place },
+            Place { ranks: 6, ..place },
+            Place { bytes: 8, ..place },
+        ] {
+            assert!(!cells.contains(other));
+        }
+        assert_eq!(cells.described(), "bcast; p a power of two; 1K.. bytes");
+    }
+
+    #[test]
+    fn faults_of_a_plan_are_told() {
+        let fault = |more: &str| Plan::read(&experiment(more)).unwrap_err();
+        for (more, expected) in [
+            ("rank = [3]", "unknown field `rank`"),
+            ("limit = [{ ech = 1.0 }]", "unknown field `ech`"),
+            ("limit = [{}]", "the experiment `a`: a limit says neither each, mean nor algorithm"),
+            ("limit = [{ where = { collectives = ['bcst'] }, each = 1.0 }]", "unknown collective `bcst`"),
+            ("contestants = ['tuned']", "a contestant needs another one to be compared with"),
+            ("bytes = ['8', '9']", "bcast: 9 bytes are no multiple of 4"),
+            (
+                "network = { latency = '1ms', bandwidth = '1', gap = '0' }",
+                "its network needs the commands of a lab",
+            ),
+            ("[[remark]]\nwhere = { experiments = ['b'] }\nreason = ''", "unknown experiment `b`"),
+            (
+                "[[experiment]]\nname = 'a'\ntitle = ''\nranks = [2]\ncollectives = ['scan']",
+                "another one has this name",
+            ),
+        ] {
+            let told = fault(more);
+            assert!(told.contains(expected), "{more}: {told}");
+        }
+    }
+}

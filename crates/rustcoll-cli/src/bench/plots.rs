@@ -1,0 +1,92 @@
+//! Pictures of ratios: a panel for each collective, a line for each number of ranks.
+
+use super::limits::Ratio;
+use crate::pictures::{COLOURS, FONT, in_words, register_the_font};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use rustcoll::algorithms::Collective;
+use rustcoll::selection::quantity;
+use std::collections::BTreeSet;
+
+/// Panels beside each other, and their size.
+const ACROSS: usize = 3;
+const PANEL: (u32, u32) = (360, 280);
+
+const LEVEL: f64 = 1.0;
+
+/// Draws a picture of lines.
+pub fn draw(ratios: &[Ratio]) -> Result<String, String> {
+    register_the_font()?;
+    let mut collectives: Vec<Collective> = Vec::new();
+    for ratio in ratios {
+        if !collectives.contains(&ratio.place.collective) {
+            collectives.push(ratio.place.collective);
+        }
+    }
+    let (across, down) = (collectives.len().min(ACROSS), collectives.len().div_ceil(ACROSS));
+    let mut text = String::new();
+    {
+        let size = (PANEL.0 * across as u32, PANEL.1 * down as u32);
+        let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        area.fill(&WHITE).map_err(in_words)?;
+        for (panel, collective) in area.split_evenly((down, across)).iter().zip(collectives) {
+            let own: Vec<&Ratio> =
+                ratios.iter().filter(|ratio| ratio.place.collective == collective).collect();
+            draw_panel(panel, collective, &own).map_err(in_words)?;
+        }
+        area.present().map_err(in_words)?;
+    }
+    Ok(text)
+}
+
+type Drawn<Backend> = Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
+
+fn draw_panel<Backend: DrawingBackend>(
+    area: &DrawingArea<Backend, Shift>,
+    collective: Collective,
+    ratios: &[&Ratio],
+) -> Drawn<Backend> {
+    let (least, most) = bounds(ratios.iter().map(|ratio| ratio.place.bytes as f64));
+    let (lowest, highest) = bounds(ratios.iter().map(|ratio| ratio.ratio).chain([LEVEL]));
+    let mut chart = ChartBuilder::on(area)
+        .caption(collective.name(), (FONT, 17))
+        .margin(8)
+        .x_label_area_size(26)
+        .y_label_area_size(38)
+        .build_cartesian_2d(
+            (least.max(1.0)..(2.0 * least).max(most)).log_scale().base(2.0),
+            (lowest * 0.9..highest * 1.1).log_scale(),
+        )?;
+    chart
+        .configure_mesh()
+        .x_labels(6)
+        .y_labels(6)
+        .light_line_style(TRANSPARENT)
+        .label_style((FONT, 12))
+        .x_label_formatter(&|bytes| quantity::in_units(bytes.round() as usize))
+        .y_label_formatter(&|ratio| format!("{ratio:.2}"))
+        .draw()?;
+    chart.draw_series(LineSeries::new([(least.max(1.0), LEVEL), ((2.0 * least).max(most), LEVEL)], BLACK))?;
+    let ranks: BTreeSet<usize> = ratios.iter().map(|ratio| ratio.place.ranks).collect();
+    for (number, ranks) in ranks.into_iter().enumerate() {
+        let colour = COLOURS[number % COLOURS.len()];
+        let own = ratios.iter().filter(|ratio| ratio.place.ranks == ranks);
+        let points: Vec<(f64, f64)> =
+            own.map(|ratio| ((ratio.place.bytes as f64).max(1.0), ratio.ratio)).collect();
+        chart
+            .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
+            .label(ranks.to_string())
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 12, y)], colour.stroke_width(2)));
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::LowerLeft)
+        .background_style(WHITE.mix(0.8))
+        .label_font((FONT, 12))
+        .draw()
+}
+
+/// The least and the greatest of some numbers, of which there is one at least.
+fn bounds(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+    numbers.fold((f64::INFINITY, 0.0), |(least, most), number| (least.min(number), most.max(number)))
+}

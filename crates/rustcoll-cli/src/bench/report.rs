@@ -1,0 +1,186 @@
+//! The report of a plan's experiments: ratios alone, since times of a shared machine mean nothing elsewhere.
+
+use super::limits::{Ratio, Verdict, ratios};
+use super::plan::{Experiment, Limit, Plan};
+use super::plots;
+use super::statistics::geometric_mean;
+use super::store::Store;
+use crate::failure::Failure;
+use crate::files;
+use rustcoll::algorithms::Collective;
+use rustcoll::selection::quantity;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::Path;
+
+const INTRODUCTION: &str = "# Performance
+
+Written by `make bench`; do not edit. A number is the median time of the first contestant divided by that of the best of
+the others: below 1 it is faster. All of them take turns in one job, from starts at one instant (on one node, after a barrier)
+until the last rank has ended. Results are checked. Bytes are those by the collective's measure ([rules.md](rules.md)).
+";
+
+/// An experiment and what came of it.
+struct Outcome<'plan> {
+    experiment: &'plan Experiment,
+    ratios: Vec<Ratio<'plan>>,
+    verdicts: Vec<(&'plan Limit, Verdict)>,
+}
+
+/// Writes the report and its pictures; returns whether all limits hold, or the reason is known why not.
+pub fn write(plan: &Plan, store: &Store, path: &Path, output: &mut impl Write) -> Result<bool, Failure> {
+    let outcomes = outcomes(plan, store)?;
+    let folder = path.with_extension("");
+    let mut text = INTRODUCTION.to_owned();
+    let _ = writeln!(text, "\nMachine: {}.", store.machine.as_deref().unwrap_or("not known"));
+    text += &summary(&outcomes);
+    for outcome in &outcomes {
+        let picture = folder.join(&outcome.experiment.name).with_extension("svg");
+        text += &section(plan, outcome, &picture);
+        if !outcome.ratios.is_empty() {
+            let drawn = plots::draw(&outcome.ratios).map_err(Failure::Input)?;
+            files::write(Some(&picture), drawn.as_bytes(), &mut io::sink())?;
+        }
+    }
+    files::write(Some(path), text.as_bytes(), &mut io::sink())?;
+    writeln!(output, "{}", summary(&outcomes).trim())?;
+    Ok(outcomes.iter().flat_map(|outcome| &outcome.verdicts).all(|(_, verdict)| is_explained(verdict)))
+}
+
+fn is_explained(verdict: &Verdict) -> bool {
+    verdict.mean_holds && verdict.beyond.iter().all(|(_, reason)| reason.is_some())
+}
+
+fn outcomes<'plan>(plan: &'plan Plan, store: &Store) -> Result<Vec<Outcome<'plan>>, Failure> {
+    let nothing = Default::default();
+    let outcome = |experiment: &'plan Experiment| {
+        let cells = store.experiments.get(&experiment.name).unwrap_or(&nothing);
+        let ratios = ratios(plan, experiment, cells)?;
+        let verdicts =
+            experiment.limits.iter().map(|limit| (limit, Verdict::of(limit, &ratios, plan))).collect();
+        Ok(Outcome { experiment, ratios, verdicts })
+    };
+    plan.experiments.iter().map(outcome).collect::<Result<_, String>>().map_err(Failure::Input)
+}
+
+/// All limits and what came of them.
+fn summary(outcomes: &[Outcome]) -> String {
+    let mut text = "\n| experiment | cells | number | each | worst | mean | found | |\n|---|---|--:|--:|--:|--:|--:|---|\n".to_owned();
+    for (outcome, (limit, verdict)) in
+        outcomes.iter().flat_map(|outcome| outcome.verdicts.iter().map(move |verdict| (outcome, verdict)))
+    {
+        let mut cells = limit.cells.described();
+        if let Some(algorithm) = &limit.algorithm {
+            let _ = write!(cells, " by `{algorithm}`");
+        }
+        let found = found(verdict);
+        let _ = writeln!(
+            text,
+            "| {} | {cells} | {} | {} | {} | {} | {} | {found} |",
+            outcome.experiment.name,
+            verdict.cells,
+            number(limit.each),
+            number(verdict.worst),
+            number(limit.mean),
+            number(verdict.mean),
+        );
+    }
+    text
+}
+
+/// In words.
+fn found(verdict: &Verdict) -> String {
+    let explained = verdict.beyond.iter().filter(|(_, reason)| reason.is_some()).count();
+    let mut words = Vec::new();
+    words.extend((explained > 0).then(|| format!("{explained} beyond it, with a reason")));
+    let unexplained = verdict.beyond.len() - explained;
+    words.extend((unexplained > 0).then(|| format!("{unexplained} beyond it")));
+    words.extend((!verdict.mean_holds).then(|| "the mean is beyond it".to_owned()));
+    match verdict.cells {
+        0 => "not measured".into(),
+        _ if words.is_empty() => "holds".into(),
+        _ => words.join("; "),
+    }
+}
+
+fn number(number: Option<f64>) -> String {
+    number.map_or(String::new(), |number| format!("{number:.2}"))
+}
+
+fn section(plan: &Plan, outcome: &Outcome, picture: &Path) -> String {
+    let experiment = outcome.experiment;
+    let mut text = format!("\n## {}\n\n{}\n", experiment.title, setting(plan, experiment));
+    if outcome.ratios.is_empty() {
+        return text + "\nNot measured.\n";
+    }
+    let name = |path: Option<&std::ffi::OsStr>| path.unwrap_or_default().to_string_lossy().into_owned();
+    let folder = name(picture.parent().and_then(Path::file_name));
+    let _ = writeln!(text, "\n![ratios]({folder}/{})", name(picture.file_name()));
+    let mut collectives: Vec<Collective> = Vec::new();
+    for ratio in &outcome.ratios {
+        if !collectives.contains(&ratio.place.collective) {
+            collectives.push(ratio.place.collective);
+        }
+    }
+    for collective in collectives {
+        let own: Vec<&Ratio> =
+            outcome.ratios.iter().filter(|ratio| ratio.place.collective == collective).collect();
+        text += &table(collective, &own);
+    }
+    let beyond: BTreeSet<(String, Option<String>)> =
+        outcome.verdicts.iter().flat_map(|(_, verdict)| verdict.beyond.clone()).collect();
+    if !beyond.is_empty() {
+        text += "\nBeyond a limit:\n\n";
+    }
+    for (cell, reason) in beyond {
+        let _ = writeln!(text, "- {cell}. {}", reason.as_deref().unwrap_or("The reason is not known."));
+    }
+    text
+}
+
+/// Where it was measured, with what.
+fn setting(plan: &Plan, experiment: &Experiment) -> String {
+    let contestants = plan.contestants(experiment).unwrap_or_default();
+    let names: Vec<String> = contestants.iter().map(|contestant| format!("`{contestant}`")).collect();
+    let mut text = match &experiment.network {
+        Some(network) => format!(
+            "Emulated network: latency {}, bandwidth {}, gap {}; ranks on each host: {}.",
+            network.latency, network.bandwidth, network.gap, experiment.ranks_per_host
+        ),
+        None => "One node.".to_owned(),
+    };
+    if let Some((first, others)) = names.split_first() {
+        let _ = write!(text, " {first} against {}.", others.join(" and "));
+    }
+    for (name, value) in &experiment.mca {
+        let _ = write!(text, " `{name}` is `{value}`.");
+    }
+    for path in &experiment.rules {
+        let _ = write!(text, " Rules: `{path}`.");
+    }
+    text
+}
+
+/// A row for each number of bytes, a column for each number of ranks.
+fn table(collective: Collective, ratios: &[&Ratio]) -> String {
+    let ranks: BTreeSet<usize> = ratios.iter().map(|ratio| ratio.place.ranks).collect();
+    let bytes: BTreeSet<usize> = ratios.iter().map(|ratio| ratio.place.bytes).collect();
+    let head: String = ranks.iter().map(|ranks| format!(" p = {ranks} |")).collect();
+    let mut text = format!("\n| {} |{head}\n|--:|{}\n", collective.name(), "--:|".repeat(ranks.len()));
+    let line = |label: String, cell: &dyn Fn(usize) -> Option<f64>| {
+        let cells: String = ranks.iter().map(|&ranks| format!(" {} |", number(cell(ranks)))).collect();
+        format!("| {label} |{cells}\n")
+    };
+    for bytes in bytes {
+        let cell = |ranks| {
+            let found = ratios.iter().find(|ratio| (ratio.place.ranks, ratio.place.bytes) == (ranks, bytes));
+            found.map(|ratio| ratio.ratio)
+        };
+        text += &line(quantity::in_units(bytes), &cell);
+    }
+    let mean = |ranks| {
+        geometric_mean(ratios.iter().filter(|ratio| ratio.place.ranks == ranks).map(|ratio| ratio.ratio))
+    };
+    text + &line("geometric mean".into(), &mean)
+}

@@ -1,0 +1,204 @@
+//! `rustcoll bench` and `rustcoll performance` with launchers that only pretend to start a job.
+
+mod common;
+
+use common::{Run, folder, rustcoll};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+const JOB: &str = r#"{"line":"job","ranks":4,"library":"Some MPI 1.0, made somewhere"}"#;
+
+fn measurement(collective: &str, bytes: usize, contestant: &str, nanoseconds: &str) -> String {
+    format!(
+        r#"{{"line":"measurement","collective":"{collective}","ranks":4,"bytes":{bytes},"contestant":"{contestant}","ran":"","late":0,"nanoseconds":[{nanoseconds}]}}"#
+    )
+}
+
+/// A launcher that prints these lines and then does something; it notes what it was asked to start.
+fn launcher(folder: &Path, lines: &[String], then: &str) -> PathBuf {
+    fs::write(folder.join("lines"), lines.join("\n") + "\n").unwrap();
+    let path = folder.join("launcher");
+    let folder = folder.display();
+    fs::write(&path, format!("#!/bin/sh\necho \"$@\" >> {folder}/asked\ncat {folder}/lines\n{then}\n"))
+        .unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+fn both() -> Vec<String> {
+    vec![
+        JOB.to_owned(),
+        measurement("bcast", 8, "rustcoll", "1000,2000,9000"),
+        measurement("bcast", 8, "tuned", "4000,4000,4000"),
+    ]
+}
+
+fn bench(name: &str, lines: &[String], then: &str, more: &str) -> (Run, PathBuf) {
+    let folder = folder(name);
+    let launcher = launcher(&folder, lines, then);
+    let (launcher, at) = (launcher.display(), folder.display());
+    let line = format!("bench bcast:8 --program /bin/true --launcher {launcher} --csv {at}/times.csv {more}");
+    (rustcoll(&line), folder)
+}
+
+#[test]
+fn medians_and_ratios_stand_in_a_table() {
+    let (run, folder) = bench("bench_right", &both(), "", "");
+    let output = run.right();
+    let rows: Vec<Vec<&str>> = output.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[1], ["bcast", "4", "8", "rustcoll", "3", "2.0", "4.0", "1.000", "0.500"]);
+    assert_eq!(rows[2], ["tuned", "3", "4.0", "0.0", "2.000", "2.000"]);
+    assert!(output.contains("rustcoll: 0.500 of the best other's time, the geometric mean of 1 cell"));
+    let asked = fs::read_to_string(folder.join("asked")).unwrap();
+    assert!(asked.contains("--contestants rustcoll,tuned --at-least 3"), "{asked}");
+    assert!(asked.ends_with("bcast:8\n"), "{asked}");
+    let times = fs::read_to_string(folder.join("times.csv")).unwrap();
+    assert!(times.ends_with("bench,bcast,4,8,tuned,,0,4000 4000 4000\n"));
+}
+
+#[test]
+fn a_job_that_fails_is_told_of_and_what_it_measured_is_kept() {
+    let (run, folder) = bench("bench_crash", &both()[..2], "echo boom >&2; exit 3", "");
+    assert_eq!(run.code, Some(1));
+    assert!(run.errors.contains("launcher failed (exit status: 3)\n  boom\n"), "{}", run.errors);
+    assert!(run.errors.contains("1 of 1 cell could not be measured by all"), "{}", run.errors);
+    assert!(run.output.contains("rustcoll"));
+    assert!(fs::read_to_string(folder.join("times.csv")).unwrap().contains("rustcoll,,0,1000 2000 9000"));
+}
+
+#[test]
+fn a_job_that_hangs_is_ended() {
+    let (run, _) = bench("bench_hang", &both()[..2], "exec sleep 60", "--patience 1");
+    assert_eq!(run.code, Some(1));
+    assert!(run.errors.contains("the job hung: nothing came for 1 seconds"), "{}", run.errors);
+}
+
+#[test]
+fn a_job_that_says_too_little_is_told_of() {
+    let (run, _) = bench("bench_short", &both()[..2], "", "");
+    assert_eq!(run.code, Some(1));
+    assert!(run.errors.contains("launcher ended well, but 1 result did not come"), "{}", run.errors);
+}
+
+#[test]
+fn a_job_with_fewer_ranks_is_refused() {
+    let (run, _) = bench("bench_ranks", &both(), "", "--ranks 8");
+    assert!(run.refused(1).contains("the job has 4 ranks, not the 8 asked for"));
+}
+
+#[test]
+fn a_wrong_result_is_told_of() {
+    let fault =
+        r#"{"line":"fault","collective":"bcast","bytes":8,"contestant":"tuned","message":"wrong result: x"}"#;
+    let (run, _) = bench("bench_wrong", &[both()[1].clone(), fault.to_owned()], "exit 1", "");
+    assert_eq!(run.code, Some(1));
+    assert!(run.errors.contains("bcast on 4 ranks, 8 bytes: tuned: wrong result: x\n"), "{}", run.errors);
+    assert!(!run.errors.contains("exit status"), "{}", run.errors);
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_with_a_reason() {
+    for (line, code, expected) in [
+        ("bench --ranks 1 --program /bin/true", 2, "1 rank cannot call a collective: at least 2 are needed"),
+        ("bench --contestants tuned,tuned", 2, "the contestant tuned is named twice"),
+        ("bench --contestants tuned:3:x", 2, "`x` is not key=value"),
+        ("bench --ranks 6 --ranks-per-host 4", 2, "6 ranks do not fill hosts of 4 each"),
+        ("bench alreduce", 2, "unknown collective `alreduce`; the nearest known one is `allreduce`"),
+        ("bench --bytes 9 --program /bin/true", 2, "allreduce: 9 bytes are no multiple of 4"),
+        ("bench --mca x", 2, "`x` is not NAME=VALUE"),
+        ("bench --program /nowhere/measure", 1, "the measuring program /nowhere/measure: No such file"),
+        (
+            "bench --program /bin/true --component /bin",
+            1,
+            "--component /bin: there is no mca_coll_rustcoll.so",
+        ),
+        (
+            "bench --program /bin/true --launcher /nowhere/mpirun",
+            1,
+            "/nowhere/mpirun cannot be started: No such file",
+        ),
+        ("performance /nowhere/plan.toml --report x.md", 1, "/nowhere/plan.toml: cannot be read"),
+    ] {
+        let told = rustcoll(line).refused(code);
+        assert!(told.contains(expected), "{line}: {told}");
+    }
+}
+
+/// A plan of one experiment with two cells, by a launcher that measures them.
+fn plan(folder: &Path, limit: &str, remarks: &str) -> String {
+    let lines = [
+        JOB.to_owned(),
+        measurement("bcast", 8, "rustcoll", "1000"),
+        measurement("bcast", 8, "tuned", "2000"),
+        measurement("bcast", 64, "rustcoll", "3000"),
+        measurement("bcast", 64, "tuned", "2000"),
+    ];
+    let launcher = launcher(folder, &lines, "");
+    let text = format!(
+        "at_least = 1\nat_most = 2\nbudget = 3\ncontestants = ['rustcoll', 'tuned']\nlauncher = '{}'\n\
+         bytes = {{ vector = ['8', '64'], block = [] }}\n\
+         [[experiment]]\nname = 'one'\ntitle = 'Only one'\nranks = [4]\ncollectives = ['bcast']\n\
+         limit = [{limit}]\n{remarks}",
+        launcher.display()
+    );
+    fs::write(folder.join("plan.toml"), text).unwrap();
+    let at = folder.display();
+    format!("performance {at}/plan.toml --report {at}/report.md --program /bin/true")
+}
+
+#[test]
+fn a_plan_is_measured_and_reported() {
+    let folder = folder("performance");
+    let line = plan(&folder, "{ each = 1.6, mean = 0.9 }", "");
+    let run = rustcoll(&line);
+    assert_eq!(run.code, Some(0), "{}", run.errors);
+    assert!(run.output.contains("| one | all | 2 | 1.60 | 1.50 | 0.90 | 0.87 | holds |"), "{}", run.output);
+    let report = fs::read_to_string(folder.join("report.md")).unwrap();
+    for part in [
+        "Some MPI 1.0.\n",
+        "## Only one",
+        "| bcast | p = 4 |\n|--:|--:|\n| 8 | 0.50 |\n| 64 | 1.50 |\n",
+        "](report/one.svg)",
+    ] {
+        assert!(report.contains(part), "{part} is missing in\n{report}");
+    }
+    assert!(fs::read_to_string(folder.join("report/one.svg")).unwrap().contains("<svg"));
+    // The report can be made again without measuring.
+    fs::remove_file(folder.join("asked")).unwrap();
+    rustcoll(&format!("{line} --from {}/report/measured.csv", folder.display())).right();
+    assert_eq!(fs::read_to_string(folder.join("report.md")).unwrap(), report);
+    assert!(!folder.join("asked").exists());
+}
+
+#[test]
+fn a_cell_beyond_its_limit_is_named_with_its_reason() {
+    let folder = folder("performance_limit");
+    let run = rustcoll(&plan(&folder, "{ each = 1.0 }", ""));
+    assert_eq!(run.code, Some(1));
+    let report = || fs::read_to_string(folder.join("report.md")).unwrap();
+    assert!(
+        report().contains("- bcast, 4 ranks, 64 bytes: 1.50 by ``. The reason is not known."),
+        "{}",
+        report()
+    );
+    let remark = "[[remark]]\nwhere = { collectives = ['bcast'], bytes = '64' }\nreason = 'It waits.'\n";
+    let run = rustcoll(&plan(&folder, "{ each = 1.0 }", remark));
+    assert_eq!(run.code, Some(0), "{}", run.errors);
+    assert!(run.output.contains("| 1 beyond it, with a reason |"), "{}", run.output);
+    assert!(report().contains(": 1.50 by ``. It waits."), "{}", report());
+}
+
+#[test]
+fn an_interrupted_plan_goes_on_where_it_stopped() {
+    let folder = folder("performance_interrupted");
+    let line = plan(&folder, "{ each = 9.0 }", "");
+    fs::create_dir(folder.join("report")).unwrap();
+    let measured = "one,bcast,4,8,rustcoll,,0,100\none,bcast,4,8,tuned,,0,100\none,bcast,4,64,rust";
+    fs::write(folder.join("report/measuring.csv"), measured).unwrap();
+    // The job measures more than it is asked for; what counts is what it was asked for.
+    assert_eq!(rustcoll(&line).code, Some(0));
+    assert!(fs::read_to_string(folder.join("asked")).unwrap().ends_with(" bcast:64\n"));
+    assert!(folder.join("report/measured.csv").exists());
+    assert!(!folder.join("report/measuring.csv").exists());
+}
