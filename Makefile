@@ -5,7 +5,7 @@
 # make check-long      the exhaustive ones
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
 # make check-valgrind  the component under valgrind
-# make bench           what it costs to choose an algorithm
+# make bench           what it costs to choose an algorithm, and to build schedules
 # make install         what make has built: the component into Open MPI's plug-in folder, the command into /usr/local;
 #                      PREFIX, PLUGIN_DIR, DESTDIR
 # make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
@@ -73,7 +73,7 @@ check: all programs
 
 .PHONY: bench
 bench:
-	$(CARGO) bench --bench selection --target-dir target
+	$(CARGO) bench --bench selection --bench schedules --target-dir target
 
 .PHONY: check-long
 check-long: all programs
