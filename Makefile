@@ -7,7 +7,7 @@
 # make check-lab       the emulated cluster of lab/: whether it works and is what is asked of it; needs root
 # make check-valgrind  the component under valgrind
 # make bench           docs/performance.md: rustcoll against Open MPI's own components, over an emulated network as root
-# make bench-selection what it costs to choose an algorithm
+# make bench-costs     what it costs to choose an algorithm, and to build schedules
 # make install         what make has built: the component into Open MPI's plug-in folder, the command into /usr/local;
 #                      PREFIX, PLUGIN_DIR, DESTDIR
 # make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
@@ -81,9 +81,9 @@ check: all programs
 bench: all programs
 	$(COMMAND) performance benches/performance.toml --report docs/performance.md
 
-.PHONY: bench-selection
-bench-selection:
-	$(CARGO) bench --bench selection --target-dir target
+.PHONY: bench-costs
+bench-costs:
+	$(CARGO) bench --bench selection --bench schedules --target-dir target
 
 .PHONY: check-long
 check-long: all programs

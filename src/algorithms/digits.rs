@@ -44,6 +44,16 @@ pub fn nonzero_digits(mut number: usize, radix: usize) -> usize {
     count
 }
 
+/// How many digits are not zero, of each number below `size`.
+pub fn nonzero_digits_of_all(size: usize, radix: usize) -> Vec<usize> {
+    let mut counts: Vec<usize> = Vec::with_capacity(size);
+    for number in 0..size {
+        let higher = if number == 0 { 0 } else { counts[number / radix] };
+        counts.push(higher + usize::from(!number.is_multiple_of(radix)));
+    }
+    counts
+}
+
 /// How many digits of `number` below `position` are not zero.
 pub fn nonzero_digits_below(number: usize, radix: usize, position: u32) -> usize {
     nonzero_digits(number % radix.pow(position), radix)
@@ -52,6 +62,14 @@ pub fn nonzero_digits_below(number: usize, radix: usize, position: u32) -> usize
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_of_all_numbers_are_those_of_each() {
+        for radix in 2..7 {
+            let each: Vec<usize> = (0..100).map(|number| nonzero_digits(number, radix)).collect();
+            assert_eq!(nonzero_digits_of_all(100, radix), each);
+        }
+    }
 
     #[test]
     fn digits_is_the_rounded_up_logarithm() {

@@ -224,16 +224,17 @@ impl Pml<'_> {
     }
 }
 
+/// Logs a post.
+#[inline]
+fn trace(what: &str, Region { memory, offset, elements }: Region, peer: u32) {
+    log::trace!("{what} {elements} elements at {offset} of {memory:?}, rank {peer}");
+}
+
 impl Transport for Pml<'_> {
     type Error = Error;
 
     fn send(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Error> {
-        log::trace!(
-            "send {} elements at {} of {:?} to {peer}",
-            region.elements,
-            region.offset,
-            region.memory
-        );
+        trace("send", region, peer);
         let (address, elements, datatype) = self.handles(region);
         let (line, rank) = self.channel.to(peer);
         let request = &mut self.requests[post as usize];
@@ -245,12 +246,7 @@ impl Transport for Pml<'_> {
     }
 
     fn receive(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Error> {
-        log::trace!(
-            "receive {} elements at {} of {:?} from {peer}",
-            region.elements,
-            region.offset,
-            region.memory
-        );
+        trace("receive", region, peer);
         let (address, elements, datatype) = self.handles(region);
         let (line, rank) = self.channel.to(peer);
         let request = &mut self.requests[post as usize];
@@ -258,6 +254,30 @@ impl Transport for Pml<'_> {
         check(unsafe {
             rustcoll_shim_receive(address, elements, datatype, rank, line.tag, line.communicator, request)
         })
+    }
+
+    // What blocks at once needs no request.
+
+    fn send_and_wait(&mut self, _: Post, peer: u32, region: Region) -> Result<(), Error> {
+        trace("send", region, peer);
+        let (address, elements, datatype) = self.handles(region);
+        let (line, rank) = self.channel.to(peer);
+        // SAFETY: the region lies in memory that is valid for reading.
+        let status = unsafe {
+            rustcoll_shim_send_and_wait(address, elements, datatype, rank, line.tag, line.communicator)
+        };
+        self.note(status)
+    }
+
+    fn receive_and_wait(&mut self, _: Post, peer: u32, region: Region) -> Result<(), Error> {
+        trace("receive", region, peer);
+        let (address, elements, datatype) = self.handles(region);
+        let (line, rank) = self.channel.to(peer);
+        // SAFETY: the region lies in memory that is valid for writing.
+        let status = unsafe {
+            rustcoll_shim_receive_and_wait(address, elements, datatype, rank, line.tag, line.communicator)
+        };
+        self.note(status)
     }
 
     fn wait(&mut self, posts: &[Post]) -> Result<(), Error> {

@@ -36,6 +36,20 @@ int rustcoll_shim_receive(void *buffer, size_t count, const void *datatype, int 
                               (ompi_communicator_t *) communicator, (ompi_request_t **) request));
 }
 
+int rustcoll_shim_send_and_wait(const void *buffer, size_t count, const void *datatype, int peer, int tag,
+                                const void *communicator)
+{
+    return MCA_PML_CALL(send(buffer, count, (ompi_datatype_t *) datatype, peer, tag, MCA_PML_BASE_SEND_STANDARD,
+                             (ompi_communicator_t *) communicator));
+}
+
+int rustcoll_shim_receive_and_wait(void *buffer, size_t count, const void *datatype, int peer, int tag,
+                                   const void *communicator)
+{
+    return MCA_PML_CALL(recv(buffer, count, (ompi_datatype_t *) datatype, peer, tag,
+                             (ompi_communicator_t *) communicator, MPI_STATUS_IGNORE));
+}
+
 int rustcoll_shim_wait(void **handle)
 {
     ompi_request_t *request = *handle;

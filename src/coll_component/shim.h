@@ -181,6 +181,11 @@ int rustcoll_shim_send(const void *buffer, size_t count, const void *datatype, i
                        const void *communicator, void **request);
 int rustcoll_shim_receive(void *buffer, size_t count, const void *datatype, int peer, int tag,
                           const void *communicator, void **request);
+/* The same, blocking until they are complete. */
+int rustcoll_shim_send_and_wait(const void *buffer, size_t count, const void *datatype, int peer, int tag,
+                                const void *communicator);
+int rustcoll_shim_receive_and_wait(void *buffer, size_t count, const void *datatype, int peer, int tag,
+                                   const void *communicator);
 /* Waits for a request and frees it; returns the error that its status holds. */
 int rustcoll_shim_wait(void **request);
 /* Gives a request up after an error elsewhere. */

@@ -2,7 +2,6 @@
 
 use super::Transport;
 use super::plan::{Operation, Plan};
-use crate::schedule::Post;
 
 /// How far a plan has been carried out.
 #[derive(Clone, Debug, Default)]
@@ -13,27 +12,36 @@ pub struct Execution {
 impl Execution {
     /// Goes on to the end of a plan, blocking in waits. After an error, posts may be outstanding.
     pub fn finish<T: Transport>(&mut self, plan: &Plan, transport: &mut T) -> Result<(), T::Error> {
-        self.drive(plan, transport, |transport, posts| transport.wait(posts).map(|()| true))?;
+        self.drive::<T, true>(plan, transport)?;
         Ok(())
     }
 
     /// Goes on until a wait finds its posts incomplete, or to the end; says whether the end was reached.
     pub fn advance<T: Transport>(&mut self, plan: &Plan, transport: &mut T) -> Result<bool, T::Error> {
-        self.drive(plan, transport, T::test)
+        self.drive::<T, false>(plan, transport)
     }
 
-    fn drive<T: Transport>(
+    #[inline]
+    fn drive<T: Transport, const BLOCKS: bool>(
         &mut self,
         plan: &Plan,
         transport: &mut T,
-        complete: impl Fn(&mut T, &[Post]) -> Result<bool, T::Error>,
     ) -> Result<bool, T::Error> {
         while let Some(operation) = plan.operations.get(self.position) {
             match operation {
-                Operation::Send { post, peer, region } => transport.send(*post, *peer, *region)?,
-                Operation::Receive { post, peer, region } => transport.receive(*post, *peer, *region)?,
+                Operation::Send { post, peer, region, is_awaited_next } => match BLOCKS && *is_awaited_next {
+                    true => transport.send_and_wait(*post, *peer, *region)?,
+                    false => transport.send(*post, *peer, *region)?,
+                },
+                Operation::Receive { post, peer, region, is_awaited_next } => {
+                    match BLOCKS && *is_awaited_next {
+                        true => transport.receive_and_wait(*post, *peer, *region)?,
+                        false => transport.receive(*post, *peer, *region)?,
+                    }
+                }
+                Operation::Wait { awaited } if BLOCKS => transport.wait(&plan.awaited[awaited.clone()])?,
                 Operation::Wait { awaited } => {
-                    if !complete(transport, &plan.awaited[awaited.clone()])? {
+                    if !transport.test(&plan.awaited[awaited.clone()])? {
                         return Ok(false);
                     }
                 }

@@ -59,8 +59,8 @@ struct Program<'a, 'formatter> {
 impl Program<'_, '_> {
     fn plan(&mut self, plan: &Plan) -> fmt::Result {
         plan.operations.iter().try_for_each(|operation| match operation {
-            Operation::Send { post, peer, region } => self.post(*post, true, *peer, region.elements),
-            Operation::Receive { post, peer, region } => self.post(*post, false, *peer, region.elements),
+            Operation::Send { post, peer, region, .. } => self.post(*post, true, *peer, region.elements),
+            Operation::Receive { post, peer, region, .. } => self.post(*post, false, *peer, region.elements),
             Operation::Wait { awaited } => self.wait(&plan.awaited[awaited.clone()]),
             Operation::Copy { source: region, .. } | Operation::Reduce { target: region, .. } => {
                 let done = self.label(format_args!("calc {}", region.elements))?;
@@ -243,8 +243,8 @@ mod tests {
         let plans = [0, 1].map(|rank| Plan::of_even_call(algorithm, &Problem::new(2), rank, 8));
         let rank = |other: usize| {
             format!(
-                "l0: recv 8b from {other} tag 0\nl1: send 8b to {other} tag 0\nl2: calc 0\nl2 requires l0\n\
-                 l2 requires l1\nl3: calc 8\nl3 requires l2\n"
+                "l0: send 8b to {other} tag 0\nl1: recv 8b from {other} tag 0\nl2: calc 0\nl2 requires l1\n\
+                 l2 requires l0\nl3: calc 8\nl3 requires l2\n"
             )
         };
         let text = goal(&plans);

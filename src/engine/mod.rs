@@ -52,7 +52,21 @@ pub trait Transport {
     /// Starts receiving into a region.
     fn receive(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Self::Error>;
 
-    /// Blocks until the posts are complete. A post that was never started is complete.
+    /// Sends a region and blocks until the post is complete.
+    #[inline]
+    fn send_and_wait(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Self::Error> {
+        self.send(post, peer, region)?;
+        self.wait(&[post])
+    }
+
+    /// Receives into a region and blocks until the post is complete.
+    #[inline]
+    fn receive_and_wait(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Self::Error> {
+        self.receive(post, peer, region)?;
+        self.wait(&[post])
+    }
+
+    /// Blocks until the posts are complete. A post that was waited for before, or was never started, is complete.
     fn wait(&mut self, posts: &[Post]) -> Result<(), Self::Error>;
 
     /// Whether the posts are complete; makes progress, but does not block.

@@ -4,6 +4,10 @@ use super::{Binding, Memory, Piece, Region};
 use crate::schedule::{Buffer, Message, Post, Run, Schedule, Step};
 use std::ops::Range;
 
+/// Sends go before receives if there are at most so many posts: a message is on its way while receives are posted.
+/// Among more, a rank should not send all before it is ready to receive any.
+const MOST_POSTS_SENDS_FIRST: usize = 16;
+
 /// One operation of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -15,6 +19,8 @@ pub enum Operation {
         peer: u32,
         /// What is sent.
         region: Region,
+        /// Whether the next operation waits for it.
+        is_awaited_next: bool,
     },
     /// Post a receive.
     Receive {
@@ -24,6 +30,8 @@ pub enum Operation {
         peer: u32,
         /// Where it goes.
         region: Region,
+        /// Whether the next operation waits for it.
+        is_awaited_next: bool,
     },
     /// Wait for posts.
     Wait {
@@ -117,22 +125,26 @@ impl Planner<'_> {
             // Both sides know the length of a message, so an empty one need not travel.
             Step::Send { post, peer, message } => {
                 if let Some(region) = self.outgoing(*post, message) {
-                    self.plan.operations.push(Operation::Send { post: *post, peer: *peer, region });
+                    let (post, peer, is_awaited_next) = (*post, *peer, false);
+                    self.plan.operations.push(Operation::Send { post, peer, region, is_awaited_next });
                 }
             }
             Step::Receive { post, peer, message } => {
                 if let Some(region) = self.incoming(*post, message) {
-                    self.plan.operations.push(Operation::Receive { post: *post, peer: *peer, region });
+                    let (post, peer, is_awaited_next) = (*post, *peer, false);
+                    self.plan.operations.push(Operation::Receive { post, peer, region, is_awaited_next });
                 }
             }
             Step::Wait { posts } => self.wait(posts),
             Step::Copy { source, target } => {
+                self.send_first();
                 for [source, target] in self.in_parallel([*source, *target]) {
                     let source = cut(source, target);
                     self.plan.operations.push(Operation::Copy { source, target: target.region });
                 }
             }
             Step::Reduce { left, right, target } => {
+                self.send_first();
                 for pieces in self.in_parallel([*left, *right, *target]) {
                     let [left, right, target] = pieces.map(|piece| piece.region);
                     if target == left {
@@ -189,7 +201,31 @@ impl Planner<'_> {
         message.runs().iter().flat_map(|&run| self.binding.pieces(run)).collect()
     }
 
+    /// Puts what was posted last in order: the sends, with what packs them, before the receives.
+    fn send_first(&mut self) {
+        let operations = &mut self.plan.operations;
+        let is_receive = |operation: &Operation| matches!(operation, Operation::Receive { .. });
+        let is_send = |operation: &Operation| matches!(operation, Operation::Send { .. });
+        let packs = |operation: &Operation| {
+            matches!(operation, Operation::Copy { target: Region { memory: Memory::Staging, .. }, .. })
+        };
+        let is_other = |one: &Operation| !is_receive(one) && !is_send(one) && !packs(one);
+        let start = operations.iter().rposition(is_other).map_or(0, |last| last + 1);
+        let last = &mut operations[start..];
+        if last.iter().filter(|one| is_receive(one) || is_send(one)).count() <= MOST_POSTS_SENDS_FIRST {
+            // Keeps the order of messages between two ranks.
+            last.sort_by_key(is_receive);
+        }
+    }
+
     fn wait(&mut self, posts: &[Post]) {
+        self.send_first();
+        if let Some(
+            Operation::Send { post, is_awaited_next, .. } | Operation::Receive { post, is_awaited_next, .. },
+        ) = self.plan.operations.last_mut()
+        {
+            *is_awaited_next = posts.contains(post);
+        }
         let start = self.plan.awaited.len();
         self.plan.awaited.extend(posts);
         self.plan.operations.push(Operation::Wait { awaited: start..self.plan.awaited.len() });
@@ -267,7 +303,9 @@ mod tests {
         let plan = Plan::new(&program.build(), &binding(1 << 31));
         assert_eq!(plan.staging_bytes, 8 << 31);
         let whole = Region { memory: Memory::Staging, offset: 0, elements: 8 << 31 };
-        assert!(plan.operations.contains(&Operation::Send { post: 0, peer: 1, region: whole }));
+        assert!(
+            matches!(plan.operations[2], Operation::Send { post: 0, peer: 1, region, .. } if region == whole)
+        );
     }
 
     #[test]
@@ -278,6 +316,37 @@ mod tests {
         assert!(matches!(plan.operations[0], Operation::Receive { region: Region { elements: 8, .. }, .. }));
         assert!(matches!(plan.operations[1], Operation::Wait { .. }));
         assert_eq!(plan.operations.len(), 4);
+    }
+
+    #[test]
+    fn sends_go_before_receives_and_keep_their_order() {
+        let mut program = Builder::new(0, 4, 4);
+        program.receive(1, Buffer::Recv.blocks(0..2));
+        program.send(2, Buffer::Send.blocks(0..2));
+        program.receive(1, Buffer::Recv.blocks(2..3));
+        program.send(2, scattered());
+        program.end_round();
+        program.receive(3, Buffer::Recv.blocks(3..4));
+        let plan = Plan::new(&program.build(), &binding(1));
+        let shown = |operation: &Operation| match operation {
+            Operation::Send { post, is_awaited_next, .. } => format!("send {post} {is_awaited_next}"),
+            Operation::Receive { post, is_awaited_next, .. } => format!("receive {post} {is_awaited_next}"),
+            Operation::Copy { .. } => "copy".into(),
+            _ => "wait".into(),
+        };
+        let posts: Vec<_> = plan.operations.iter().map(shown).collect();
+        let expected = [
+            "send 1 false",
+            "copy",
+            "copy",
+            "send 3 false",
+            "receive 0 false",
+            "receive 2 true",
+            "wait",
+            "receive 4 true",
+            "wait",
+        ];
+        assert_eq!(posts, expected);
     }
 
     #[test]

@@ -10,15 +10,23 @@ pub mod recursive_doubling;
 pub mod ring;
 
 use super::Problem;
-use crate::schedule::{Buffer::*, Builder, Schedule};
+use crate::schedule::{Buffer::*, Schedule, Step};
 
 /// Completes a program that finds the rank's own block in the receive buffer: if the call is not in place, the block is
-/// brought there first.
-fn with_own_block(problem: &Problem, program: Schedule) -> Schedule {
+/// brought there while the first round is under way, which sends it from where it is.
+fn with_own_block(problem: &Problem, mut program: Schedule) -> Schedule {
     if problem.in_place {
         return program;
     }
-    let mut own = Builder::new(program.rank, program.size, program.blocks);
-    own.copy(Send.block(program.rank), Recv.block(program.rank));
-    own.build().then(program)
+    let (source, target) = (Send.block(program.rank), Recv.block(program.rank));
+    let first_round = program.steps.iter().position(|step| matches!(step, Step::Wait { .. }));
+    let first_round = first_round.unwrap_or(program.steps.len());
+    for step in &mut program.steps[..first_round] {
+        if let Step::Send { message, .. } = step {
+            assert_eq!(message.runs(), [target], "nothing else is there yet");
+            *message = source.into();
+        }
+    }
+    program.steps.insert(first_round, Step::Copy { source, target });
+    program
 }

@@ -5,7 +5,7 @@
 //! for each nonzero digit of its distance, so p·w·(r−1)/r blocks are sent, roughly.
 //! Loses when: blocks are large, for each travels up to w times.
 
-use crate::algorithms::digits::{digits, nonzero_digits_below, with_digit, with_one_nonzero_digit};
+use crate::algorithms::digits::{digits, nonzero_digits_of_all, with_digit, with_one_nonzero_digit};
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Message, Run, Schedule};
@@ -35,8 +35,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     exchange_by_digits(&mut program, problem, rank, Direction::Up, place);
 
     // Last rotation: the block that travelled distance i comes from the rank at distance i.
-    for distance in 0..size {
-        let hops = nonzero_digits_below(distance, problem.radix, digits(size, problem.radix));
+    let hops = nonzero_digits_of_all(size, problem.radix);
+    for (distance, &hops) in hops.iter().enumerate() {
         program.copy(place(distance, hops), Recv.block((rank + size - distance) % size));
     }
     super::with_input(problem, program.build())
@@ -72,8 +72,10 @@ pub(super) fn exchange_by_digits(
     place: impl Fn(usize, usize) -> Run,
 ) {
     let Problem { size, radix, .. } = *problem;
+    let nonzero_digits = nonzero_digits_of_all(size, radix);
     for position in 0..digits(size, radix) {
-        let hops = |block| nonzero_digits_below(block, radix, position);
+        // As many as there are nonzero digits below the position.
+        let hops = |block| nonzero_digits[block % radix.pow(position)];
         // The values of one digit concern different blocks, so their messages share a round.
         for digit in 1..radix {
             let distance = digit * radix.pow(position);

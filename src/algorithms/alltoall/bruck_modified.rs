@@ -7,7 +7,7 @@
 
 use super::bruck::{Direction, cost, exchange_by_digits};
 use super::{copy_own_block, place_on_the_way, with_input};
-use crate::algorithms::digits::nonzero_digits;
+use crate::algorithms::digits::nonzero_digits_of_all;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
 use crate::schedule::{Builder, Schedule};
 
@@ -26,8 +26,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, radix, .. } = *problem;
     let mut program = Builder::new(rank, size, size);
     copy_own_block(problem, &mut program, rank);
-    let place =
-        |distance, hops| place_on_the_way((rank, size), distance, nonzero_digits(distance, radix), hops);
+    let all_hops = nonzero_digits_of_all(size, radix);
+    let place = |distance: usize, hops| place_on_the_way((rank, size), distance, all_hops[distance], hops);
     exchange_by_digits(&mut program, problem, rank, Direction::Down, place);
     with_input(problem, program.build())
 }

@@ -106,10 +106,10 @@ impl<'job> Writer<'job> {
         let mut number_of = vec![None; plan.posts];
         for operation in &plan.operations {
             match operation {
-                Operation::Send { post, peer, region } => {
+                Operation::Send { post, peer, region, .. } => {
                     number_of[*post as usize] = Some(self.post(Direction::Send, *peer, region, sizes));
                 }
-                Operation::Receive { post, peer, region } => {
+                Operation::Receive { post, peer, region, .. } => {
                     number_of[*post as usize] = Some(self.post(Direction::Receive, *peer, region, sizes));
                 }
                 Operation::Wait { awaited } => {
