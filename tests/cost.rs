@@ -1,7 +1,8 @@
 //! Every registered algorithm costs what its formula says: the formula is compared with what the schedules of all ranks
 //! do, for all sizes up to 128. The rounds of neighbourhood collectives depend on the order in which messages are posted;
 //! their formula gives the fewest possible, and its square the most; a `circulant_pipelined` broadcast may take one more than
-//! its formula says. What the simulator finds is compared as well.
+//! its formula says. Where nodes have different numbers of ranks, formulas of some algorithms add the most that a rank has to
+//! do in each phase. What the simulator finds is compared as well.
 
 use rustcoll::algorithms::{
     Algorithm, Collective, Cut, Problem, RECURSIVE_DOUBLING_ALLREDUCE, REGISTRY, Requirement, default_radix,
@@ -10,6 +11,7 @@ use rustcoll::cost::simulation::Traffic;
 use rustcoll::cost::{Cost, Machine, simulate};
 use rustcoll::selection::Measure;
 use rustcoll::verify;
+use std::collections::{HashMap, HashSet};
 
 #[test]
 fn formulas_give_what_is_counted() {
@@ -80,6 +82,12 @@ fn assert_cost(algorithm: &Algorithm, problem: &Problem) {
         formula.rounds = counted.rounds;
     }
     for ((field, formula), (_, counted)) in formula.fields().into_iter().zip(counted.fields()) {
+        if is_bound(algorithm, problem) {
+            // Who begins later meets busy partners, so that it may take up to twice as many rounds.
+            let bound = if field == "rounds" { 2 * formula } else { formula };
+            assert!(counted <= bound, "{label}: {field}, formula {formula} and count {counted}");
+            continue;
+        }
         assert_eq!(formula, counted, "{label}: {field}, formula and count");
     }
 }
@@ -93,13 +101,16 @@ fn may_queue(algorithm: &Algorithm) -> bool {
 /// Algorithms whose rounds need not be the time that is simulated where a message takes 1 and ports let one go in that
 /// time. When rounds are counted, no message travels before it is asked for, and both its ends are busy meanwhile; a
 /// simulated one may come early and stand in the way of another, and has left before it arrives.
-const NOT_IN_LOCKSTEP: [&str; 7] = [
+const NOT_IN_LOCKSTEP: [&str; 10] = [
     "binary_blocks",
     "binary_in_order",
     "binomial_in_order",
     "circulant_pipelined",
     "inter_leaders",
     "node_aware",
+    "node_aware_chain",
+    "node_aware_circulant",
+    "node_aware_knomial",
     "rabenseifner",
 ];
 
@@ -123,7 +134,12 @@ fn assert_simulated(algorithm: &Algorithm, problem: &Problem) {
         messages: (formula.messages + lengths.messages) as u64,
         bytes: (formula.blocks + 8 * lengths.blocks) as f64,
     };
-    assert_eq!(prediction.busiest, expected, "{label}");
+    if is_bound(algorithm, problem) {
+        assert!(prediction.busiest.messages <= expected.messages, "{label}");
+        assert!(prediction.busiest.bytes <= expected.bytes, "{label}");
+    } else {
+        assert_eq!(prediction.busiest, expected, "{label}");
+    }
     if lengths != Cost::default() || algorithm.collective.cut() == Cut::Edges {
         return;
     }
@@ -135,6 +151,28 @@ fn assert_simulated(algorithm: &Algorithm, problem: &Problem) {
         let critical_path = simulated(0.0).time();
         assert!(critical_path <= rounds.min(prediction.time()), "{label}");
     }
+}
+
+/// Algorithms whose busiest rank, if nodes have different numbers of ranks, depends on which these are: their formulas add
+/// the most that a rank has to do in each phase, as if all began it together.
+const BOUNDS_ON_UNEVEN_NODES: [(Collective, &str); 10] = [
+    (Collective::Allgather, "node_aware"),
+    (Collective::Allgatherv, "node_aware"),
+    (Collective::Allreduce, "node_aware"),
+    (Collective::Alltoall, "node_aware"),
+    (Collective::Bcast, "node_aware_chain"),
+    (Collective::Bcast, "node_aware_knomial"),
+    (Collective::Reduce, "node_aware_chain"),
+    (Collective::Reduce, "node_aware_knomial"),
+    (Collective::ReduceScatter, "node_aware"),
+    (Collective::ReduceScatterBlock, "node_aware"),
+];
+
+fn is_bound(algorithm: &Algorithm, problem: &Problem) -> bool {
+    let mut populations: HashMap<u32, usize> = HashMap::new();
+    problem.nodes.iter().for_each(|node| *populations.entry(*node).or_default() += 1);
+    let are_even = populations.values().collect::<HashSet<_>>().len() <= 1;
+    !are_even && BOUNDS_ON_UNEVEN_NODES.contains(&(algorithm.collective, algorithm.name))
 }
 
 /// What comes before the data.

@@ -74,15 +74,20 @@ impl Schedule {
     }
 
     /// The same program with the blocks renamed as [`Schedule::relabel`] renames the ranks, where blocks bear the
-    /// numbers of ranks: block `i` becomes block `(i + root) % blocks`. Scratch blocks stay within their copy of a
-    /// vector.
-    pub fn relabel_blocks(mut self, root: usize) -> Schedule {
+    /// numbers of ranks: block `i` becomes block `(i + root) % blocks`.
+    pub fn relabel_blocks(self, root: usize) -> Schedule {
         let blocks = self.blocks;
-        let rename = |buffer: Buffer, block: usize| {
-            buffer.block(block / blocks * blocks + (block % blocks + root) % blocks)
-        };
+        self.rename_blocks(blocks, |block| (block + root) % blocks)
+    }
+
+    /// The same program over buffers of `blocks` blocks, in which what was block `i` is block `name(i)`. Scratch blocks
+    /// stay within their copy of a vector.
+    pub fn rename_blocks(mut self, blocks: usize, name: impl Fn(usize) -> usize) -> Schedule {
+        let before = self.blocks;
+        let rename =
+            |buffer: Buffer, block: usize| buffer.block(block / before * blocks + name(block % before));
         self.steps = self.steps.into_iter().flat_map(|step| map_blocks(step, &rename)).collect();
-        self
+        Schedule { blocks, ..self }
     }
 }
 
@@ -168,6 +173,17 @@ mod tests {
         let refined = ping(0).refine(6, |block| 6 * block);
         assert_eq!(refined.blocks, 6);
         assert_eq!(refined.steps[0].runs(), [Buffer::Send.blocks(0..6)]);
+    }
+
+    #[test]
+    fn renamed_blocks_may_be_some_of_more() {
+        let mut program = Builder::new(0, 2, 2);
+        program.send(1, Buffer::Send.blocks(0..2));
+        program.copy(Buffer::Send.blocks(0..2), Buffer::Scratch.blocks(2..4));
+        let renamed = program.build().rename_blocks(8, |block| 3 + block);
+        assert_eq!(renamed.blocks, 8);
+        assert_eq!(renamed.steps[0].runs(), [Buffer::Send.blocks(3..5)]);
+        assert_eq!(renamed.steps[1].runs(), [Buffer::Send.blocks(3..5), Buffer::Scratch.blocks(11..13)]);
     }
 
     #[test]

@@ -13,6 +13,9 @@ const WINDOWS: [usize; 4] = [32, 1, 2, 5];
 /// Up to so many ranks are parted into two groups in every way.
 const EVERY_SPLIT: usize = 20;
 
+/// Up to so many ranks every radix is tried with every root where nodes are known.
+const EVERY_RADIX_ON_NODES: usize = 16;
+
 /// Every problem of a size that leads to a schedule of its own: each root, in place and not, each radix, several
 /// numbers of segments and topologies, as far as the algorithm makes a difference between them. For two groups, each way
 /// to part the ranks, or a selection of them.
@@ -48,7 +51,7 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
         // There is no call in place on an inter-communicator.
         let may_be_in_place = algorithm.collective.has_in_place() && remote == 0;
         for in_place in [false, true].into_iter().take(1 + usize::from(may_be_in_place)) {
-            for radix in if takes(Parameter::Radix) { 2..=size.max(2) } else { base.radix..=base.radix } {
+            for radix in radices(algorithm, &base) {
                 for &segments in
                     if takes(Parameter::Segment) { &segment_counts[..] } else { &segment_counts[..1] }
                 {
@@ -63,6 +66,17 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
         }
     }
     problems
+}
+
+/// The radices that are tried.
+fn radices(algorithm: &Algorithm, base: &Problem) -> Vec<usize> {
+    let size = base.size;
+    let is_rooted_on_nodes = algorithm.collective.is_rooted() && algorithm.takes_nodes();
+    match algorithm.parameters.contains(&Parameter::Radix) {
+        true if is_rooted_on_nodes && size > EVERY_RADIX_ON_NODES => vec![2, base.radix, size],
+        true => (2..=size.max(2)).collect(),
+        false => vec![base.radix],
+    }
 }
 
 /// Ways to place ranks on nodes, as far as they matter: all on one, each on its own, several neighbours on each, in
@@ -92,6 +106,8 @@ mod tests {
         assert_eq!(count(Collective::Bcast, "binomial", 10), 10 * 5);
         assert_eq!(count(Collective::Bcast, "scatter_ring_allgather", 10), 10);
         assert_eq!(count(Collective::Bcast, "node_aware", 10), 10 * 7);
+        assert_eq!(count(Collective::Bcast, "node_aware_knomial", 10), 10 * 7 * 9);
+        assert_eq!(count(Collective::Bcast, "node_aware_knomial", 20), 20 * 7 * 3);
         assert_eq!(count(Collective::Bcast, "inter_leaders", 10), 5 * 10);
         assert_eq!(count(Collective::Allgather, "inter_leaders", 1), 0);
         assert_eq!(count(Collective::Allgather, "inter_leaders", 60), 3);

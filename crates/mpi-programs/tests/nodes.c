@@ -1,5 +1,5 @@
-/* A user's program whose ranks pretend to be on several nodes. Broadcasts from every root
- * must be right, blocking, not blocking and of gapped data. The first argument is the number of ranks on a node. */
+/* A user's program whose ranks pretend to be on several nodes. Broadcasts from every root must be right, blocking, not
+ * blocking and of gapped data, and so must other collectives. The first argument is the number of ranks on a node. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +40,60 @@ static void broadcast(int root, int stride, int is_blocking)
     MPI_Type_free(&type);
 }
 
+/* Rank r contributes r + i to element i of a vector, so the sum is known. */
+static long sum(int element)
+{
+    return (long) size * (size - 1) / 2 + (long) size * element;
+}
+
+static void reductions(int count)
+{
+    static int given[COUNT], result[COUNT];
+    for (int i = 0; i < count; i++) {
+        given[i] = rank + i;
+    }
+    MPI_Allreduce(given, result, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < count; i++) {
+        expect(result[i], sum(i));
+    }
+    MPI_Allreduce(MPI_IN_PLACE, given, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < count; i++) {
+        expect(given[i], sum(i));
+        given[i] = rank + i;
+    }
+    for (int root = 0; root < size; root++) {
+        MPI_Reduce(given, result, count, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+        for (int i = 0; rank == root && i < count; i++) {
+            expect(result[i], sum(i));
+        }
+    }
+    int block = count / size;
+    MPI_Reduce_scatter_block(given, result, block, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < block; i++) {
+        expect(result[i], sum(rank * block + i));
+    }
+}
+
+static void movements(int block)
+{
+    static int given[COUNT], result[COUNT];
+    for (int i = 0; i < size * block; i++) {
+        given[i] = rank * COUNT + i;
+    }
+    MPI_Allgather(given, block, MPI_INT, result, block, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < size * block; i++) {
+        expect(result[i], i / block * COUNT + i % block);
+    }
+    MPI_Alltoall(given, block, MPI_INT, result, block, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < size * block; i++) {
+        expect(result[i], i / block * COUNT + rank * block + i % block);
+    }
+    MPI_Alltoall(MPI_IN_PLACE, block, MPI_INT, given, block, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < size * block; i++) {
+        expect(given[i], result[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -55,5 +109,9 @@ int main(int argc, char **argv)
         }
     }
     broadcast(size - 1, 1, 0);
+    reductions(3);
+    reductions(COUNT);
+    movements(1);
+    movements(COUNT / size);
     return verdict(wrong);
 }

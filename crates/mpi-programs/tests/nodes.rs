@@ -1,30 +1,70 @@
-//! Broadcasts that know which ranks share a node; the program pretends that its ranks are on several.
+//! Collectives that know which ranks share a node; the program pretends that its ranks are on several.
 
 mod common;
 
 use common::{Job, compiled, mpirun, run};
 use std::path::Path;
 
-fn broadcast(program: &Path, ranks: usize, ranks_on_node: usize) -> Job {
+/// The collectives of the program, each with an algorithm.
+type Algorithms = [(&'static str, &'static str); 6];
+
+fn job(program: &Path, ranks: usize, ranks_on_node: usize, algorithms: Algorithms) -> Job {
     let mut command = mpirun(ranks);
-    command.args([
-        "--mca",
-        "coll_rustcoll_bcast_algorithm",
-        "node_aware",
-        "--mca",
-        "coll_rustcoll_verbose",
-        "1",
-    ]);
+    for (collective, algorithm) in algorithms {
+        command.args(["--mca", &format!("coll_rustcoll_{collective}_algorithm"), algorithm]);
+    }
+    command.args(["--mca", "coll_rustcoll_bcast_segment", "1000", "--mca", "coll_rustcoll_verbose", "1"]);
     run(command.arg(program).arg(ranks_on_node.to_string()), 120)
 }
 
-#[test]
-fn node_aware_broadcasts_are_right() {
+fn assert_right(algorithms: Algorithms) {
     let program = compiled("nodes");
     for (ranks, ranks_on_node, nodes) in [(7, 3, 3), (7, 1, 7), (6, 2, 3), (5, 5, 1)] {
-        let job = broadcast(&program, ranks, ranks_on_node);
+        let job = job(&program, ranks, ranks_on_node, algorithms);
         job.assert(job.success, "the program failed");
         job.assert_contains("0 wrong");
-        job.assert_contains(&format!("bcast by node_aware, nodes {nodes}"));
+        let lines: Vec<&str> = job.text.lines().collect();
+        for (collective, algorithm) in algorithms {
+            let ran = format!(" {collective} by {algorithm}, ");
+            let nodes = format!("nodes {nodes}");
+            let is_told = lines.iter().any(|line| line.contains(&ran) && line.ends_with(&nodes));
+            job.assert(is_told, &format!("{collective} by {algorithm} did not know of {nodes}"));
+        }
     }
+}
+
+#[test]
+fn node_aware_collectives_of_short_vectors_are_right() {
+    assert_right([
+        ("allgather", "node_aware"),
+        ("allreduce", "node_aware"),
+        ("alltoall", "node_aware"),
+        ("bcast", "node_aware_knomial"),
+        ("reduce", "node_aware_knomial"),
+        ("reduce_scatter_block", "node_aware"),
+    ]);
+}
+
+#[test]
+fn node_aware_collectives_of_long_vectors_are_right() {
+    assert_right([
+        ("allgather", "node_aware"),
+        ("allreduce", "node_aware_circulant"),
+        ("alltoall", "node_aware"),
+        ("bcast", "node_aware_chain"),
+        ("reduce", "node_aware_chain"),
+        ("reduce_scatter_block", "node_aware"),
+    ]);
+}
+
+#[test]
+fn a_broadcast_between_nodes_by_scatter_and_ring_is_right() {
+    assert_right([
+        ("allgather", "node_aware"),
+        ("allreduce", "node_aware"),
+        ("alltoall", "node_aware"),
+        ("bcast", "node_aware"),
+        ("reduce", "node_aware_chain"),
+        ("reduce_scatter_block", "node_aware"),
+    ]);
 }

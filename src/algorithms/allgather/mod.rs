@@ -6,6 +6,7 @@ pub mod circulant;
 pub mod gather_bcast;
 pub mod linear;
 pub mod neighbor_exchange;
+pub mod node_aware;
 pub mod recursive_doubling;
 pub mod ring;
 

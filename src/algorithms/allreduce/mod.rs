@@ -4,6 +4,8 @@ pub mod allgather_reduce;
 pub mod binary_blocks;
 pub mod circulant;
 pub mod linear;
+pub mod node_aware;
+pub mod node_aware_circulant;
 pub mod rabenseifner;
 pub mod recursive_doubling;
 pub mod recursive_multiplying;

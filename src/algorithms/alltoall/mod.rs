@@ -8,6 +8,7 @@ pub mod bruck_padded;
 pub mod bruck_two_phase;
 pub mod circulant;
 pub mod linear_window;
+pub mod node_aware;
 pub mod pairwise;
 pub mod spread_out;
 

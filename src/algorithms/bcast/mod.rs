@@ -7,6 +7,8 @@ pub mod circulant_pipelined;
 pub mod knomial;
 pub mod linear;
 pub mod node_aware;
+pub mod node_aware_chain;
+pub mod node_aware_knomial;
 pub mod scatter_recursive_doubling_allgather;
 pub mod scatter_ring_allgather;
 pub mod scatter_ring_allgather_opt;

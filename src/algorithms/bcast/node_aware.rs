@@ -10,12 +10,12 @@
 
 use crate::algorithms::digits::doublings;
 use crate::algorithms::phases::binomial_tree::{children, parent, scatter, scatter_cost, subtree};
+use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::ring_allgather::{ring_allgather, ring_allgather_cost};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
-use std::collections::{HashMap, HashSet};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Bcast,
@@ -29,23 +29,22 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let (leaders, members) = (leaders(problem), members(problem, rank));
-    let (size, nodes) = (problem.size, leaders.len());
-    let position = |ranks: &[usize]| ranks.iter().position(|&member| member == rank);
-
-    let local = position(&members).expect("a rank is on its node");
-    let within = tree_broadcast(local, members.len(), 1, parent(local), children(local, members.len()))
-        .refine(nodes, |vector| vector * nodes)
-        .embed(size, |local| members[local]);
-    let Some(node) = position(&leaders) else { return within };
-    let between = scatter(node, nodes)
-        .then(ring_allgather(node, nodes, |node| subtree(node, nodes).len()))
-        .embed(size, |node| leaders[node]);
-    if rank == problem.root { within.then(between) } else { between.then(within) }
+    let placement = Placement::new(problem);
+    let Place { node, local } = placement.place(rank);
+    let (nodes, population) = (placement.nodes(), placement.members(node).len());
+    let within = tree_broadcast(local, population, 1, parent(local), children(local, population))
+        .refine(nodes, |vector| vector * nodes);
+    let within = placement.within(node, within);
+    if local > 0 {
+        return within;
+    }
+    let between = scatter(node, nodes).then(ring_allgather(node, nodes, |node| subtree(node, nodes).len()));
+    let between = placement.between(between);
+    if node == 0 { within.then(between) } else { between.then(within) }
 }
 
 fn cost(problem: &Problem) -> Cost {
-    let within: Vec<usize> = populations(problem).into_iter().map(doublings).collect();
+    let within: Vec<usize> = Placement::new(problem).populations().map(doublings).collect();
     let (own, others) = within.split_first().expect("the root has a node");
     let nodes = within.len();
     let between = scatter_cost(nodes) + ring_allgather_cost(nodes);
@@ -67,32 +66,6 @@ fn cost(problem: &Problem) -> Cost {
     }
 }
 
-fn node(problem: &Problem, rank: usize) -> u32 {
-    problem.nodes.get(rank).copied().unwrap_or(0)
-}
-
-/// The rank that stands for each node, the root first.
-fn leaders(problem: &Problem) -> Vec<usize> {
-    let mut led = HashSet::from([node(problem, problem.root)]);
-    let others = (0..problem.size).filter(|&rank| led.insert(node(problem, rank)));
-    [problem.root].into_iter().chain(others).collect()
-}
-
-/// How many ranks each node has, the root's first.
-fn populations(problem: &Problem) -> Vec<usize> {
-    let mut ranks: HashMap<u32, usize> = HashMap::new();
-    (0..problem.size).for_each(|rank| *ranks.entry(node(problem, rank)).or_default() += 1);
-    leaders(problem).into_iter().map(|leader| ranks[&node(problem, leader)]).collect()
-}
-
-/// The ranks on a rank's node, the one that stands for it first.
-fn members(problem: &Problem, rank: usize) -> Vec<usize> {
-    let here = node(problem, rank);
-    let (root, leads) = (problem.root, here == node(problem, problem.root));
-    let others = (0..problem.size).filter(|&other| node(problem, other) == here && !(leads && other == root));
-    leads.then_some(root).into_iter().chain(others).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,18 +77,11 @@ mod tests {
     }
 
     #[test]
-    fn the_root_stands_for_its_node() {
-        assert_eq!(leaders(&problem()), [6, 0, 1]);
-        assert_eq!(members(&problem(), 5), [6, 5, 7]);
-        assert_eq!(members(&problem(), 4), [1, 4]);
-        assert_eq!(populations(&problem()), [3, 3, 2]);
-    }
-
-    #[test]
     fn the_vector_enters_each_node_once() {
         let problem = problem();
+        let node = |rank: usize| problem.nodes[rank];
         for receiver in [0, 1] {
-            let outside = |peer: u32| node(&problem, peer as usize) != node(&problem, receiver);
+            let outside = |peer: u32| node(peer as usize) != node(receiver);
             let steps = schedule(&problem, receiver).steps;
             let blocks = steps.iter().filter_map(|step| match step {
                 Step::Receive { peer, message, .. } if outside(*peer) => Some(message.blocks()),
@@ -126,8 +92,7 @@ mod tests {
         for other in [2, 3, 4, 5, 7] {
             let steps = schedule(&problem, other).steps;
             assert!(steps.iter().all(|step| match step {
-                Step::Send { peer, .. } | Step::Receive { peer, .. } =>
-                    node(&problem, *peer as usize) == node(&problem, other),
+                Step::Send { peer, .. } | Step::Receive { peer, .. } => node(*peer as usize) == node(other),
                 _ => true,
             }));
         }

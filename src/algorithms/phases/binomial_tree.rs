@@ -1,8 +1,9 @@
 //! The binomial tree over ranks 0 … p − 1 rooted at 0, and the scatter and the gather along it.
 
+use super::knomial_tree;
 use crate::algorithms::digits::doublings;
 use crate::cost::Cost;
-use crate::schedule::{Buffer::Recv, Builder, Schedule};
+use crate::schedule::Schedule;
 use std::ops::Range;
 
 /// The ranks in the subtree below `rank`, itself included. Rank 0's is everything; any other's reaches as far as its
@@ -26,29 +27,13 @@ pub fn children(rank: usize, size: usize) -> impl DoubleEndedIterator<Item = usi
 /// Binomial scatter of `size` blocks from rank 0: afterwards rank i holds the blocks of its subtree.
 /// ceil(log2 p) rounds.
 pub fn scatter(rank: usize, size: usize) -> Schedule {
-    let mut program = Builder::new(rank, size, size);
-    if let Some(parent) = parent(rank) {
-        program.receive(parent, Recv.blocks(subtree(rank, size)));
-        program.end_round();
-    }
-    for child in children(rank, size) {
-        program.send(child, Recv.blocks(subtree(child, size)));
-    }
-    program.build()
+    knomial_tree::scatter(rank, size, 2)
 }
 
 /// Binomial gather of `size` blocks to rank 0, the mirror of [`scatter`]: rank i brings block i, and afterwards holds
 /// the blocks of its subtree. ceil(log2 p) rounds.
 pub fn gather(rank: usize, size: usize) -> Schedule {
-    let mut program = Builder::new(rank, size, size);
-    for child in children(rank, size) {
-        program.receive(child, Recv.blocks(subtree(child, size)));
-    }
-    program.end_round();
-    if let Some(parent) = parent(rank) {
-        program.send(parent, Recv.blocks(subtree(rank, size)));
-    }
-    program.build()
+    knomial_tree::gather(rank, size, 2)
 }
 
 /// What [`scatter`] costs: the root sends every other rank's block once.

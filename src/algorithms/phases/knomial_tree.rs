@@ -1,5 +1,16 @@
 //! The k-nomial tree over ranks 0 … p − 1 rooted at 0: with ranks written in radix k, the parent lacks the last digit
-//! that is not zero. The binomial tree is that of radix 2.
+//! that is not zero. The binomial tree is that of radix 2. And the scatter and the gather along it.
+
+use crate::algorithms::digits::with_one_nonzero_digit;
+use crate::cost::Cost;
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+use std::ops::Range;
+
+/// The ranks in the subtree below `rank`, itself included.
+pub fn subtree(rank: usize, size: usize, radix: usize) -> Range<usize> {
+    let reach = if rank == 0 { size } else { reach(rank, rank + 1, radix) };
+    rank..(rank + reach).min(size)
+}
 
 /// The parent.
 pub fn parent(rank: usize, radix: usize) -> Option<usize> {
@@ -14,6 +25,62 @@ pub fn children(rank: usize, size: usize, radix: usize) -> impl Iterator<Item = 
     below
         .flat_map(move |weight| (1..radix).map(move |digit| rank + digit * weight))
         .filter(move |&child| child < size)
+}
+
+/// Scatter of `size` blocks from rank 0: afterwards rank i holds the blocks of its subtree.
+pub fn scatter(rank: usize, size: usize, radix: usize) -> Schedule {
+    let mut program = Builder::new(rank, size, size);
+    if let Some(parent) = parent(rank, radix) {
+        program.receive(parent, Recv.blocks(subtree(rank, size, radix)));
+        program.end_round();
+    }
+    for child in children(rank, size, radix) {
+        program.send(child, Recv.blocks(subtree(child, size, radix)));
+    }
+    program.build()
+}
+
+/// Gather of `size` blocks to rank 0, the mirror of [`scatter`]: rank i brings block i, and afterwards holds the blocks of
+/// its subtree.
+pub fn gather(rank: usize, size: usize, radix: usize) -> Schedule {
+    let mut program = Builder::new(rank, size, size);
+    for child in children(rank, size, radix) {
+        program.receive(child, Recv.blocks(subtree(child, size, radix)));
+    }
+    program.end_round();
+    if let Some(parent) = parent(rank, radix) {
+        program.send(parent, Recv.blocks(subtree(rank, size, radix)));
+    }
+    program.build()
+}
+
+/// What [`scatter`] costs: the root sends every other rank's block once.
+pub fn scatter_cost(size: usize, radix: usize) -> Cost {
+    Cost::of_rounds(with_one_nonzero_digit(size, radix), size - 1, 0)
+}
+
+/// What [`gather`] costs.
+pub fn gather_cost(size: usize, radix: usize) -> Cost {
+    scatter_cost(size, radix)
+}
+
+/// What a broadcast of a whole vector along the tree costs: nobody is later than the root.
+pub fn broadcast_cost(size: usize, radix: usize) -> Cost {
+    let sent = with_one_nonzero_digit(size, radix);
+    Cost::of_rounds(sent, sent, 0)
+}
+
+/// What a reduction of whole vectors along the tree costs.
+pub fn reduce_cost(size: usize, radix: usize) -> Cost {
+    let received = with_one_nonzero_digit(size, radix);
+    Cost::of_rounds(received, received, received)
+}
+
+/// The children, those with the smallest subtrees first: these are ready first to be received from.
+pub fn nearest_first(rank: usize, size: usize, radix: usize) -> Vec<usize> {
+    let mut children: Vec<usize> = children(rank, size, radix).collect();
+    children.reverse();
+    children
 }
 
 /// The weight of the last digit that is not zero; for rank 0 that of the first digit that no rank below `size` has.
@@ -41,6 +108,12 @@ mod tests {
                 let upwards = (1..size).map(|rank| (rank, parent(rank, radix).unwrap()));
                 assert_eq!(edges, upwards.collect::<Vec<_>>(), "p={size} k={radix}");
                 assert_eq!(parent(0, radix), None);
+                let below = |rank| children(rank, size, radix).flat_map(|child| subtree(child, size, radix));
+                for rank in 0..size {
+                    let mut below: Vec<usize> = below(rank).chain([rank]).collect();
+                    below.sort();
+                    assert_eq!(below, subtree(rank, size, radix).collect::<Vec<_>>());
+                }
             }
         }
     }
@@ -50,6 +123,7 @@ mod tests {
         for size in 1..40 {
             for rank in 0..size {
                 assert!(children(rank, size, 2).eq(binomial_tree::children(rank, size)));
+                assert_eq!(subtree(rank, size, 2), binomial_tree::subtree(rank, size));
             }
         }
     }

@@ -7,6 +7,8 @@ pub mod circulant_broadcast;
 pub mod exchange_and_reduce;
 pub mod fold;
 pub mod knomial_tree;
+pub mod node_aware_tree;
+pub mod placement;
 pub mod receive_in_scratch;
 pub mod recursive_doubling_allgather;
 pub mod recursive_halving;

@@ -7,7 +7,7 @@
 
 use super::{at_root, contribution};
 use crate::algorithms::digits::with_one_nonzero_digit;
-use crate::algorithms::phases::knomial_tree::{children, parent};
+use crate::algorithms::phases::knomial_tree::{nearest_first, parent};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
@@ -27,9 +27,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, radix, root, .. } = *problem;
     let relative = problem.relative(rank);
-    // Children with small subtrees are ready first.
-    let mut children: Vec<usize> = children(relative, size, radix).collect();
-    children.reverse();
+    let children = nearest_first(relative, size, radix);
     let parent = parent(relative, radix);
     let program = tree_reduce(relative, size, 1, contribution(problem, rank), parent, children);
     at_root(problem, program.relabel(root))

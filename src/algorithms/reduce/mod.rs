@@ -8,6 +8,8 @@ pub mod chain;
 pub mod circulant_pipelined;
 pub mod knomial;
 pub mod linear;
+pub mod node_aware_chain;
+pub mod node_aware_knomial;
 pub mod rabenseifner;
 
 use super::Problem;

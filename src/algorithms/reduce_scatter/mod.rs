@@ -3,6 +3,7 @@
 
 pub mod butterfly;
 pub mod circulant;
+pub mod node_aware;
 pub mod pairwise;
 pub mod recursive_doubling;
 pub mod recursive_halving;

@@ -1,0 +1,85 @@
+//! Node-aware allgather: gather on every node, allgather of the nodes' blocks between them, broadcast on every node.
+//!
+//! Source: MPICH (smp); between the nodes as in `bruck`, on them along k-nomial trees.
+//! With m nodes of up to q ranks 2 ceil(log_k q) rounds on the nodes and those of Bruck's algorithm among m ranks: one round of
+//! m − 1 messages, if that is the radix k. Every block enters each other node once: a node of q ranks sends
+//! (m − 1)q blocks if all are alike. On a node each rank receives the whole vector.
+//! Loses when: each rank has a node of its own, or all share one; blocks are so long that the broadcast on the nodes takes
+//! longer than the network.
+
+use super::{bruck, with_own_block};
+use crate::algorithms::phases::knomial_tree::{broadcast_cost, children, gather, gather_cost, parent};
+use crate::algorithms::phases::placement::{Place, Placement};
+use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement, legal_radix};
+use crate::cost::Cost;
+use crate::schedule::Schedule;
+
+pub const ALLGATHER: Algorithm = Algorithm {
+    collective: Collective::Allgather,
+    name: "node_aware",
+    aliases: &[],
+    source: "MPICH",
+    parameters: &[Parameter::Radix],
+    requires: &[Requirement::Nodes],
+    schedule,
+    cost,
+};
+
+pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
+
+/// What the leaders of the nodes do.
+const BETWEEN: Algorithm = bruck::ALLGATHER;
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, radix, .. } = *problem;
+    let placement = Placement::new(problem);
+    let Place { node, local } = placement.place(rank);
+    let population = placement.members(node).len();
+    let up = placement.within(node, placement.with_blocks_of_members(node, gather(local, population, radix)));
+    let vector =
+        tree_broadcast(local, population, 1, parent(local, radix), children(local, population, radix));
+    let down = placement.within(node, vector.refine(size, |block| block * size));
+    let program = match local {
+        0 => {
+            let among_leaders = (BETWEEN.schedule)(&among_nodes(problem, &placement), node);
+            up.then(placement.between(placement.with_blocks_of_nodes(among_leaders))).then(down)
+        }
+        _ => up.then(down),
+    };
+    with_own_block(problem, program)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let placement = Placement::new(problem);
+    let most = placement.most_members();
+    let down = broadcast_cost(most, problem.radix).refine(problem.size);
+    let within = Cost::up_and_down(gather_cost(most, problem.radix), down);
+    (BETWEEN.cost)(&among_nodes(problem, &placement)).refine(most) + within
+}
+
+fn among_nodes(problem: &Problem, placement: &Placement) -> Problem {
+    let nodes = placement.nodes();
+    Problem { in_place: true, radix: legal_radix(problem.radix, nodes), ..Problem::new(nodes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn each_block_enters_a_node_once() {
+        // Nodes of 4, 3 and 3 ranks, in turn.
+        let problem = Problem { nodes: (0..10).map(|rank| rank % 3).collect(), ..Problem::new(10) };
+        for rank in 0..10 {
+            let outside = |peer: u32| peer as usize % 3 != rank % 3;
+            let steps = schedule(&problem, rank).steps;
+            let entering = steps.iter().filter_map(|step| match step {
+                Step::Receive { peer, message, .. } if outside(*peer) => Some(message.blocks()),
+                _ => None,
+            });
+            assert_eq!(entering.sum::<usize>(), [6, 7, 7].get(rank).copied().unwrap_or(0));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Node-aware allreduce for short vectors: reduce on every node, allreduce between the nodes, broadcast on every node.
+//!
+//! Source: MPICH (smp); between the nodes as in `recursive_multiplying`, on them along k-nomial trees.
+//! With m nodes of up to q ranks 2 ceil(log_k q) rounds on the nodes and those of recursive multiplying among m ranks: one
+//! round of m − 1 messages, if that is the radix k. Only one rank of each node has to do with the network.
+//! Ranks of a node come before others, so the operator must commute. Loses when: vectors are long; each rank has a node
+//! of its own, or all share one.
+
+use super::{contribution, recursive_multiplying};
+use crate::algorithms::phases::knomial_tree::{broadcast_cost, children, nearest_first, parent, reduce_cost};
+use crate::algorithms::phases::placement::{Place, Placement};
+use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement, legal_radix};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::Send, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Allreduce,
+    name: "node_aware",
+    aliases: &[],
+    source: "MPICH",
+    parameters: &[Parameter::Radix],
+    requires: &[Requirement::Nodes, Requirement::Commutative],
+    schedule,
+    cost,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    through_leaders(problem, rank, &recursive_multiplying::ALGORITHM)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    cost_through_leaders(problem, &recursive_multiplying::ALGORITHM)
+}
+
+/// Allreduce in which one rank stands for each node; `between` is what these do.
+pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> Schedule {
+    let placement = Placement::new(problem);
+    let Place { node, local } = placement.place(rank);
+    let (radix, population) = (problem.radix, placement.members(node).len());
+    let is_alone = population == 1;
+    let among_leaders = (between.schedule)(&among_nodes(problem, &placement, is_alone), node);
+    if is_alone {
+        return placement.between(among_leaders);
+    }
+    let blocks = among_leaders.blocks;
+    let within = |program: Schedule| placement.within(node, program.refine(blocks, |vector| vector * blocks));
+    let first_ready = nearest_first(local, population, radix);
+    let up =
+        within(tree_reduce(local, population, 1, contribution(problem), parent(local, radix), first_ready));
+    let down = within(tree_broadcast(
+        local,
+        population,
+        1,
+        parent(local, radix),
+        children(local, population, radix),
+    ));
+    match local {
+        0 => up.then(placement.between(among_leaders)).then(down),
+        _ => up.then(down),
+    }
+}
+
+/// What [`through_leaders`] costs; where nodes have different numbers of ranks, at most.
+pub fn cost_through_leaders(problem: &Problem, between: &Algorithm) -> Cost {
+    let placement = Placement::new(problem);
+    let most = placement.most_members();
+    let among_leaders = among_nodes(problem, &placement, most == 1);
+    let blocks = (between.schedule)(&among_leaders, 0).blocks;
+    let within = Cost::up_and_down(reduce_cost(most, problem.radix), broadcast_cost(most, problem.radix))
+        .refine(blocks);
+    within + (between.cost)(&among_leaders)
+}
+
+/// The allreduce that is left when there is one contribution of each node: the rank's own, if it is alone there.
+pub fn among_nodes(problem: &Problem, placement: &Placement, is_alone: bool) -> Problem {
+    let nodes = placement.nodes();
+    let in_place = !is_alone || contribution(problem) != Send;
+    Problem { in_place, radix: legal_radix(problem.radix, nodes), ..Problem::new(nodes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaders_alone_send_to_other_nodes() {
+        let problem = Problem { radix: 4, nodes: (0..16).map(|rank| rank % 4).collect(), ..Problem::new(16) };
+        for rank in 0..16 {
+            let leaves = |peer: u32| peer % 4 != rank as u32 % 4;
+            let schedule = schedule(&problem, rank);
+            let sent = schedule
+                .steps
+                .iter()
+                .filter(|step| matches!(step, crate::schedule::Step::Send { peer, .. } if leaves(*peer)));
+            assert_eq!(sent.count(), if rank < 4 { 3 } else { 0 });
+        }
+    }
+
+    #[test]
+    fn is_recursive_multiplying_where_nobody_shares_a_node() {
+        let problem = Problem { radix: 3, nodes: (0..10).collect(), ..Problem::new(10) };
+        for rank in 0..10 {
+            let expected = (recursive_multiplying::ALGORITHM.schedule)(&problem, rank);
+            assert_eq!(schedule(&problem, rank), expected);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Node-aware allreduce for long vectors: reduce-scatter on every node, allreduces between the nodes, allgather on every
+//! node.
+//!
+//! Source: the multi-leader designs of Bayatpour et al. 2017; on the nodes and between them as in `circulant`.
+//! With m nodes of q ranks each rank is left with 1/q of the vector, which it reduces with the ranks of its number on the
+//! other nodes: 2 ceil(log2 q) rounds on the nodes, 2 ceil(log_k m) between them; a node sends 2n(m−1)/m bytes. Where nodes
+//! have different numbers of ranks, one rank stands for each, as in `node_aware`.
+//! Ranks of a node come before others, so the operator must commute. Loses when: vectors are short; each rank has a node
+//! of its own, or all share one.
+
+use super::circulant;
+use super::contribution;
+use super::node_aware::{among_nodes, cost_through_leaders, through_leaders};
+use crate::algorithms::phases::circulant::{
+    allgather, allgather_cost, of_rank, reduce_scatter, reduce_scatter_cost,
+};
+use crate::algorithms::phases::placement::{Place, Placement};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Allreduce,
+    name: "node_aware_circulant",
+    aliases: &[],
+    source: "after Bayatpour et al. 2017",
+    parameters: &[Parameter::Radix],
+    requires: &[Requirement::Nodes, Requirement::Commutative],
+    schedule,
+    cost,
+};
+
+/// What the ranks of one number do between the nodes.
+const BETWEEN: Algorithm = circulant::ALGORITHM;
+
+/// The radix on the nodes, where rounds are cheap.
+const WITHIN: usize = 2;
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let placement = Placement::new(problem);
+    match placement.common_population() {
+        Some(population) => by_slices(problem, &placement, rank, population),
+        None => through_leaders(problem, rank, &BETWEEN),
+    }
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let placement = Placement::new(problem);
+    let Some(population) = placement.common_population() else {
+        return cost_through_leaders(problem, &BETWEEN);
+    };
+    let among = among_nodes(problem, &placement, population == 1);
+    let within = reduce_scatter_cost(population, WITHIN) + allgather_cost(population, WITHIN);
+    within.refine((BETWEEN.schedule)(&among, 0).blocks) + (BETWEEN.cost)(&among)
+}
+
+/// Each rank of a node stands for it with a slice of the vector.
+fn by_slices(problem: &Problem, placement: &Placement, rank: usize, population: usize) -> Schedule {
+    let Place { node, local } = placement.place(rank);
+    let slice = (BETWEEN.schedule)(&among_nodes(problem, placement, population == 1), node);
+    let width = slice.blocks;
+    let among_peers = slice
+        .rename_blocks(population * width, |block| local * width + block)
+        .embed(problem.size, |node| placement.members(node)[local]);
+    let within =
+        |program: Schedule| placement.within(node, program.refine(population * width, |slice| slice * width));
+    within(of_rank(local, reduce_scatter(population, WITHIN, contribution(problem))))
+        .then(among_peers)
+        .then(within(of_rank(local, allgather(population, WITHIN))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rank_sends_its_slice_to_other_nodes() {
+        // Four nodes of four: 16 blocks, of which a rank's slice are 4, which 2(4 − 1) leave for its peers.
+        let problem = Problem { nodes: (0..16).map(|rank| rank / 4).collect(), ..Problem::new(16) };
+        for rank in 0..16 {
+            let schedule = schedule(&problem, rank);
+            assert_eq!(schedule.blocks, 16);
+            assert_eq!(schedule.blocks_sent(), 2 * (16 - 4) + 2 * (4 - 1));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Trees in which one rank of each node hears of other nodes: a tree of leaders, and a k-nomial tree
+//! below each of them.
+
+use super::knomial_tree;
+use super::placement::{Place, Placement};
+
+/// The tree of the leaders, by the numbers of their nodes.
+#[derive(Clone, Copy, Debug)]
+pub enum Leaders {
+    /// A k-nomial tree of this radix.
+    Knomial(usize),
+    /// A chain.
+    Chain,
+}
+
+/// A rank's parent and its children, those on other nodes first; of them, and of those on its own, the ones with the
+/// largest subtrees. `radix` is that of the trees on the nodes.
+pub fn neighbors(
+    placement: &Placement,
+    leaders: Leaders,
+    radix: usize,
+    rank: usize,
+) -> (Option<usize>, Vec<usize>) {
+    let Place { node, local } = placement.place(rank);
+    let members = placement.members(node);
+    let parent = match local {
+        0 => leaders.parent(node).map(|node| placement.leader(node)),
+        _ => knomial_tree::parent(local, radix).map(|local| members[local]),
+    };
+    let outside = if local == 0 { leaders.children(node, placement.nodes()) } else { Vec::new() };
+    let outside = outside.into_iter().map(|node| placement.leader(node));
+    let inside = knomial_tree::children(local, members.len(), radix).map(|local| members[local]);
+    (parent, outside.chain(inside).collect())
+}
+
+impl Leaders {
+    fn parent(self, node: usize) -> Option<usize> {
+        match self {
+            Leaders::Knomial(radix) => knomial_tree::parent(node, radix),
+            Leaders::Chain => node.checked_sub(1),
+        }
+    }
+
+    fn children(self, node: usize, nodes: usize) -> Vec<usize> {
+        match self {
+            Leaders::Knomial(radix) => knomial_tree::children(node, nodes, radix).collect(),
+            Leaders::Chain => (node + 1..nodes).take(1).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::Problem;
+
+    #[test]
+    fn children_know_their_parents_and_each_node_hears_of_others_once() {
+        for size in 1..30 {
+            let nodes: std::sync::Arc<[u32]> = (0..size as u32).map(|rank| rank % 5).collect();
+            let problem = Problem { root: size / 2, nodes: nodes.clone(), ..Problem::new(size) };
+            let placement = Placement::new(&problem);
+            for leaders in [Leaders::Knomial(2), Leaders::Knomial(3), Leaders::Chain] {
+                let parent = |rank| neighbors(&placement, leaders, 3, rank).0;
+                for rank in 0..size {
+                    let (_, children) = neighbors(&placement, leaders, 3, rank);
+                    assert!(children.into_iter().all(|child| parent(child) == Some(rank)));
+                }
+                let crosses = |rank: usize| parent(rank).is_some_and(|parent| nodes[parent] != nodes[rank]);
+                assert_eq!((0..size).filter(|&rank| crosses(rank)).count(), placement.nodes() - 1);
+                assert_eq!(parent(problem.root), None);
+            }
+        }
+    }
+}

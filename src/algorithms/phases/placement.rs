@@ -1,0 +1,173 @@
+//! Which ranks share a node, and who stands for it.
+
+use crate::algorithms::Problem;
+use crate::algorithms::digits::doublings;
+use crate::schedule::Schedule;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+
+/// The ranks of every node. The root's node is the first, the others follow by their lowest ranks. The first rank of a
+/// node leads it: the root, or the lowest one.
+///
+/// Ranks in the order of their nodes have positions, so that those of a node are consecutive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    members: Vec<Vec<usize>>,
+    /// The first position of each node, and at last the number of ranks.
+    starts: Vec<usize>,
+}
+
+/// Where a rank is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The number of its node.
+    pub node: usize,
+    /// Its number on its node; the leader's is 0.
+    pub local: usize,
+}
+
+impl Placement {
+    /// Who is where. If nothing is known of nodes, all ranks are on one.
+    pub fn new(problem: &Problem) -> Self {
+        let Problem { size, root, ref nodes, .. } = *problem;
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        let mut known: HashMap<u32, usize> = HashMap::new();
+        let others = (0..size).filter(|&rank| rank != root);
+        for rank in [root].into_iter().chain(others) {
+            match known.entry(nodes.get(rank).copied().unwrap_or(0)) {
+                Entry::Occupied(node) => members[*node.get()].push(rank),
+                Entry::Vacant(node) => {
+                    node.insert(members.len());
+                    members.push(vec![rank]);
+                }
+            }
+        }
+        let ends = members.iter().scan(0, |end, members| {
+            *end += members.len();
+            Some(*end)
+        });
+        let starts = [0].into_iter().chain(ends).collect();
+        Placement { members, starts }
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.members.len()
+    }
+
+    /// How many ranks there are.
+    pub fn size(&self) -> usize {
+        self.starts[self.nodes()]
+    }
+
+    /// Where a rank is.
+    pub fn place(&self, rank: usize) -> Place {
+        let on = |(node, members): (usize, &Vec<usize>)| {
+            let local = members.iter().position(|&member| member == rank)?;
+            Some(Place { node, local })
+        };
+        self.members.iter().enumerate().find_map(on).expect("a rank is on its node")
+    }
+
+    /// The ranks of a node, its leader first.
+    pub fn members(&self, node: usize) -> &[usize] {
+        &self.members[node]
+    }
+
+    /// The rank that leads a node.
+    pub fn leader(&self, node: usize) -> usize {
+        self.members[node][0]
+    }
+
+    /// How many ranks each node has.
+    pub fn populations(&self) -> impl Iterator<Item = usize> {
+        self.members.iter().map(Vec::len)
+    }
+
+    /// The most ranks on a node.
+    pub fn most_members(&self) -> usize {
+        self.populations().max().unwrap_or(0)
+    }
+
+    /// The height of the highest binomial tree on a node.
+    pub fn height(&self) -> usize {
+        doublings(self.most_members())
+    }
+
+    /// How many ranks each node has, if all have equally many.
+    pub fn common_population(&self) -> Option<usize> {
+        let first = self.members[0].len();
+        self.populations().all(|population| population == first).then_some(first)
+    }
+
+    /// The positions of a node's ranks.
+    pub fn positions(&self, node: usize) -> Range<usize> {
+        self.starts[node]..self.starts[node + 1]
+    }
+
+    /// The ranks in the order of their positions.
+    pub fn order(&self) -> Vec<usize> {
+        self.members.concat()
+    }
+
+    /// The program of a node's rank, written for its number there, as one of all ranks.
+    pub fn within(&self, node: usize, program: Schedule) -> Schedule {
+        program.embed(self.size(), |local| self.members[node][local])
+    }
+
+    /// The program of a leader, written for the number of its node, as one of all ranks.
+    pub fn between(&self, program: Schedule) -> Schedule {
+        program.embed(self.size(), |node| self.leader(node))
+    }
+
+    /// A program whose blocks are those of nodes, as one whose blocks are those of ranks.
+    pub fn with_blocks_of_nodes(&self, program: Schedule) -> Schedule {
+        self.with_blocks_of_positions(
+            program.refine(self.size(), |node| {
+                self.starts[node % self.nodes()] + node / self.nodes() * self.size()
+            }),
+        )
+    }
+
+    /// A program whose blocks are those of a node's ranks, as one whose blocks are those of all ranks.
+    pub fn with_blocks_of_members(&self, node: usize, program: Schedule) -> Schedule {
+        program.rename_blocks(self.size(), |local| self.members[node][local])
+    }
+
+    fn with_blocks_of_positions(&self, program: Schedule) -> Schedule {
+        let order = self.order();
+        program.rename_blocks(self.size(), |position| order[position])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three nodes of 3, 3 and 2 ranks, from rank 6.
+    fn placement() -> Placement {
+        Placement::new(&Problem { root: 6, nodes: [4, 7, 4, 4, 7, 9, 9, 9].into(), ..Problem::new(8) })
+    }
+
+    #[test]
+    fn the_root_leads_its_node_and_the_lowest_rank_any_other() {
+        assert_eq!(placement().members, [vec![6, 5, 7], vec![0, 2, 3], vec![1, 4]]);
+        assert_eq!(placement().place(3), Place { node: 1, local: 2 });
+        assert_eq!((placement().nodes(), placement().size(), placement().height()), (3, 8, 2));
+    }
+
+    #[test]
+    fn the_ranks_of_a_node_have_consecutive_positions() {
+        assert_eq!(placement().positions(1), 3..6);
+        assert_eq!(placement().order(), [6, 5, 7, 0, 2, 3, 1, 4]);
+    }
+
+    #[test]
+    fn only_even_nodes_have_a_common_population() {
+        let even = Problem { nodes: [1, 2, 1, 2].into(), ..Problem::new(4) };
+        assert_eq!(Placement::new(&even).common_population(), Some(2));
+        assert_eq!(placement().common_population(), None);
+        assert_eq!(Placement::new(&Problem::new(5)).common_population(), Some(5));
+    }
+}

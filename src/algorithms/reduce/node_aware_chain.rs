@@ -1,0 +1,59 @@
+//! Node-aware reduce along a chain of nodes, with a binomial tree on each, whole or in segments.
+//!
+//! Source: MPICH (smp); Open MPI's chain.
+//! With m nodes of up to q ranks and s segments s(1 + ceil(log2 q)) + m − 2 rounds of one segment; the vector enters and
+//! leaves a node once.
+//! Ranks of a node come before others, so the operator must commute. Loses when: vectors are short or nodes are many, for
+//! the root waits for all others.
+
+use super::{at_root, contribution};
+use crate::algorithms::phases::node_aware_tree::{Leaders, neighbors};
+use crate::algorithms::phases::placement::Placement;
+use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Reduce,
+    name: "node_aware_chain",
+    aliases: &[],
+    source: "MPICH",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::Nodes, Requirement::Commutative],
+    schedule,
+    cost,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let placement = Placement::new(problem);
+    // Those of its own node are ready first, and the ones with small subtrees.
+    let (parent, children) = neighbors(&placement, Leaders::Chain, 2, rank);
+    let (contribution, children) = (contribution(problem, rank), children.into_iter().rev());
+    at_root(problem, tree_reduce(rank, problem.size, problem.segments, contribution, parent, children))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let placement = Placement::new(problem);
+    let (nodes, height) = (placement.nodes(), placement.height());
+    let messages = problem.segments * (height + usize::from(nodes > 1));
+    Cost { rounds: messages + nodes.saturating_sub(2), ..Cost::of_rounds(messages, messages, messages) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn one_partial_result_leaves_each_other_node() {
+        let problem = Problem { root: 7, nodes: (0..10).map(|rank| rank % 3).collect(), ..Problem::new(10) };
+        let crossing = |rank: usize| {
+            let is_outside = |peer: u32| peer as usize % 3 != rank % 3;
+            let steps = schedule(&problem, rank).steps.into_iter();
+            steps.filter(|step| matches!(step, Step::Send { peer, .. } if is_outside(*peer))).count()
+        };
+        // The root is on node 1; ranks 0 and 2 lead the others.
+        assert_eq!((0..10).map(crossing).collect::<Vec<_>>(), [1, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+    }
+}

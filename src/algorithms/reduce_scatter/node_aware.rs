@@ -1,0 +1,63 @@
+//! Node-aware reduce-scatter: reduce on every node, reduce-scatter of the nodes' blocks between them, scatter on every node.
+//!
+//! Source: the hierarchical collectives of Open MPI (han), MVAPICH; between the nodes as in `circulant`, on them along
+//! k-nomial trees.
+//! With m nodes of up to q ranks 2 ceil(log_k q) rounds on the nodes, ceil(log_k m) between them; a node of q ranks sends
+//! (m − 1)q blocks if all are alike. On each node one rank reduces the whole vector.
+//! Ranks of a node come before others, so the operator must commute. Loses when: each rank has a node of its own, or all
+//! share one; vectors are so long that reducing them on the nodes takes longer than the network.
+
+use super::{alone, deliver_own_block};
+use crate::algorithms::phases::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
+use crate::algorithms::phases::knomial_tree::{nearest_first, parent, reduce_cost, scatter, scatter_cost};
+use crate::algorithms::phases::placement::{Place, Placement};
+use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement, legal_radix};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::*, Schedule};
+
+pub const REDUCE_SCATTER: Algorithm = Algorithm {
+    collective: Collective::ReduceScatter,
+    name: "node_aware",
+    aliases: &[],
+    source: "Open MPI; MVAPICH",
+    parameters: &[Parameter::Radix],
+    requires: &[Requirement::Nodes, Requirement::Commutative],
+    schedule,
+    cost,
+};
+
+pub const REDUCE_SCATTER_BLOCK: Algorithm =
+    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, radix, .. } = *problem;
+    if size == 1 {
+        return alone();
+    }
+    let placement = Placement::new(problem);
+    let Place { node, local } = placement.place(rank);
+    let population = placement.members(node).len();
+    let contribution = if population == 1 { Send } else { Recv };
+    let between_radix = legal_radix(radix, placement.nodes());
+    let among_leaders = of_rank(node, reduce_scatter(placement.nodes(), between_radix, contribution));
+    let between = placement.between(placement.with_blocks_of_nodes(among_leaders));
+    if population == 1 {
+        return deliver_own_block(between);
+    }
+    let first_ready = nearest_first(local, population, radix);
+    let up = tree_reduce(local, population, 1, Send, parent(local, radix), first_ready);
+    let up = placement.within(node, up.refine(size, |vector| vector * size));
+    let down =
+        placement.within(node, placement.with_blocks_of_members(node, scatter(local, population, radix)));
+    deliver_own_block(if local == 0 { up.then(between).then(down) } else { up.then(down) })
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let placement = Placement::new(problem);
+    let most = placement.most_members();
+    let up = reduce_cost(most, problem.radix).refine(problem.size);
+    let within = Cost::up_and_down(up, scatter_cost(most, problem.radix));
+    let between_radix = legal_radix(problem.radix, placement.nodes());
+    reduce_scatter_cost(placement.nodes(), between_radix).refine(most) + within
+}
