@@ -82,6 +82,26 @@ impl ControlVariable {
     }
 }
 
+/// Whether a control variable that is a flag is set; `None` if there is no such variable.
+pub fn is_set(name: &str) -> Option<bool> {
+    let name = CString::new(name).ok()?;
+    let (mut index, mut count) = (0, 0);
+    let mut handle: MPI_T_cvar_handle = ptr::null_mut();
+    // A flag is a byte or an int, as Open MPI likes.
+    let mut value = [0u8; size_of::<u64>()];
+    // SAFETY: the name is zero-terminated; a variable that is bound to no object takes none.
+    unsafe {
+        check(mpi_sys::MPI_T_cvar_get_index(name.as_ptr(), &mut index)).ok()?;
+        check(mpi_sys::MPI_T_cvar_handle_alloc(index, ptr::null_mut(), &mut handle, &mut count)).ok()?;
+    }
+    if count != 1 {
+        return None;
+    }
+    // SAFETY: the variable is one value, and no type of MPI_T's variables is longer than this one.
+    check(unsafe { mpi_sys::MPI_T_cvar_read(handle, value.as_mut_ptr().cast()) }).ok()?;
+    Some(value.iter().any(|&byte| byte != 0))
+}
+
 /// A performance variable of class STATE and type int, bound to no object and continuous. Its handle lives until the
 /// tool interface ends.
 #[derive(Debug)]

@@ -53,7 +53,10 @@ fn every_collective_of_a_group_can_be_measured() {
 fn whoever_is_not_there_is_named() {
     for (contestant, expected) in [
         ("nobody", "the contestant nobody: the component nobody is not loaded"),
-        ("tuned:3", "it does if coll_tuned_use_dynamic_rules is 1"),
+        (
+            "tuned:3",
+            "the contestant tuned:3: tuned chooses by itself unless coll_tuned_use_dynamic_rules is set",
+        ),
         ("rustcoll:rng", "unknown allreduce algorithm `rng`; the nearest known one is `ring`"),
     ] {
         let job = run(&mut measure(&["--contestants", &format!("rustcoll,{contestant}"), "allreduce:8"]), 60);

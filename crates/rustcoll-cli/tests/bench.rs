@@ -202,3 +202,19 @@ fn an_interrupted_plan_goes_on_where_it_stopped() {
     assert!(folder.join("report/measured.csv").exists());
     assert!(!folder.join("report/measuring.csv").exists());
 }
+
+#[test]
+fn a_lab_that_cannot_be_started_is_told_of() {
+    let folder = folder("performance_lab");
+    let line = plan(&folder, "{ each = 9.0 }", "");
+    let path = folder.join("plan.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let lab = "lab = { up = 'false {hosts}', set = 'true', run = 'true', down = 'true' }\n[[experiment]]";
+    let network = "title = 'Only one'\nnetwork = { latency = '1ms', bandwidth = '1', gap = '0' }";
+    let text = text.replace("[[experiment]]", lab).replace("title = 'Only one'", network);
+    fs::write(&path, text).unwrap();
+    let run = rustcoll(&line);
+    // Without root it is not even tried.
+    assert!(run.errors.starts_with("rustcoll: one is not measured: "), "{}", run.errors);
+    assert!(run.output.contains("| not measured |"), "{}", run.output);
+}

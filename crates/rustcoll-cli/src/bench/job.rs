@@ -19,7 +19,7 @@ const CLEANING_UP: Duration = Duration::from_secs(10);
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
 /// So many of the last lines of a job's messages are shown.
-const MOST_SHOWN: usize = 12;
+const MOST_SHOWN: usize = 40;
 
 /// How a job ended.
 #[derive(Debug, Default)]

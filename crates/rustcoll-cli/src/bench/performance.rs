@@ -121,7 +121,12 @@ impl<'plan> Campaign<'plan> {
             let cells = self.store.experiments.entry(experiment.name.clone()).or_default();
             let Some(left) = cells.left(&race) else { continue };
             let prepared = experiment.network.as_ref().map_or(Ok(()), |network| lab.prepare(network));
-            prepared.map_err(Failure::Input)?;
+            if let Err(reason) = prepared {
+                // What needs no network can be measured all the same.
+                eprintln!("rustcoll: {} is not measured: {reason}", experiment.name);
+                self.is_complete = false;
+                return Ok(());
+            }
             self.race(experiment, &launcher, &left)?;
         }
         Ok(())

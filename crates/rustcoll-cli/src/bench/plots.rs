@@ -55,7 +55,7 @@ fn draw_panel<Backend: DrawingBackend>(
         .y_label_area_size(38)
         .build_cartesian_2d(
             (least.max(1.0)..(2.0 * least).max(most)).log_scale().base(2.0),
-            (lowest * 0.9..highest * 1.1).log_scale(),
+            (lowest * 0.9..highest * 1.1).log_scale().base(2.0),
         )?;
     chart
         .configure_mesh()

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 
 use measurements::Contestant;
 use mpi_programs::environment::Error;
-use mpi_programs::tools::ControlVariable;
+use mpi_programs::tools::{self, ControlVariable};
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::nearest;
+
+/// By which tuned is made to look at its algorithm variables.
+const TUNED_LISTENS: &str = "coll_tuned_use_dynamic_rules";
 
 /// A variable, its value before anybody changed it, and the one that it has now.
 #[derive(Debug)]
@@ -34,10 +37,11 @@ impl Variables {
         let prefix = format!("coll_{component}_{}", collective.name());
         let mut values = Values::new();
         if let Some(algorithm) = &contestant.algorithm {
-            let name = self.find(&[format!("{prefix}_algorithm")]).map_err(|error| match &component[..] {
-                "tuned" => format!("{error}; it does if coll_tuned_use_dynamic_rules is 1"),
-                _ => error,
-            })?;
+            // Without this, tuned has the variable, and does not look at it.
+            if component == "tuned" && tools::is_set(TUNED_LISTENS) == Some(false) {
+                return Err(format!("tuned chooses by itself unless {TUNED_LISTENS} is set"));
+            }
+            let name = self.find(&[format!("{prefix}_algorithm")])?;
             let number = self.0[&name].control.number_of(algorithm).map_err(|names| {
                 let names = names.iter().map(String::as_str);
                 nearest::unknown(&format!("{} algorithm", collective.name()), algorithm, names)
