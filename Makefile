@@ -8,8 +8,8 @@
 # make check-valgrind  the component under valgrind
 # make bench           docs/performance.md: rustcoll against Open MPI's own components, over an emulated network as root
 # make bench-costs     what it costs to choose an algorithm, and to build schedules
-# make install         what make has built: the component into Open MPI's plug-in folder, the command into /usr/local;
-#                      PREFIX, PLUGIN_DIR, DESTDIR
+# make install         what make has built: the component into Open MPI's plug-in folder, the command and its measuring
+#                      program into /usr/local; PREFIX, PLUGIN_DIR, DESTDIR
 # make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
 
 MPICC ?= mpicc
@@ -19,6 +19,7 @@ BUILD := build
 COMPONENT := $(BUILD)/mca_coll_rustcoll.so
 HELP := $(BUILD)/help-mca-coll-rustcoll.txt
 COMMAND := $(BUILD)/rustcoll
+MEASURE := $(BUILD)/measure
 SHARE := $(BUILD)/share
 SHIM := src/coll_component
 OPENMPI_PLUGIN_DIR = $(shell ompi_info --path pkglibdir --parsable 2>/dev/null | cut -d: -f3)
@@ -30,7 +31,7 @@ LAB_TESTS = python3 -B -m unittest discover --top-level-directory lab --start-di
 export MPICC MPIRUN CARGO
 
 .PHONY: all
-all: $(COMPONENT) $(HELP) cli
+all: $(COMPONENT) $(HELP) cli measure
 
 # Cargo decides whether anything has to be compiled again.
 .PHONY: archive
@@ -58,10 +59,15 @@ cli:
 prerequisites:
 	@packaging/prerequisites
 
+# What `rustcoll bench` starts.
+.PHONY: measure
+measure: prerequisites
+	$(CARGO) build --release -p mpi-programs --bin measure --target-dir target
+	install -D -m 755 target/release/measure $(MEASURE)
+
 .PHONY: programs
 programs: prerequisites
 	$(CARGO) build --release -p mpi-programs --target-dir target
-	install -D -m 755 target/release/measure $(BUILD)/measure
 
 .PHONY: demo
 demo: all programs
@@ -78,7 +84,7 @@ check: all programs
 	@echo "All tests passed."
 
 .PHONY: bench
-bench: all programs
+bench: all
 	$(COMMAND) performance benches/performance.toml --report docs/performance.md
 
 .PHONY: bench-costs
@@ -110,7 +116,7 @@ check-valgrind:
 
 .PHONY: install
 install:
-	@for built in $(COMPONENT) $(COMMAND); do \
+	@for built in $(COMPONENT) $(COMMAND) $(MEASURE); do \
 	  test -f $$built || { echo "$$built is not built; run make first" >&2; exit 1; }; \
 	done
 	@test -n "$(PLUGIN_DIR)" || { echo "ompi_info names no plug-in folder; set PREFIX or PLUGIN_DIR" >&2; exit 1; }
@@ -118,7 +124,7 @@ install:
 	install -m 755 $(COMPONENT) $(DESTDIR)$(PLUGIN_DIR)
 	install -m 644 $(HELP) $(DESTDIR)$(PLUGIN_DIR)
 	install -d $(DESTDIR)$(COMMAND_PREFIX)/bin $(DESTDIR)$(COMMAND_PREFIX)/share
-	install -m 755 $(COMMAND) $(DESTDIR)$(COMMAND_PREFIX)/bin
+	install -m 755 $(COMMAND) $(MEASURE) $(DESTDIR)$(COMMAND_PREFIX)/bin
 	cp -R $(SHARE)/. $(DESTDIR)$(COMMAND_PREFIX)/share
 
 .PHONY: install-user

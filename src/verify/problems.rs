@@ -13,7 +13,7 @@ const WINDOWS: [usize; 4] = [32, 1, 2, 5];
 /// Up to so many ranks are parted into two groups in every way.
 const EVERY_SPLIT: usize = 20;
 
-/// Up to so many ranks every radix is tried with every root where nodes are known.
+/// Up to so many ranks every radix is tried where nodes are known; beyond, a selection.
 const EVERY_RADIX_ON_NODES: usize = 16;
 
 /// Every problem of a size that leads to a schedule of its own: each root, in place and not, each radix, several
@@ -71,9 +71,8 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
 /// The radices that are tried.
 fn radices(algorithm: &Algorithm, base: &Problem) -> Vec<usize> {
     let size = base.size;
-    let is_rooted_on_nodes = algorithm.collective.is_rooted() && algorithm.takes_nodes();
     match algorithm.parameters.contains(&Parameter::Radix) {
-        true if is_rooted_on_nodes && size > EVERY_RADIX_ON_NODES => vec![2, base.radix, size],
+        true if algorithm.takes_nodes() && size > EVERY_RADIX_ON_NODES => vec![2, base.radix, size],
         true => (2..=size.max(2)).collect(),
         false => vec![base.radix],
     }
@@ -108,6 +107,8 @@ mod tests {
         assert_eq!(count(Collective::Bcast, "node_aware", 10), 10 * 7);
         assert_eq!(count(Collective::Bcast, "node_aware_knomial", 10), 10 * 7 * 9);
         assert_eq!(count(Collective::Bcast, "node_aware_knomial", 20), 20 * 7 * 3);
+        assert_eq!(count(Collective::Allreduce, "node_aware", 16), 2 * 7 * 15);
+        assert_eq!(count(Collective::Allreduce, "node_aware", 64), 2 * 7 * 3);
         assert_eq!(count(Collective::Bcast, "inter_leaders", 10), 5 * 10);
         assert_eq!(count(Collective::Allgather, "inter_leaders", 1), 0);
         assert_eq!(count(Collective::Allgather, "inter_leaders", 60), 3);

@@ -282,7 +282,7 @@ fn a_component_for_another_release_declines_with_a_message() {
 }
 
 #[test]
-fn make_install_puts_the_component_where_it_is_told() {
+fn make_install_puts_the_component_and_the_command_where_it_is_told() {
     let stage = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stage");
     let _ = std::fs::remove_dir_all(&stage);
     let mut command = Command::new("make");
@@ -293,7 +293,12 @@ fn make_install_puts_the_component_where_it_is_told() {
         .arg(format!("DESTDIR={}", stage.display()));
     let job = run(&mut command, 300);
     job.assert(job.success, "make install failed");
-    for file in ["mca_coll_rustcoll.so", "help-mca-coll-rustcoll.txt"] {
-        job.assert(stage.join("opt/mpi/lib/openmpi").join(file).exists(), file);
+    for file in [
+        "lib/openmpi/mca_coll_rustcoll.so",
+        "lib/openmpi/help-mca-coll-rustcoll.txt",
+        "bin/rustcoll",
+        "bin/measure",
+    ] {
+        job.assert(stage.join("opt/mpi").join(file).exists(), file);
     }
 }

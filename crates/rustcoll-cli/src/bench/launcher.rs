@@ -143,7 +143,7 @@ fn program(named: Option<&Path>) -> Result<PathBuf, Failure> {
     match program.canonicalize() {
         Ok(program) => Ok(program),
         Err(error) => Err(Failure::Input(format!(
-            "the measuring program {}: {error}; `make programs` builds it, --program says where it is",
+            "the measuring program {}: {error}; `make` builds it, --program says where it is",
             program.display()
         ))),
     }
