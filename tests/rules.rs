@@ -37,6 +37,30 @@ fn all_shipped_files_are_right() {
 }
 
 #[test]
+fn files_made_for_networks_with_a_gap_choose_what_was_the_fastest_there() {
+    let alltoall = |gap: &str, ranks, bytes| {
+        let name = format!("benches/rules/gap-{gap}.toml");
+        let rules = Rules::parse(&name, &read(&name)).unwrap_or_else(|errors| panic!("{errors}"));
+        chosen(&rules, Call::new(Alltoall, ranks, bytes))
+    };
+    for (gap, ranks, bytes, expected) in [
+        ("none", 13, 8, "bruck_modified"),
+        ("none", 12, 8, "spread_out"),
+        ("none", 13, KIB, "spread_out"),
+        ("none", 16, KIB, "postal"),
+        ("none", 12, 8 * KIB, "linear_window"),
+        ("300us", 16, 64, "bruck_modified"),
+        ("300us", 12, 64, "postal"),
+        ("300us", 12, 4 * KIB, "linear_window"),
+        ("1ms", 16, 8, "postal"),
+        ("1ms", 12, 4 * KIB, "postal"),
+        ("1ms", 12, 8 * KIB, "linear_window"),
+    ] {
+        assert_eq!(alltoall(gap, ranks, bytes), expected, "gap {gap}, {ranks} ranks, {bytes} bytes");
+    }
+}
+
+#[test]
 fn decisions_on_the_t3e() {
     let rules = shipped("t3e-atlas");
     for ((size, bytes), expected) in [

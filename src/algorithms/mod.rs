@@ -89,6 +89,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &alltoall::linear_window::ALGORITHM,
     &alltoall::pairwise::ALLTOALL,
     &alltoall::circulant::ALGORITHM,
+    &alltoall::postal::ALGORITHM,
     &alltoall::node_aware::ALGORITHM,
     &alltoall::spread_out::ALLTOALLV,
     &alltoall::pairwise::ALLTOALLV,

@@ -177,7 +177,8 @@ fn built_in_decisions_over_networks() {
     }
     for ((collective, size, bytes), expected) in [
         ((Alltoall, 8, 8), "linear_window"),
-        ((Alltoall, 9, 128), "bruck_modified"),
+        ((Alltoall, 12, 8), "linear_window"),
+        ((Alltoall, 13, 128), "bruck_modified"),
         ((Alltoall, 32, 129), "linear_window"),
         ((Alltoall, 33, 256), "bruck_modified"),
         ((Bcast, 16, KIB), "linear"),

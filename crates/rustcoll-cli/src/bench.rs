@@ -1,5 +1,6 @@
 //! `rustcoll bench`
 
+mod bound;
 mod cells;
 mod job;
 mod lab;

@@ -172,6 +172,29 @@ fn a_plan_is_measured_and_reported() {
 }
 
 #[test]
+fn times_are_compared_with_a_bound_that_messages_between_two_ranks_set() {
+    let folder = folder("performance_bound");
+    let plan = "at_least = 1\nat_most = 2\nbudget = 3\ncontestants = ['rustcoll']\nlauncher = 'false'\n\
+        bytes = { vector = ['8', '16K', '1M'], block = [] }\n\
+        [[experiment]]\nname = 'bound'\ntitle = 'The bound'\nagainst = 'bound'\nranks = [2, 4]\n\
+        collectives = ['bcast', 'allreduce']\nlimit = [{ where = { bytes = '16K..' }, each = 1.25 }]\n";
+    // Alpha is 1 ms, and beta 100 ns: pipelining, and doubling, take the least.
+    let measured = "bound,bcast,2,8,rustcoll,,0,1000800\nbound,bcast,2,1048576,rustcoll,,0,105857600\n\
+        bound,bcast,4,16384,rustcoll,binomial,0,5198400\nbound,allreduce,4,16384,rustcoll,ring,0,10553600\n";
+    fs::write(folder.join("plan.toml"), plan).unwrap();
+    fs::write(folder.join("measured.csv"), measured).unwrap();
+    let at = folder.display();
+    let line = format!("performance {at}/plan.toml --report {at}/report.md --from {at}/measured.csv");
+    let run = rustcoll(&line);
+    assert_eq!(run.code, Some(1), "{}", run.errors);
+    assert!(run.output.contains("| bound | 16K.. bytes | 2 | 1.25 | 2.00 |"), "{}", run.output);
+    let report = fs::read_to_string(folder.join("report.md")).unwrap();
+    for part in ["| bcast | p = 4 |\n|--:|--:|\n| 16KiB | 1.00 |\n", "| 16KiB | 2.00 |", "alpha + n beta"] {
+        assert!(report.contains(part), "{part} is missing in\n{report}");
+    }
+}
+
+#[test]
 fn a_cell_beyond_its_limit_is_named_with_its_reason() {
     let folder = folder("performance_limit");
     let run = rustcoll(&plan(&folder, "{ each = 1.0 }", ""));

@@ -5,12 +5,11 @@
 //! moves once for each skip of its distance: a rank sends as many blocks as all distances have skips.
 //! Loses when: blocks are large, for each travels up to ceil(log2 p) times.
 
-use super::{copy_own_block, place_on_the_way, with_input};
-use crate::algorithms::digits::doublings;
-use crate::algorithms::phases::circulant::skips;
+use super::routes;
+use crate::algorithms::phases::circulant;
 use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::cost::Cost;
-use crate::schedule::{Builder, Message, Schedule};
+use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Alltoall,
@@ -24,39 +23,15 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let size = problem.size;
-    let mut program = Builder::new(rank, size, size);
-    copy_own_block(problem, &mut program, rank);
-    let routes: Vec<Vec<usize>> = (0..size).map(|distance| route(distance, size)).collect();
-    for skip in skips(size, 2) {
-        // The blocks that take this skip, before it and after it.
-        let travelling = |hops_more: usize| {
-            let place = |(distance, route): (usize, &Vec<usize>)| {
-                let hops = route.iter().position(|&other| other == skip)?;
-                Some(place_on_the_way((rank, size), distance, route.len(), hops + hops_more))
-            };
-            routes.iter().enumerate().filter_map(place).collect::<Message>()
-        };
-        program.exchange(((rank + size - skip) % size, travelling(0)), ((rank + skip) % size, travelling(1)));
-    }
-    with_input(problem, program.build())
+    routes::travel(problem, rank, &skips(problem.size), 1)
 }
 
 fn cost(problem: &Problem) -> Cost {
-    let size = problem.size;
-    let hops = (0..size).map(|distance| route(distance, size).len()).sum();
-    Cost::of_rounds(doublings(size), hops, 0)
+    routes::cost(problem.size, &skips(problem.size))
 }
 
-/// The skips whose sum is a distance, each the longest that is not too long.
-fn route(distance: usize, size: usize) -> Vec<usize> {
-    let mut remaining = distance;
-    let takes = |&skip: &usize| {
-        let takes = skip <= remaining;
-        remaining -= if takes { skip } else { 0 };
-        takes
-    };
-    skips(size, 2).filter(takes).collect()
+fn skips(size: usize) -> Vec<usize> {
+    circulant::skips(size, 2).collect()
 }
 
 #[cfg(test)]
@@ -66,7 +41,7 @@ mod tests {
     #[test]
     fn routes_lead_there() {
         for size in 1..200 {
-            assert!((0..size).all(|distance| route(distance, size).iter().sum::<usize>() == distance));
+            routes::tests::assert_routes_lead_there(size, &skips(size), 1);
         }
     }
 

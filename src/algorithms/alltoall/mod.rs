@@ -10,6 +10,8 @@ pub mod circulant;
 pub mod linear_window;
 pub mod node_aware;
 pub mod pairwise;
+pub mod postal;
+mod routes;
 pub mod spread_out;
 
 use super::Problem;

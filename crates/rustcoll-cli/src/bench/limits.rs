@@ -1,11 +1,12 @@
 //! Which limits of a plan hold.
 
+use super::bound::{Hockney, PAIR};
 use super::cells::Cells;
-use super::plan::{Experiment, Limit, Place, Plan};
+use super::plan::{Against, Experiment, Limit, Place, Plan};
 use super::statistics::geometric_mean;
 use rustcoll::selection::quantity;
 
-/// A measured cell: where, how the first contestant compares with the best of the others, and what ran for it.
+/// A measured cell: where, how the first contestant compares with the best of the others or the bound, and what ran for it.
 #[derive(Clone, Debug)]
 pub struct Ratio<'plan> {
     pub place: Place<'plan>,
@@ -22,12 +23,24 @@ pub fn ratios<'plan>(
     let mut ratios = Vec::new();
     for race in plan.races(experiment)? {
         let subject = race.contestants[0].to_string();
+        if experiment.against == Against::Bound && race.ranks == PAIR {
+            continue;
+        }
+        let model = Hockney::found_in(cells, &subject);
         for (series, &bytes) in
             race.series.iter().flat_map(|series| series.bytes.iter().map(move |bytes| (series, bytes)))
         {
             let collective = series.collective;
             let Some(cell) = cells.find(collective.name(), race.ranks, bytes) else { continue };
-            let (Some(ratio), Some(ran)) = (cell.ratio(&subject), cell.ran(&subject)) else { continue };
+            let bound = |model: Hockney| model.bound(collective, race.ranks, bytes);
+            let ratio = match experiment.against {
+                Against::BestOther => cell.ratio(&subject),
+                Against::Bound => cell
+                    .summary(&subject)
+                    .zip(model.and_then(bound))
+                    .map(|(found, bound)| found.median / bound),
+            };
+            let (Some(ratio), Some(ran)) = (ratio, cell.ran(&subject)) else { continue };
             let place = Place { experiment: &experiment.name, collective, ranks: race.ranks, bytes };
             ratios.push(Ratio { place, ratio, ran: ran.to_owned() });
         }

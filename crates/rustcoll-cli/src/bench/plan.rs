@@ -1,6 +1,6 @@
 //! A plan of experiments, and what is to hold in them.
 
-use super::Race;
+use super::{Race, bound};
 use measurements::{Contestant, Series};
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::{Measure, nearest, quantity};
@@ -88,6 +88,9 @@ pub struct Experiment {
     /// Calls follow barriers closely.
     #[serde(default)]
     pub hot: bool,
+    /// What the first contestant's times are divided by.
+    #[serde(default)]
+    pub against: Against,
     /// The numbers of ranks.
     pub ranks: Vec<usize>,
     /// The collectives.
@@ -109,6 +112,17 @@ pub struct Experiment {
     /// What is to hold.
     #[serde(default, rename = "limit")]
     pub limits: Vec<Limit>,
+}
+
+/// What times are compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Against {
+    /// The best of the other contestants.
+    #[default]
+    BestOther,
+    /// What the best algorithm would take by the times of messages between two ranks.
+    Bound,
 }
 
 fn one() -> usize {
@@ -236,8 +250,12 @@ impl Plan {
             return Err("ranks or collectives are missing".into());
         }
         let races = self.races(experiment)?;
-        if races.iter().any(|race| race.contestants.len() < 2) {
-            return Err("a contestant needs another one to be compared with".into());
+        match experiment.against {
+            Against::Bound => bound::check(experiment, &races[0].series)?,
+            Against::BestOther if races[0].contestants.len() < 2 => {
+                return Err("a contestant needs another one to be compared with".into());
+            }
+            Against::BestOther => {}
         }
         experiment.limits.iter().try_for_each(|limit| match (limit.each, limit.mean, &limit.algorithm) {
             (None, None, None) => Err("a limit says neither each, mean nor algorithm".into()),
@@ -332,6 +350,7 @@ mod tests {
             ("limit = [{ ech = 1.0 }]", "unknown field `ech`"),
             ("limit = [{}]", "the experiment `a`: a limit says neither each, mean nor algorithm"),
             ("limit = [{ where = { collectives = ['bcst'] }, each = 1.0 }]", "unknown collective `bcst`"),
+            ("against = 'bound'", "alpha and beta come from its broadcasts between 2 ranks"),
             ("contestants = ['tuned']", "a contestant needs another one to be compared with"),
             ("bytes = ['8', '9']", "bcast: 9 bytes are no multiple of 4"),
             (
@@ -339,6 +358,10 @@ mod tests {
                 "its network needs the commands of a lab",
             ),
             ("[[remark]]\nwhere = { experiments = ['b'] }\nreason = ''", "unknown experiment `b`"),
+            (
+                "[[experiment]]\nname = 'b'\ntitle = ''\nranks = [2]\ncollectives = ['bcast', 'scan']\nagainst = 'bound'",
+                "there is no bound of scan, only of bcast and allreduce",
+            ),
             (
                 "[[experiment]]\nname = 'a'\ntitle = ''\nranks = [2]\ncollectives = ['scan']",
                 "another one has this name",

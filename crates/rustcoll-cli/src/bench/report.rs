@@ -1,7 +1,8 @@
 //! The report of a plan's experiments: ratios alone, since times of a shared machine mean nothing elsewhere.
 
+use super::bound::FORMULAS;
 use super::limits::{Ratio, Verdict, ratios};
-use super::plan::{Experiment, Limit, Plan};
+use super::plan::{Against, Experiment, Limit, Plan};
 use super::plots;
 use super::statistics::geometric_mean;
 use super::store::Store;
@@ -17,8 +18,16 @@ use std::path::Path;
 const INTRODUCTION: &str = "# Performance
 
 Written by `make bench`; do not edit. A number is the median time of the first contestant divided by that of the best of
-the others: below 1 it is faster. All of them take turns in one job, from starts at one instant (on one node, after a barrier)
+the others, unless a section says otherwise: below 1 it is faster. All of them take turns in one job, from starts at one instant (on one node, after a barrier)
 until the last rank has ended. Results are checked. Bytes are those by the collective's measure ([rules.md](rules.md)).
+";
+
+const BOUND: &str = "
+
+Here times are divided by a bound, the least that algorithms known for it take where a message of n bytes takes alpha + n beta.
+Alpha and beta come from broadcasts between two ranks of the same experiment. A rank that has several messages under way
+at once can be faster, for they share the latency. With p ranks and q = ceil(log2 p):
+
 ";
 
 /// An experiment and what came of it.
@@ -150,14 +159,21 @@ fn setting(plan: &Plan, experiment: &Experiment) -> String {
         ),
         None => "One node.".to_owned(),
     };
-    if let Some((first, others)) = names.split_first() {
-        let _ = write!(text, " {first} against {}.", others.join(" and "));
+    match (names.split_first(), experiment.against) {
+        (Some((first, _)), Against::Bound) => text += &format!(" {first}."),
+        (Some((first, others)), Against::BestOther) => {
+            text += &format!(" {first} against {}.", others.join(" and "));
+        }
+        (None, _) => {}
     }
     for (name, value) in &experiment.mca {
         let _ = write!(text, " `{name}` is `{value}`.");
     }
     for path in &experiment.rules {
         let _ = write!(text, " Rules: `{path}`.");
+    }
+    if experiment.against == Against::Bound {
+        let _ = write!(text, "{BOUND}{FORMULAS}");
     }
     text
 }

@@ -1,0 +1,79 @@
+//! Alltoall in the postal model, where a message arrives when its sender has sent `window` − 1 others.
+//!
+//! Source: the generalized Fibonacci numbers of Bar-Noy and Kipnis 1994 ("Designing broadcasting algorithms in the postal
+//! model for message-passing systems"), as skips of Bruck et al. 1997.
+//! The skips 1, 2, … of which each is the sum of the one before it and the one `window` before it: 1, 2, 4, 8 with a window
+//! of 1, 1, 2, 3, 5, 8 with 2. A distance is the sum of skips that are at least `window` apart in order, so a message holds
+//! nothing of the `window` − 1 before it and follows them at once. One message for each skip below p; a block moves once
+//! for each skip of its distance. With a window of p − 1 every block goes straight to its target.
+//! Wins where messages cost the card: a window of 1 + latency / gap keeps it busy, with the fewest messages that do.
+//! Loses when: blocks are large, for they travel several times.
+
+use super::routes;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::cost::Cost;
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Alltoall,
+    name: "postal",
+    aliases: &[],
+    source: "Bar-Noy, Kipnis 1994; Bruck et al. 1997",
+    parameters: &[Parameter::Window],
+    requires: &[],
+    schedule,
+    cost,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    routes::travel(problem, rank, &skips(problem), problem.window)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    routes::cost(problem.size, &skips(problem))
+}
+
+/// Those below the number of ranks, the shortest first.
+fn skips(problem: &Problem) -> Vec<usize> {
+    let mut skips = Vec::new();
+    let mut next = 1;
+    while next < problem.size {
+        skips.push(next);
+        next += skips.len().checked_sub(problem.window).map_or(1, |before| skips[before]);
+    }
+    skips
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(size: usize, window: usize) -> Problem {
+        Problem { window, ..Problem::new(size) }
+    }
+
+    #[test]
+    fn skips_are_generalized_fibonacci_numbers() {
+        assert_eq!(skips(&problem(17, 1)), [1, 2, 4, 8, 16]);
+        assert_eq!(skips(&problem(16, 2)), [1, 2, 3, 5, 8, 13]);
+        assert_eq!(skips(&problem(16, 3)), [1, 2, 3, 4, 6, 9, 13]);
+        assert_eq!(skips(&problem(6, 5)), [1, 2, 3, 4, 5]);
+        assert_eq!(skips(&problem(1, 2)), []);
+    }
+
+    #[test]
+    fn no_message_waits_for_one_that_is_still_on_its_way() {
+        for size in 1..120 {
+            for window in 1..=size {
+                let problem = problem(size, window);
+                routes::tests::assert_routes_lead_there(size, &skips(&problem), window);
+            }
+        }
+    }
+
+    #[test]
+    fn every_block_goes_straight_to_its_target_within_a_wide_window() {
+        let schedule = schedule(&problem(9, 8), 3);
+        assert_eq!((schedule.messages_sent(), schedule.blocks_sent()), (8, 8));
+    }
+}
