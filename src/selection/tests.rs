@@ -154,42 +154,64 @@ fn a_rule_without_conditions_is_not_for_two_groups_if_its_algorithm_is_not() {
 }
 
 #[test]
-fn built_in_decisions_for_allreduce() {
-    for ((size, bytes), expected) in [
-        ((48, 2 * KIB), "recursive_doubling"),
-        ((2, 256 * KIB), "recursive_doubling"),
-        ((2, 256 * KIB + 1), "rabenseifner"),
-        ((64, 2 * KIB + 1), "rabenseifner"),
-        ((48, 16 * KIB - 1), "rabenseifner"),
-        ((33, 16 * KIB), "binary_blocks"),
-        ((31, 16 * KIB), "rabenseifner"),
-        ((31, 256 * KIB), "ring"),
+fn built_in_decisions_over_networks() {
+    for ((collective, size, bytes), expected, ordered) in [
+        ((Allreduce, 2, 256 * KIB), "recursive_doubling", "recursive_doubling"),
+        ((Allreduce, 2, 256 * KIB + 1), "circulant", "rabenseifner"),
+        ((Allreduce, 8, 2 * KIB), "allgather_reduce", "allgather_reduce"),
+        ((Allreduce, 8, 2 * KIB + 1), "recursive_multiplying", "recursive_multiplying"),
+        ((Allreduce, 16, 512), "allgather_reduce", "allgather_reduce"),
+        ((Allreduce, 17, 512), "recursive_multiplying", "recursive_multiplying"),
+        ((Allreduce, 4096, 4 * KIB), "recursive_multiplying", "recursive_multiplying"),
+        ((Allreduce, 4096, 4 * KIB + 1), "circulant", "rabenseifner"),
+        ((Allreduce, 16, 512 * KIB + 1), "rabenseifner", "rabenseifner"),
+        ((Allreduce, 17, 512 * KIB + 1), "circulant", "rabenseifner"),
+        ((Reduce, 16, KIB), "linear", "binary_in_order"),
+        ((Reduce, 16, 512 * KIB), "chain", "binary_in_order"),
+        ((Reduce, 17, 512 * KIB), "circulant_pipelined", "binary_in_order"),
     ] {
-        let call = call(Allreduce, size, bytes);
+        let call = call(collective, size, bytes);
         assert_eq!(chosen(Rules::built_in(), call), expected, "p = {size}, {bytes} bytes");
-        let expected = if bytes <= 2 * KIB { "recursive_doubling" } else { "rabenseifner" };
-        let ordered = Call { commutative: false, ..call };
-        assert_eq!(chosen(Rules::built_in(), ordered), expected, "p = {size}, {bytes} bytes");
+        let in_order = Call { commutative: false, ..call };
+        assert_eq!(chosen(Rules::built_in(), in_order), ordered, "p = {size}, {bytes} bytes");
+    }
+    for ((collective, size, bytes), expected) in [
+        ((Alltoall, 8, 8), "linear_window"),
+        ((Alltoall, 9, 128), "bruck_modified"),
+        ((Alltoall, 32, 129), "linear_window"),
+        ((Alltoall, 33, 256), "bruck_modified"),
+        ((Bcast, 16, KIB), "linear"),
+        ((Bcast, 17, KIB), "knomial"),
+        ((Bcast, 3, 12 * KIB), "knomial"),
+        ((Bcast, 3, 12 * KIB + 1), "circulant_pipelined"),
+        ((Allgather, 8, 1 << 20), "linear"),
+        ((Allgather, 9, 2 * KIB), "bruck"),
+        ((Allgather, 33, 32 * KIB + 1), "ring"),
+    ] {
+        let call = call(collective, size, bytes);
+        assert_eq!(chosen(Rules::built_in(), call), expected, "p = {size}, {bytes} bytes");
     }
 }
 
 #[test]
-fn built_in_decisions_for_alltoall_and_bcast() {
-    for ((collective, size, bytes), expected) in [
-        ((Alltoall, 8, 256), "bruck_modified"),
-        ((Alltoall, 7, 256), "spread_out"),
-        ((Alltoall, 8, 257), "spread_out"),
-        ((Alltoall, 8, 32 * KIB), "spread_out"),
-        ((Alltoall, 8, 32 * KIB + 1), "pairwise"),
-        ((Bcast, 100, 12 * KIB), "binomial"),
-        ((Bcast, 7, 512 * KIB), "binomial"),
-        ((Bcast, 7, 512 * KIB + 1), "scatter_ring_allgather_opt"),
-        ((Bcast, 8, 512 * KIB), "scatter_recursive_doubling_allgather"),
-        ((Bcast, 8, 512 * KIB + 1), "scatter_ring_allgather_opt"),
-        ((Bcast, 9, 13 * KIB), "scatter_ring_allgather_opt"),
+fn built_in_decisions_on_nodes() {
+    for ((collective, size, bytes), on_one_node, on_two_nodes) in [
+        ((Allreduce, 2, 1 << 20), "recursive_doubling", "circulant"),
+        ((Allreduce, 8, 8), "linear", "node_aware"),
+        ((Allreduce, 8, 1 << 20), "rabenseifner", "node_aware_circulant"),
+        ((Bcast, 8, 1 << 20), "linear", "node_aware_chain"),
+        ((Reduce, 8, 8), "knomial", "node_aware_knomial"),
+        ((Alltoall, 8, 8), "spread_out", "node_aware"),
     ] {
         let call = call(collective, size, bytes);
-        assert_eq!(chosen(Rules::built_in(), call), expected, "p = {size}, {bytes} bytes");
+        let nodes = |nodes: usize| Call {
+            nodes: Some(nodes),
+            ranks_per_node: Some(size / nodes),
+            is_on_several_nodes: nodes > 1,
+            ..call
+        };
+        assert_eq!(chosen(Rules::built_in(), nodes(1)), on_one_node, "p = {size}, {bytes} bytes");
+        assert_eq!(chosen(Rules::built_in(), nodes(2)), on_two_nodes, "p = {size}, {bytes} bytes");
     }
 }
 

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 use crate::predict::{call_on, priced};
 use crate::table;
 use rustcoll::algorithms::Collective;
-use rustcoll::atlas::{Atlas, Candidate, Point, Sweep, numbers_of_bytes, sampled_numbers_of_ranks};
+use rustcoll::atlas::{Atlas, Candidate, Point, Sweep, numbers_of_bytes, prices, sampled_numbers_of_ranks};
 use rustcoll::cost::Machine;
 use rustcoll::selection::{Choice, Measure, Rules, quantity};
 use std::io::Write;
@@ -76,16 +76,30 @@ fn regrets(
         }
     }
     let atlas = priced_atlas(candidates, machine, ranks, bytes)?;
-    let regret = |point: Point| regret_at(&atlas, point, &choose);
-    let all: Vec<Regret> = atlas.points().filter_map(regret).collect();
+    let regret = |point: Point| regret_at(&atlas, machine, point, &choose).transpose();
+    let all: Vec<Regret> = atlas.points().filter_map(regret).collect::<Result<_, _>>()?;
     Ok((all.len(), all))
 }
 
-fn regret_at(atlas: &Atlas, point: Point, choose: &impl Fn(usize, usize) -> Choice) -> Option<Regret> {
+fn regret_at(
+    atlas: &Atlas,
+    machine: &Machine,
+    point: Point,
+    choose: &impl Fn(usize, usize) -> Choice,
+) -> Result<Option<Regret>, Failure> {
     let (ranks, bytes) = (atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
     let chosen = choose(ranks, bytes);
-    let part = atlas.regret(point, position(&atlas.candidates, chosen)?);
-    Some(Regret { ranks, bytes, chosen, fastest: atlas.candidates[atlas.winner(point)], part })
+    let Some(number) = position(&atlas.candidates, chosen) else { return Ok(None) };
+    let fastest = atlas.winner(point);
+    let mut part = atlas.regret(point, number);
+    if part.is_infinite() {
+        // An atlas leaves out what cuts a vector into very many segments; rules may want it.
+        let candidate = atlas.candidates[number];
+        let prices = prices(&[candidate], machine, ranks, bytes, |_| {});
+        let time = prices.map_err(|error| Failure::Input(error.to_string()))?[0].time();
+        part = (time / atlas.times(point)[fastest] - 1.0).max(0.0);
+    }
+    Ok(Some(Regret { ranks, bytes, chosen, fastest: atlas.candidates[fastest], part }))
 }
 
 /// Which of the candidates is chosen.
