@@ -1,4 +1,4 @@
-//! What it costs to choose the algorithm of a call: `make bench`.
+//! What it costs to choose the algorithm of a call: `make bench-costs`.
 
 use divan::Bencher;
 use rustcoll::algorithms::Collective::Allreduce;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 const LONGEST_NAME: usize = 256;
 
 /// What tells this rank's node from others: a number made of its host's name. Should two have the same one, they pass
-/// for one node, which costs time and nothing else.
+/// for one node, which costs time and nothing else. Should all have, see [`Knowledge::note`].
 pub fn identity() -> u64 {
     let mut name = [0; LONGEST_NAME];
     // SAFETY: the shim writes at most so many bytes and ends them with a zero byte.
@@ -95,9 +95,12 @@ impl Knowledge {
         }
     }
 
-    /// Notes what the ranks told each other.
-    pub fn note(&mut self, nodes: Nodes) {
-        self.told = Some(nodes);
+    /// Notes what the ranks told each other. Where all hosts have one name though Open MPI knows several nodes, each rank
+    /// passes for a node of its own: what was decided because there are several must hold on, for some ranks remember it
+    /// and others decide anew.
+    pub fn note(&mut self, told: Nodes) {
+        let is_contradicted = told.number == 1 && self.known(false) == Spread::Several;
+        self.told = Some(if is_contradicted { Nodes::of_one_rank_each(self.group.size) } else { told });
     }
 
     fn look(&self) -> Seen {
@@ -114,6 +117,11 @@ impl Knowledge {
 }
 
 impl Nodes {
+    /// No rank shares its node with another one.
+    fn of_one_rank_each(ranks: usize) -> Nodes {
+        Nodes { of_ranks: (0..ranks as u32).collect(), number: ranks, most_ranks: 1 }
+    }
+
     /// The nodes of ranks by their identities.
     pub fn new(identities: &[u64]) -> Nodes {
         let mut numbers = HashMap::new();
@@ -139,5 +147,19 @@ mod tests {
     fn nodes_are_numbered_as_they_appear() {
         let expected = Nodes { of_ranks: [0, 1, 0, 2, 1, 1].into(), number: 3, most_ranks: 3 };
         assert_eq!(Nodes::new(&[70, 7, 70, 0, 7, 7]), expected);
+    }
+
+    #[test]
+    fn hosts_of_one_name_do_not_make_one_node_of_several() {
+        let told = |seen, identities: &[u64]| {
+            let group = Group { rank: 0, size: identities.len(), remote: 0 };
+            let mut knowledge =
+                Knowledge { communicator: std::ptr::null(), group, seen: OnceCell::from(seen), told: None };
+            knowledge.note(Nodes::new(identities));
+            knowledge.told.unwrap().of_ranks
+        };
+        assert_eq!(*told(Seen::Several, &[5, 5, 5]), [0, 1, 2]);
+        assert_eq!(*told(Seen::Several, &[5, 5, 6]), [0, 0, 1]);
+        assert_eq!(*told(Seen::Unknown, &[5, 5, 5]), [0, 0, 0]);
     }
 }

@@ -68,3 +68,14 @@ fn a_broadcast_between_nodes_by_scatter_and_ring_is_right() {
         ("reduce_scatter_block", "node_aware"),
     ]);
 }
+
+#[test]
+fn hosts_of_one_name_decide_alike() {
+    let mut command = mpirun(4);
+    // The allgather's rule is decided before the hosts tell each other their names, for the broadcast's, and again after.
+    command.args(["--mca", "coll_rustcoll_allgather_rules", "nodes=2.. -> ring; -> bruck radix=4"]);
+    command.args(["--mca", "coll_rustcoll_bcast_rules", "nodes=4.. -> binomial; -> linear"]);
+    let job = run(command.arg(compiled("one_name")), 60);
+    job.assert(job.success, "the program failed");
+    job.assert_contains("0 wrong");
+}

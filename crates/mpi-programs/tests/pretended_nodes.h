@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 static int ranks_on_node;
+/* Whether all hosts are called the same. */
+static int have_one_name;
 
 static int node_of(int rank)
 {
@@ -23,7 +25,7 @@ static int own_node(void)
 /* Takes the place of the C library's. */
 int gethostname(char *name, size_t length)
 {
-    return 0 > snprintf(name, length, "node%d", own_node()) ? -1 : 0;
+    return 0 > snprintf(name, length, "node%d", have_one_name ? 0 : own_node()) ? -1 : 0;
 }
 
 /* Takes the place of Open MPI's, whose groups are what MPI calls so. */
