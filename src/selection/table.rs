@@ -257,9 +257,11 @@ mod tests {
     }
 
     #[test]
-    fn the_built_in_rules_are_cut_to_one_per_interval() {
-        let table = Rules::built_in().for_communicator(Collective::Bcast, 16, 1);
-        assert_eq!(table.starts, [0, (12 << 10) + 1, (512 << 10) + 1]);
+    fn rules_are_cut_to_one_per_interval() {
+        let text = include_str!("../../selection-rules/mpich-2005.toml");
+        let rules = Rules::parse("mpich-2005.toml", text).unwrap();
+        let table = rules.for_communicator(Collective::Bcast, 16, 1);
+        assert_eq!(table.starts, [0, 12 << 10, 512 << 10]);
         assert!(table.candidates.iter().all(|candidates| candidates.len() == 1));
         // Only what asks for two groups is left, and bytes cannot be asked for.
         let table = Rules::built_in().for_communicator(Collective::Bcast, 16, 2);
