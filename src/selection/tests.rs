@@ -197,7 +197,7 @@ fn built_in_decisions_over_networks() {
 #[test]
 fn built_in_decisions_on_nodes() {
     for ((collective, size, bytes), on_one_node, on_two_nodes) in [
-        ((Allreduce, 2, 1 << 20), "recursive_doubling", "rabenseifner"),
+        ((Allreduce, 2, 1 << 19), "recursive_doubling", "circulant"),
         ((Allreduce, 8, 8), "linear", "node_aware"),
         ((Allreduce, 8, 1 << 20), "rabenseifner", "node_aware_circulant"),
         ((Bcast, 8, 1 << 20), "linear", "node_aware_chain"),
