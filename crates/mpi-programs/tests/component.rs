@@ -66,8 +66,8 @@ fn segments_are_bytes() {
 fn rules_decide_where_nothing_is_forced() {
     let job = run_user_program(5, &[], 0);
     assert_right(&job);
-    job.assert_contains("allreduce by recursive_doubling");
-    job.assert_contains("allreduce by ring");
+    job.assert_contains("allreduce by linear");
+    job.assert_contains("allreduce by rabenseifner");
     job.assert_contains("neighbor_alltoallw by linear");
 }
 
