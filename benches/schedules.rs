@@ -18,10 +18,16 @@ fn build(bencher: Bencher, collective: Collective, name: &str, problem: &Problem
     bencher.bench_local(|| (algorithm.schedule)(problem, RANK));
 }
 
-/// Every algorithm of one group, with its default parameters; at most 200 µs where rules choose it for so many ranks.
+/// Every algorithm of one group, with its default parameters.
 #[divan::bench(args = Allreduce.algorithms().filter(|one| !one.is_for_two_groups()).map(|one| one.name))]
 fn allreduce(bencher: Bencher, name: &str) {
     build(bencher, Allreduce, name, &Problem::new(RANKS));
+}
+
+/// As the default rules have it for so many ranks; at most 200 µs.
+#[divan::bench(args = ["allgather_reduce", "recursive_multiplying", "circulant"])]
+fn allreduce_by_rules(bencher: Bencher, name: &str) {
+    build(bencher, Allreduce, name, &Problem { radix: 4, ..Problem::new(RANKS) });
 }
 
 /// By radix; at most a millisecond.
