@@ -17,7 +17,8 @@ fn run_program(ranks: usize, test: &str, options: &[&str]) -> Job {
 
 #[test]
 fn a_call_above_the_limit_is_refused() {
-    let job = run_program(3, "limit", &["--mca", "coll_rustcoll_scratch_limit", "64"]);
+    let ring = ["--mca", "coll_rustcoll_allreduce_algorithm", "ring"];
+    let job = run_program(3, "limit", &[["--mca", "coll_rustcoll_scratch_limit", "64"], ring].concat());
     job.assert(job.success, "the program failed");
     job.assert_contains("rank 2 of 3, communicator 0: allreduce by ring needs ");
     job.assert_contains(" bytes of temporary memory; the limit is 65536");

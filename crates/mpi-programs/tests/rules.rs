@@ -85,6 +85,9 @@ fn allreduce_by(algorithm: &str) -> String {
     format!("[[allreduce]]\nalgorithm = \"{algorithm}\"\n")
 }
 
+/// What the default rules choose for short allreduces of few ranks on one node.
+const BY_DEFAULT: &str = "recursive_multiplying";
+
 #[test]
 fn a_file_decides_before_the_default_rules() {
     let file = file("decides.toml", "[[allreduce]]\nbytes = \"..8\"\nalgorithm = \"linear\"\n");
@@ -92,7 +95,7 @@ fn a_file_decides_before_the_default_rules() {
         let job = right_with(&[(parameter, &file)], &[]);
         assert_eq!(decided(&job, bytes::FIRST), ("linear", &*format!("{file}:1:1")));
         let (algorithm, origin) = decided(&job, bytes::OWN_OPERATOR);
-        assert_eq!(algorithm, "recursive_doubling");
+        assert_eq!(algorithm, BY_DEFAULT);
         assert!(origin.starts_with("the built-in rules:"), "{origin}");
     }
 }
@@ -193,7 +196,7 @@ fn faulty_info_keys_are_left_out_or_end_the_job() {
     let job = run_with(&[(STRICT, "on")], &info);
     job.assert(!job.success, "the job went on");
     faults.iter().for_each(|fault| job.assert_contains(fault));
-    assert_eq!(decided(&job, bytes::FIRST).0, "recursive_doubling");
+    assert_eq!(decided(&job, bytes::FIRST).0, BY_DEFAULT);
     job.assert(!job.text.contains("allreduce of 20 bytes"), "the communicator was made");
 }
 
@@ -268,7 +271,7 @@ fn both_names_of_the_files_must_agree() {
     job.assert_contains(&format!(
         "coll_rustcoll_rules_file and coll_rustcoll_dynamic_rules_filename mean the same, but are `{one}` and `{other}`"
     ));
-    assert_eq!(decided(&job, bytes::FIRST).0, "recursive_doubling");
+    assert_eq!(decided(&job, bytes::FIRST).0, BY_DEFAULT);
 }
 
 #[test]
