@@ -14,7 +14,7 @@ use super::Problem;
 use crate::schedule::{Buffer::*, Schedule, Step};
 
 /// Completes a program that finds the rank's own block in the receive buffer: if the call is not in place, the block is
-/// brought there while the first round is under way, which sends it from where it is.
+/// brought there while the first round is under way, which sends it from where it is, unless the rank is sent it back.
 fn with_own_block(problem: &Problem, mut program: Schedule) -> Schedule {
     if problem.in_place {
         return program;
@@ -28,6 +28,10 @@ fn with_own_block(problem: &Problem, mut program: Schedule) -> Schedule {
             *message = source.into();
         }
     }
-    program.steps.insert(first_round, Step::Copy { source, target });
+    let touches = |step: &&Step| step.runs().iter().any(|run| run.overlaps(target));
+    let comes_back = matches!(program.steps[first_round..].iter().find(touches), Some(Step::Receive { .. }));
+    if !comes_back {
+        program.steps.insert(first_round, Step::Copy { source, target });
+    }
     program
 }
