@@ -16,7 +16,7 @@ use std::io::Write;
 /// Of so many powers of two, one number of bytes is looked at.
 const POWERS_OF_BYTES: usize = 2;
 
-/// A point at which the rules' choice is not the fastest.
+/// What the rules' choice loses at a point.
 struct Regret {
     ranks: usize,
     bytes: usize,
@@ -33,17 +33,17 @@ pub fn run(options: &RegretOptions, output: &mut impl Write) -> Result<Outcome, 
     let mut rows = Vec::new();
     let mut is_within = true;
     for collective in collectives(options)? {
-        let (points, mut regrets) = regrets(options, &machine, &rules, collective)?;
+        let mut regrets = regrets(options, &machine, &rules, collective)?;
         regrets.sort_by(|one, other| other.part.total_cmp(&one.part));
         let logarithms: f64 = regrets.iter().map(|regret| regret.part.ln_1p()).sum();
+        let points = regrets.len();
         let mean = (logarithms / points.max(1) as f64).exp_m1();
         let beyond = options.limit.map(|limit| regrets.iter().filter(|regret| regret.part > limit).count());
         is_within &= beyond.unwrap_or(0) == 0;
-        let shown = regrets.iter().take(options.worst).map(|regret| row(collective, regret));
-        let summary = [percent(mean), String::new(), format!("mean of {points} points"), String::new()];
-        let [mean, none, points, nothing] = summary;
-        rows.push([collective.name().into(), String::new(), none, mean, points, nothing]);
-        rows.extend(shown);
+        let none = String::new;
+        let summary = format!("mean of {points} points");
+        rows.push([collective.name().into(), none(), none(), percent(mean), summary, none()]);
+        rows.extend(regrets.iter().take(options.worst).map(|regret| row(collective, regret)));
     }
     table::write(["collective", "ranks", "bytes", "regret", "chosen", "fastest"], &rows, output)?;
     Ok(if is_within { Outcome::Right } else { Outcome::Wrong })
@@ -57,13 +57,13 @@ fn collectives(options: &RegretOptions) -> Result<Vec<Collective>, Failure> {
     options.collective.iter().map(|&collective| priced(collective)).collect()
 }
 
-/// The points at which the choice is not the fastest, of how many. What is left to the component below has no price.
+/// What the choices lose at all points. What is left to the component below has no price.
 fn regrets(
     options: &RegretOptions,
     machine: &Machine,
     rules: &Rules,
     collective: Collective,
-) -> Result<(usize, Vec<Regret>), Failure> {
+) -> Result<Vec<Regret>, Failure> {
     let ranks = sampled_numbers_of_ranks(options.ranks.clone(), machine.ranks_per_node);
     let bytes = numbers_of_bytes(options.bytes.clone(), POWERS_OF_BYTES);
     let choose = |size: usize, bytes: usize| rules.choose(&call_on(machine, collective, size, bytes));
@@ -77,8 +77,7 @@ fn regrets(
     }
     let atlas = priced_atlas(candidates, machine, ranks, bytes)?;
     let regret = |point: Point| regret_at(&atlas, machine, point, &choose).transpose();
-    let all: Vec<Regret> = atlas.points().filter_map(regret).collect::<Result<_, _>>()?;
-    Ok((all.len(), all))
+    atlas.points().filter_map(regret).collect()
 }
 
 fn regret_at(
