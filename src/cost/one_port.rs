@@ -95,6 +95,7 @@ impl Rank<'_> {
                 }
                 Step::Wait { posts } if !posts.iter().all(|&post| self.complete[post as usize]) => return,
                 Step::Wait { .. } | Step::Copy { .. } | Step::Reduce { .. } => {}
+                Step::Notify { .. } | Step::Await { .. } => todo!(),
             }
             self.program = rest;
         }

@@ -65,6 +65,7 @@ impl Binding {
             Buffer::Send => &self.send,
             Buffer::Recv => &self.recv,
             Buffer::Scratch => &self.scratch,
+            Buffer::Shared(_) => unreachable!("what a slot holds is known from what it meets"),
         };
         let memory = Memory::Buffer(run.buffer);
         view.layout.ranges(run.indices()).into_iter().filter_map(move |range| {

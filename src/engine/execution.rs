@@ -45,6 +45,22 @@ impl Execution {
                         return Ok(false);
                     }
                 }
+                Operation::Notify { slot } => transport.notify(*slot)?,
+                Operation::Await { rank, slot, times } if BLOCKS => {
+                    transport.await_notification(*rank, *slot, *times)?
+                }
+                Operation::Await { rank, slot, times } => {
+                    if !transport.is_notified(*rank, *slot, *times)? {
+                        return Ok(false);
+                    }
+                }
+                Operation::AwaitSlots if BLOCKS => transport.await_free_slots()?,
+                Operation::AwaitSlots => {
+                    if !transport.are_slots_free()? {
+                        return Ok(false);
+                    }
+                }
+                Operation::EndStripe => transport.end_stripe(),
                 Operation::Copy { source, target } => transport.copy(*source, *target)?,
                 Operation::Reduce { left, right, target } => transport.reduce(*left, *right, *target)?,
             }

@@ -62,6 +62,10 @@ impl Program<'_, '_> {
             Operation::Send { post, peer, region, .. } => self.post(*post, true, *peer, region.elements),
             Operation::Receive { post, peer, region, .. } => self.post(*post, false, *peer, region.elements),
             Operation::Wait { awaited } => self.wait(&plan.awaited[awaited.clone()]),
+            Operation::Notify { .. }
+            | Operation::Await { .. }
+            | Operation::AwaitSlots
+            | Operation::EndStripe => todo!(),
             Operation::Copy { source: region, .. } | Operation::Reduce { target: region, .. } => {
                 let done = self.label(format_args!("calc {}", region.elements))?;
                 self.last = Some(done);

@@ -244,14 +244,18 @@ struct Port<'a> {
 impl Port<'_> {
     fn read(&self, region: Region) -> Vec<u8> {
         match region.memory {
-            Memory::Buffer(buffer) => self.areas[buffer as usize].gather(region.offset, region.elements),
+            Memory::Buffer(buffer) => {
+                self.areas[buffer.private().expect("todo: slots")].gather(region.offset, region.elements)
+            }
             Memory::Staging => self.staging[region.offset..region.offset + region.elements].to_vec(),
         }
     }
 
     fn write(&mut self, region: Region, data: &[u8]) {
         match region.memory {
-            Memory::Buffer(buffer) => self.areas[buffer as usize].scatter(region.offset, data),
+            Memory::Buffer(buffer) => {
+                self.areas[buffer.private().expect("todo: slots")].scatter(region.offset, data)
+            }
             Memory::Staging => {
                 self.staging[region.offset..region.offset + region.elements].copy_from_slice(data)
             }
@@ -260,9 +264,9 @@ impl Port<'_> {
 
     fn bytes(&self, region: Region) -> usize {
         match region.memory {
-            Memory::Buffer(buffer) => {
-                self.areas[buffer as usize].positions(region.offset, region.elements).len()
-            }
+            Memory::Buffer(buffer) => self.areas[buffer.private().expect("todo: slots")]
+                .positions(region.offset, region.elements)
+                .len(),
             Memory::Staging => region.elements,
         }
     }
@@ -326,5 +330,29 @@ impl Transport for Port<'_> {
         let result: Vec<u8> = operands.flat_map(|(left, right)| (self.operator)(left, right)).collect();
         self.write(target, &result);
         Ok(())
+    }
+
+    fn notify(&mut self, _slot: u32) -> Result<(), Failure> {
+        todo!()
+    }
+
+    fn is_notified(&mut self, _rank: u32, _slot: u32, _times: u32) -> Result<bool, Failure> {
+        todo!()
+    }
+
+    fn await_notification(&mut self, _rank: u32, _slot: u32, _times: u32) -> Result<(), Failure> {
+        todo!()
+    }
+
+    fn are_slots_free(&mut self) -> Result<bool, Failure> {
+        todo!()
+    }
+
+    fn await_free_slots(&mut self) -> Result<(), Failure> {
+        todo!()
+    }
+
+    fn end_stripe(&mut self) {
+        todo!()
     }
 }

@@ -112,6 +112,7 @@ fn first_stage(
         Buffer::Send => 0,
         Buffer::Scratch => blocks,
         Buffer::Recv => blocks + scratch,
+        Buffer::Shared(_) => unreachable!("slots are for blocks of known lengths"),
     };
     let moved = schedule.map_runs(|run| moved_to(run, Buffer::Recv, start(run.buffer)));
     let number = View::new(Layout::Uniform { elements: 1 }, size_of::<u64>());
@@ -124,7 +125,7 @@ fn with_results_in_scratch(mut schedule: Schedule) -> Schedule {
     let first = schedule.scratch_blocks();
     let aside = |run: Run| match run.buffer {
         Buffer::Recv => moved_to(run, Buffer::Scratch, first),
-        Buffer::Send | Buffer::Scratch => run,
+        Buffer::Send | Buffer::Scratch | Buffer::Shared(_) => run,
     };
     let mut results = Builder::new(schedule.rank, schedule.size, schedule.blocks);
     let mut deliver = |run: Run| {
@@ -142,7 +143,11 @@ fn with_results_in_scratch(mut schedule: Schedule) -> Schedule {
                 deliver(*target);
                 *target = aside(*target);
             }
-            Step::Send { .. } | Step::Wait { .. } | Step::Reduce { .. } => {}
+            Step::Send { .. }
+            | Step::Wait { .. }
+            | Step::Reduce { .. }
+            | Step::Notify { .. }
+            | Step::Await { .. } => {}
         }
     }
     schedule.then(results.build())

@@ -17,7 +17,7 @@ pub use binding::{Binding, ElementBytes, Piece, View};
 pub use execution::Execution;
 pub use goal::Goal;
 pub use length_exchange::{DataPlan, LengthExchange};
-pub use plan::{Operation, Plan};
+pub use plan::{CACHE_LINE, Operation, Plan, SlotBounds, Slots};
 
 use crate::schedule::{Buffer, Post};
 
@@ -30,7 +30,7 @@ pub enum Memory {
     Staging,
 }
 
-/// Consecutive elements of one memory. An element of [`Memory::Staging`] is a byte.
+/// Consecutive elements of one memory. An element of [`Memory::Staging`] is a byte. Of slots the offset is the slot's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// Number of the first element.
@@ -77,4 +77,24 @@ pub trait Transport {
 
     /// `target = left ⊕ right`, element by element. The target may be one of the operands.
     fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Self::Error>;
+
+    /// Raises the flag of a slot of the rank's own. What was written before is seen by whoever sees it raised.
+    fn notify(&mut self, slot: u32) -> Result<(), Self::Error>;
+
+    /// Whether a rank has raised the flag of one of its slots so many times in this stripe; makes progress, but does not
+    /// block.
+    fn is_notified(&mut self, rank: u32, slot: u32, times: u32) -> Result<bool, Self::Error>;
+
+    /// Blocks until a rank has raised the flag of one of its slots so many times in this stripe.
+    fn await_notification(&mut self, rank: u32, slot: u32, times: u32) -> Result<(), Self::Error>;
+
+    /// Whether the rank's slots may be written in this stripe: nobody reads any more what they held; makes progress, but
+    /// does not block.
+    fn are_slots_free(&mut self) -> Result<bool, Self::Error>;
+
+    /// Blocks until the rank's slots may be written in this stripe.
+    fn await_free_slots(&mut self) -> Result<(), Self::Error>;
+
+    /// Ends a stripe: the rank will read nothing more of it.
+    fn end_stripe(&mut self);
 }

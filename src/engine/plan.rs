@@ -1,12 +1,15 @@
 //! A schedule bound to elements: what remains is posting, waiting, copying and reducing regions.
 
-use super::{Binding, Memory, Piece, Region};
+use super::{Binding, ElementBytes, Memory, Piece, Region, View};
 use crate::schedule::{Buffer, Message, Post, Run, Schedule, Step};
 use std::ops::Range;
 
 /// Sends go before receives if there are at most so many posts: a message is on its way while receives are posted.
 /// Among more, a rank should not send all before it is ready to receive any.
 const MOST_POSTS_SENDS_FIRST: usize = 16;
+
+/// What processors hand each other at a time, in bytes.
+pub const CACHE_LINE: usize = 64;
 
 /// One operation of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +57,24 @@ pub enum Operation {
         /// The result.
         target: Region,
     },
+    /// Raise the flag of one of the rank's slots.
+    Notify {
+        /// The slot.
+        slot: u32,
+    },
+    /// Wait for a flag.
+    Await {
+        /// Whose.
+        rank: u32,
+        /// Of which of its slots.
+        slot: u32,
+        /// Raised how many times in this stripe.
+        times: u32,
+    },
+    /// Wait until the rank's slots may be written.
+    AwaitSlots,
+    /// The rank reads nothing more of this stripe.
+    EndStripe,
 }
 
 /// The operations of one rank in calls of one shape. Messages of several runs are packed into staging memory before
@@ -73,6 +94,31 @@ pub struct Plan {
     pub spare_elements: usize,
     /// Bytes of staging memory.
     pub staging_bytes: usize,
+    /// The slots that it uses, if any.
+    pub slots: Option<Slots>,
+}
+
+/// How slots lie in the memory that a node shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slots {
+    /// Each beside its flag, in one cache line.
+    Lines,
+    /// Apart from the flags, so many bytes from one to the next.
+    Apart {
+        /// Bytes.
+        stride: usize,
+    },
+}
+
+/// What decides how a plan uses slots; the same on all ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotBounds {
+    /// The most bytes that a slot in its flag's cache line holds.
+    pub line: usize,
+    /// Bytes that all slots of a rank have together, where they lie apart from flags.
+    pub bank: usize,
+    /// The most bytes of a block that are in shared memory at a time, if the user says so.
+    pub stripe: Option<usize>,
 }
 
 impl Plan {
@@ -84,9 +130,59 @@ impl Plan {
             scratch_elements: binding.scratch.layout.elements(scratch.indices()),
             ..Plan::default()
         };
-        let mut planner = Planner { plan, binding, staged: Vec::new(), staging_top: 0 };
+        let mut planner = Planner::new(plan, schedule.rank, binding);
         schedule.steps.iter().for_each(|step| planner.step(step));
         planner.plan
+    }
+
+    /// Binds a schedule that uses slots, for an element of scratch memory that takes `extent` bytes. Where blocks are
+    /// longer than slots, they are cut into stripes and the schedule is carried out once for each stripe; then elements of
+    /// blocks that meet must be of the same bytes.
+    pub fn in_stripes(schedule: &Schedule, binding: &Binding, extent: usize, bounds: &SlotBounds) -> Plan {
+        let longest =
+            (0..schedule.blocks).map(|block| binding.scratch.layout.elements(block..block + 1)).max();
+        let longest = longest.unwrap_or(0);
+        let most = bounds.bank / schedule.slots.max(1) / CACHE_LINE * CACHE_LINE;
+        let wanted = bounds.stripe.unwrap_or(most).min(most).min(longest * extent);
+        let step = (wanted / extent).max(1);
+        let slots = match longest * extent <= bounds.line {
+            true => Slots::Lines,
+            false => Slots::Apart { stride: (step * extent).next_multiple_of(CACHE_LINE) },
+        };
+        let mut plan = Plan { slots: Some(slots), ..Plan::default() };
+        let stripes = longest.div_ceil(step).max(1);
+        for stripe in 0..stripes {
+            let cut = |view: &View| View { layout: view.layout.striped(stripe * step, step), ..view.clone() };
+            let Binding { send, recv, scratch } = binding;
+            match stripes {
+                1 => plan.append(Plan::new(schedule, binding)),
+                // Scratch memory is used anew in each stripe.
+                _ => plan.append(Plan::new(
+                    schedule,
+                    &Binding { send: cut(send), recv: cut(recv), scratch: cut(scratch) },
+                )),
+            }
+            plan.operations.push(Operation::EndStripe);
+        }
+        plan
+    }
+
+    /// What another plan does, after this one.
+    fn append(&mut self, next: Plan) {
+        let (posts, awaited) = (self.posts as Post, self.awaited.len());
+        self.awaited.extend(next.awaited.iter().map(|post| post + posts));
+        self.operations.extend(next.operations.into_iter().map(|mut operation| {
+            match &mut operation {
+                Operation::Send { post, .. } | Operation::Receive { post, .. } => *post += posts,
+                Operation::Wait { awaited: range } => *range = range.start + awaited..range.end + awaited,
+                _ => {}
+            }
+            operation
+        }));
+        self.posts += next.posts;
+        self.scratch_elements = self.scratch_elements.max(next.scratch_elements);
+        self.spare_elements = self.spare_elements.max(next.spare_elements);
+        self.staging_bytes = self.staging_bytes.max(next.staging_bytes);
     }
 
     /// Elements of scratch memory and those behind them.
@@ -114,12 +210,29 @@ struct Staged {
 
 struct Planner<'a> {
     plan: Plan,
+    own_slots: Buffer,
+    /// Whether the rank has waited for its slots to be free.
+    may_write_slots: bool,
     binding: &'a Binding,
     staged: Vec<Staged>,
     staging_top: usize,
 }
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
+    fn new(plan: Plan, rank: usize, binding: &'a Binding) -> Self {
+        let own_slots = Buffer::of_rank(rank);
+        Planner { plan, own_slots, may_write_slots: false, binding, staged: Vec::new(), staging_top: 0 }
+    }
+
+    /// Before the first write to a slot, what it held must have been read by all.
+    fn await_slots(&mut self, written: &[Run]) {
+        let writes_slots = written.iter().any(|run| run.buffer == self.own_slots);
+        if writes_slots && !self.may_write_slots {
+            self.may_write_slots = true;
+            self.plan.operations.push(Operation::AwaitSlots);
+        }
+    }
+
     fn step(&mut self, step: &Step) {
         match step {
             // Both sides know the length of a message, so an empty one need not travel.
@@ -130,14 +243,21 @@ impl Planner<'_> {
                 }
             }
             Step::Receive { post, peer, message } => {
+                self.await_slots(message.runs());
                 if let Some(region) = self.incoming(*post, message) {
                     let (post, peer, is_awaited_next) = (*post, *peer, false);
                     self.plan.operations.push(Operation::Receive { post, peer, region, is_awaited_next });
                 }
             }
             Step::Wait { posts } => self.wait(posts),
+            Step::Notify { slot } => self.plan.operations.push(Operation::Notify { slot: *slot }),
+            Step::Await { rank, slot, times } => {
+                let (rank, slot, times) = (*rank, *slot, *times);
+                self.plan.operations.push(Operation::Await { rank, slot, times });
+            }
             Step::Copy { source, target } => {
                 self.send_first();
+                self.await_slots(&[*target]);
                 for [source, target] in self.in_parallel([*source, *target]) {
                     let source = cut(source, target);
                     self.plan.operations.push(Operation::Copy { source, target: target.region });
@@ -145,6 +265,7 @@ impl Planner<'_> {
             }
             Step::Reduce { left, right, target } => {
                 self.send_first();
+                self.await_slots(&[*target]);
                 for pieces in self.in_parallel([*left, *right, *target]) {
                     let [left, right, target] = pieces.map(|piece| piece.region);
                     if target == left {
@@ -159,6 +280,14 @@ impl Planner<'_> {
     /// Runs of equally many blocks as parallel pieces: whole where each run lies together, else block by block. Padded
     /// blocks may have more bytes than their counterparts, but none has fewer then: if the whole has as many, so has each.
     fn in_parallel<const N: usize>(&self, runs: [Run; N]) -> Vec<[Piece; N]> {
+        // What a slot holds is known from what it meets.
+        let Some(known) = runs.iter().position(|run| !matches!(run.buffer, Buffer::Shared(_))) else {
+            unreachable!("slots are copied from and to other memory")
+        };
+        let runs_of_slots = runs.map(|run| matches!(run.buffer, Buffer::Shared(_)));
+        if runs_of_slots.contains(&true) {
+            return self.with_slots(runs, runs[known]);
+        }
         let whole = runs.map(|run| {
             let mut pieces = self.binding.pieces(run);
             (pieces.next(), pieces.next().is_some())
@@ -170,6 +299,33 @@ impl Planner<'_> {
         let block = |index: usize| runs.map(|run| run.buffer.block(run.first as usize + index));
         let first_piece = |run: Run| self.binding.pieces(run).next();
         (0..runs[0].count as usize).filter_map(|index| together(block(index).map(first_piece))).collect()
+    }
+
+    /// As [`Planner::in_parallel`], block by block, where some of the runs are slots; `known` is one that is not.
+    fn with_slots<const N: usize>(&self, runs: [Run; N], known: Run) -> Vec<[Piece; N]> {
+        let block = |run: Run, index: usize| run.buffer.block(run.first as usize + index);
+        let pieces = |index| {
+            let known = self.binding.pieces(block(known, index)).next()?;
+            let piece = |run: Run| match run.buffer {
+                Buffer::Shared(_) => {
+                    let memory = Memory::Buffer(run.buffer);
+                    let elements = self.elements_in_slots(&known);
+                    let region = Region { offset: run.first as usize + index, memory, elements };
+                    Some(Piece { region, bytes: known.bytes })
+                }
+                _ => self.binding.pieces(block(run, index)).next(),
+            };
+            together(runs.map(piece))
+        };
+        (0..known.count as usize).filter_map(pieces).collect()
+    }
+
+    /// How many elements of scratch memory a slot holds that meets a piece.
+    fn elements_in_slots(&self, known: &Piece) -> usize {
+        match &self.binding.scratch.bytes {
+            ElementBytes::Each(bytes) => known.bytes / (*bytes).max(1),
+            ElementBytes::Listed(_) => known.bytes,
+        }
     }
 
     /// Where a message is sent from; packed before, if it lies in several pieces.

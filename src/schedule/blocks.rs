@@ -13,11 +13,24 @@ pub enum Buffer {
     /// Temporary memory. Its block `j` has the size of block `j % blocks`, where `blocks` is what the
     /// schedule cuts a vector into; so `blocks` consecutive scratch blocks hold a copy of a whole vector.
     Scratch,
+    /// The slots of a rank, which it alone writes and all ranks of its node can read. A slot holds any one block, and
+    /// has the size of the one that was written last.
+    Shared(u32),
 }
 
 impl Buffer {
-    /// All buffers, in the order of their declaration.
-    pub const ALL: [Buffer; 3] = [Buffer::Send, Buffer::Recv, Buffer::Scratch];
+    /// The buffers that other ranks do not see, in the order of their declaration.
+    pub const PRIVATE: [Buffer; 3] = [Buffer::Send, Buffer::Recv, Buffer::Scratch];
+
+    /// The slots of a rank.
+    pub fn of_rank(rank: usize) -> Buffer {
+        Buffer::Shared(rank as u32)
+    }
+
+    /// Its place among those that other ranks do not see; `None` for slots.
+    pub fn private(self) -> Option<usize> {
+        Buffer::PRIVATE.iter().position(|&private| private == self)
+    }
 
     /// The run of one block.
     pub fn block(self, index: usize) -> Run {
@@ -32,11 +45,12 @@ impl Buffer {
 
 impl fmt::Display for Buffer {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str(match self {
-            Buffer::Send => "send",
-            Buffer::Recv => "recv",
-            Buffer::Scratch => "scratch",
-        })
+        match self {
+            Buffer::Send => formatter.write_str("send"),
+            Buffer::Recv => formatter.write_str("recv"),
+            Buffer::Scratch => formatter.write_str("scratch"),
+            Buffer::Shared(rank) => write!(formatter, "shared{rank}"),
+        }
     }
 }
 

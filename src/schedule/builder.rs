@@ -1,6 +1,6 @@
 //! Writing a schedule down, step by step or round by round.
 
-use super::{Message, Post, Run, Schedule, Step};
+use super::{Buffer, Message, Post, Run, Schedule, Step};
 
 /// Collects the steps of one rank.
 ///
@@ -23,7 +23,7 @@ pub struct Builder {
 impl Builder {
     /// An empty program of `rank` among `size` ranks, over buffers cut into `blocks` blocks.
     pub fn new(rank: usize, size: usize, blocks: usize) -> Self {
-        let schedule = Schedule { rank, size, blocks, steps: Vec::new() };
+        let schedule = Schedule::idle(rank, size, blocks);
         Builder { schedule, posts: 0, outstanding: Vec::new() }
     }
 
@@ -83,6 +83,29 @@ impl Builder {
         if target.count > 0 {
             self.schedule.steps.push(Step::Reduce { left, right, target });
         }
+    }
+
+    /// Gives each rank so many slots that its node can read.
+    pub fn slots(mut self, slots: usize) -> Self {
+        self.schedule.slots = slots;
+        self
+    }
+
+    /// Writes a block to a slot of the rank's own and raises its flag.
+    pub fn publish(&mut self, block: Run, slot: usize) {
+        self.copy(block, Buffer::of_rank(self.schedule.rank).block(slot));
+        self.notify(slot);
+    }
+
+    /// Raises the flag of a slot of the rank's own; see [`Step::Notify`].
+    pub fn notify(&mut self, slot: usize) {
+        self.schedule.steps.push(Step::Notify { slot: slot as u32 });
+    }
+
+    /// Waits until a rank has raised the flag of a slot: the slot.
+    pub fn awaited(&mut self, rank: usize, slot: usize) -> Run {
+        self.schedule.steps.push(Step::Await { rank: rank as u32, slot: slot as u32, times: 1 });
+        Buffer::of_rank(rank).block(slot)
     }
 
     /// The program, after waiting for whatever is still outstanding.

@@ -5,10 +5,10 @@ use super::{Buffer, Message, Run, Schedule, Step};
 impl Schedule {
     /// A rank's program that does nothing.
     pub fn idle(rank: usize, size: usize, blocks: usize) -> Schedule {
-        Schedule { rank, size, blocks, steps: Vec::new() }
+        Schedule { rank, size, blocks, slots: 0, steps: Vec::new() }
     }
 
-    /// This program, then `next`. Both act on the same buffers, scratch included.
+    /// This program, then `next`. Both act on the same buffers, scratch included, but each has slots of its own.
     ///
     /// Panics if the two are not programs of the same rank over the same blocks.
     pub fn then(mut self, next: Schedule) -> Schedule {
@@ -18,11 +18,13 @@ impl Schedule {
             "different problems"
         );
         let shift = self.posts() as u32;
-        self.steps.extend(next.steps.into_iter().map(|mut step| {
+        let first_slot = self.slots;
+        self.slots += next.slots;
+        self.steps.extend(next.map_slots(|slot| first_slot + slot).steps.into_iter().map(|mut step| {
             match &mut step {
                 Step::Send { post, .. } | Step::Receive { post, .. } => *post += shift,
                 Step::Wait { posts } => posts.iter_mut().for_each(|post| *post += shift),
-                Step::Copy { .. } | Step::Reduce { .. } => {}
+                Step::Copy { .. } | Step::Reduce { .. } | Step::Notify { .. } | Step::Await { .. } => {}
             }
             step
         }));
@@ -32,14 +34,21 @@ impl Schedule {
     /// The program of a subgroup's rank as a program of a group of `size` ranks: `member(i)` is the group's rank of
     /// the subgroup's rank `i`.
     pub fn embed(mut self, size: usize, member: impl Fn(usize) -> usize) -> Schedule {
+        let renamed = |rank: u32| member(rank as usize) as u32;
         self.rank = member(self.rank);
         self.size = size;
         for step in &mut self.steps {
-            if let Step::Send { peer, .. } | Step::Receive { peer, .. } = step {
-                *peer = member(*peer as usize) as u32;
+            if let Step::Send { peer: rank, .. }
+            | Step::Receive { peer: rank, .. }
+            | Step::Await { rank, .. } = step
+            {
+                *rank = renamed(*rank);
             }
         }
-        self
+        self.map_runs(|run| match run.buffer {
+            Buffer::Shared(rank) => run.in_buffer(Buffer::Shared(renamed(rank))),
+            Buffer::Send | Buffer::Recv | Buffer::Scratch => run,
+        })
     }
 
     /// The same program with the ranks renamed: rank `i` becomes `(i + root) % size`. What was written for root 0
@@ -56,7 +65,7 @@ impl Schedule {
                 Step::Send { message, .. } | Step::Receive { message, .. } => {
                     *message = message.runs().iter().map(|&run| map(run)).collect::<Message>();
                 }
-                Step::Wait { .. } => {}
+                Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => {}
                 Step::Copy { source, target } => (*source, *target) = (map(*source), map(*target)),
                 Step::Reduce { left, right, target } => {
                     (*left, *right, *target) = (map(*left), map(*right), map(*target));
@@ -66,11 +75,28 @@ impl Schedule {
         self
     }
 
+    /// The same program over other slots: what was slot `i` is slot `name(i)`.
+    fn map_slots(mut self, name: impl Fn(usize) -> usize) -> Schedule {
+        for step in &mut self.steps {
+            if let Step::Notify { slot } | Step::Await { slot, .. } = step {
+                *slot = name(*slot as usize) as u32;
+            }
+        }
+        self.map_runs(|run| match run.buffer {
+            Buffer::Shared(_) => run.buffer.blocks(name(run.indices().start)..name(run.indices().end)),
+            Buffer::Send | Buffer::Recv | Buffer::Scratch => run,
+        })
+    }
+
     /// The same program over buffers that are cut finer, into `blocks` blocks: what was block `i` are now the blocks
-    /// from `start(i)` up to `start(i + 1)`.
+    /// from `start(i)` up to `start(i + 1)`; and so are slots.
     pub fn refine(self, blocks: usize, start: impl Fn(usize) -> usize) -> Schedule {
-        let refined = |run: Run| run.buffer.blocks(start(run.indices().start)..start(run.indices().end));
-        Schedule { blocks, ..self.map_runs(refined) }
+        let slots = start(self.slots);
+        let refined = |run: Run| match run.buffer {
+            Buffer::Shared(_) => run,
+            buffer => buffer.blocks(start(run.indices().start)..start(run.indices().end)),
+        };
+        Schedule { blocks, slots, ..self.map_runs(refined).map_slots(&start) }
     }
 
     /// The same program with the blocks renamed as [`Schedule::relabel`] renames the ranks, where blocks bear the
@@ -84,8 +110,10 @@ impl Schedule {
     /// stay within their copy of a vector.
     pub fn rename_blocks(mut self, blocks: usize, name: impl Fn(usize) -> usize) -> Schedule {
         let before = self.blocks;
-        let rename =
-            |buffer: Buffer, block: usize| buffer.block(block / before * blocks + name(block % before));
+        let rename = |buffer: Buffer, block: usize| match buffer {
+            Buffer::Shared(_) => buffer.block(block),
+            _ => buffer.block(block / before * blocks + name(block % before)),
+        };
         self.steps = self.steps.into_iter().flat_map(|step| map_blocks(step, &rename)).collect();
         Schedule { blocks, ..self }
     }
@@ -100,7 +128,7 @@ fn map_blocks(step: Step, map: &impl Fn(Buffer, usize) -> Run) -> Vec<Step> {
     match step {
         Step::Send { post, peer, message } => vec![Step::Send { post, peer, message: mapped(message) }],
         Step::Receive { post, peer, message } => vec![Step::Receive { post, peer, message: mapped(message) }],
-        Step::Wait { posts } => vec![Step::Wait { posts }],
+        Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => vec![step],
         Step::Copy { source, target } => {
             let pieces = map_together([source, target], map).into_iter();
             pieces.map(|[source, target]| Step::Copy { source, target }).collect()

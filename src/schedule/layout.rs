@@ -42,6 +42,15 @@ pub enum Layout {
         /// How its blocks are laid out.
         layout: Box<Layout>,
     },
+    /// Of each block of another layout some elements only.
+    Striped {
+        /// The first of them, counted from the start of the block.
+        from: usize,
+        /// How many, if the block has so many.
+        elements: usize,
+        /// How the whole blocks are laid out.
+        layout: Box<Layout>,
+    },
 }
 
 impl Layout {
@@ -52,6 +61,11 @@ impl Layout {
             Some(*end)
         });
         Layout::Packed([0].into_iter().chain(ends).collect())
+    }
+
+    /// Of each block so many elements from one on, as far as it has them.
+    pub fn striped(&self, from: usize, elements: usize) -> Layout {
+        Layout::Striped { from, elements, layout: Box::new(self.clone()) }
     }
 
     /// The elements of consecutive blocks, as far as they lie together: one range where blocks follow each other
@@ -73,6 +87,12 @@ impl Layout {
             _ => ranges.push(range),
         };
         match self {
+            Layout::Striped { from, elements, layout } => {
+                for whole in blocks.flat_map(|block| layout.ranges(block..block + 1)) {
+                    let start = whole.end.min(whole.start + from);
+                    push(start..whole.end.min(start + elements));
+                }
+            }
             Layout::Placed(places) => {
                 places[blocks].iter().for_each(|&(offset, elements)| push(offset..offset + elements));
             }
@@ -107,7 +127,11 @@ impl Layout {
                 let blocks = starts.len() - 1;
                 block / blocks * starts[blocks] + starts[block % blocks]
             }
-            Layout::Placed(_) | Layout::Single { .. } | Layout::Separate | Layout::Shifted { .. } => {
+            Layout::Placed(_)
+            | Layout::Single { .. }
+            | Layout::Separate
+            | Layout::Shifted { .. }
+            | Layout::Striped { .. } => {
                 unreachable!("these blocks need not follow each other")
             }
         }

@@ -63,6 +63,20 @@ pub enum Step {
         /// The result.
         target: Run,
     },
+    /// Raises the flag of one of the rank's own slots: what it has written by now can be read by whoever awaits that.
+    Notify {
+        /// The slot.
+        slot: u32,
+    },
+    /// Waits until a rank of the same node has raised the flag of one of its slots.
+    Await {
+        /// That rank.
+        rank: u32,
+        /// Its slot.
+        slot: u32,
+        /// How many times, in this schedule.
+        times: u32,
+    },
 }
 
 /// The program of one rank in one collective.
@@ -74,6 +88,8 @@ pub struct Schedule {
     pub size: usize,
     /// How many blocks a buffer is cut into.
     pub blocks: usize,
+    /// How many slots each rank has that its node can read; the same on all ranks.
+    pub slots: usize,
     /// The steps in program order.
     pub steps: Vec<Step>,
 }
@@ -125,11 +141,16 @@ impl Schedule {
 }
 
 impl Step {
+    /// Whether it raises or awaits a flag.
+    pub fn is_of_flags(&self) -> bool {
+        matches!(self, Step::Notify { .. } | Step::Await { .. })
+    }
+
     /// Every run that the step reads or writes.
     pub fn runs(&self) -> Vec<Run> {
         match self {
             Step::Send { message, .. } | Step::Receive { message, .. } => message.runs().to_vec(),
-            Step::Wait { .. } => Vec::new(),
+            Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => Vec::new(),
             Step::Copy { source, target } => vec![*source, *target],
             Step::Reduce { left, right, target } => vec![*left, *right, *target],
         }

@@ -11,6 +11,8 @@ impl Schedule {
     /// At most `ahead` receives are posted before their places, and at most `ahead` sends outlive their waits. Every wait
     /// comes where it stood or later, and every post where it stood or earlier, so what did not deadlock does not now.
     ///
+    /// A flag speaks for everything before it, so nothing is outstanding when one is raised or awaited.
+    ///
     /// Not for barriers, where a message says that it was sent, not what is in its blocks.
     pub fn overlapped(self, ahead: usize) -> Schedule {
         let mut overlap = Overlap::new(&self.steps, ahead);
@@ -81,6 +83,10 @@ impl<'a> Overlap<'a> {
             Step::Wait { posts } => self.pass_wait(posts),
             Step::Copy { source, target } => self.work(step, &[*source], *target),
             Step::Reduce { left, right, target } => self.work(step, &[*left, *right], *target),
+            Step::Notify { .. } | Step::Await { .. } => {
+                self.wait_for_all();
+                self.written.push(step.clone());
+            }
         }
     }
 
@@ -159,7 +165,8 @@ impl<'a> Overlap<'a> {
         self.next_receive = found.map_or(self.source.len(), |distance| place + distance);
         let runs = self.source.get(self.next_receive).map_or(Vec::new(), Step::runs);
         let before: Range<usize> = position.min(self.next_receive)..self.next_receive;
-        let conflict = before.clone().rev().find(|&step| overlap(&self.source[step].runs(), &runs));
+        let is_conflict = |step: &Step| step.is_of_flags() || overlap(&step.runs(), &runs);
+        let conflict = before.clone().rev().find(|&step| is_conflict(&self.source[step]));
         self.blocked_until = conflict.map_or(position, |step| step + 1);
     }
 

@@ -9,6 +9,16 @@
 //! reduce recv[0..2] = send[0..2] + scratch[0..2]
 //! ```
 //!
+//! Where ranks share memory, the header ends with the number of slots that each has, and there are steps for them:
+//!
+//! ```text
+//! rank 1 of 2, 1 blocks, 1 slots
+//! copy send[0] to shared1[0]
+//! notify 0
+//! await 0 of 0, 1 times
+//! reduce recv[0] = shared0[0] + send[0]
+//! ```
+//!
 //! Blank lines and what follows a `#` are skipped. The parser checks the form only; whether a program makes sense is
 //! for the verifier to say.
 
@@ -19,8 +29,12 @@ use std::str::FromStr;
 
 impl fmt::Display for Schedule {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let Schedule { rank, size, blocks, steps } = self;
-        writeln!(formatter, "rank {rank} of {size}, {blocks} blocks")?;
+        let Schedule { rank, size, blocks, slots, steps } = self;
+        write!(formatter, "rank {rank} of {size}, {blocks} blocks")?;
+        if *slots > 0 {
+            write!(formatter, ", {slots} slots")?;
+        }
+        writeln!(formatter)?;
         steps.iter().try_for_each(|step| writeln!(formatter, "{step}"))
     }
 }
@@ -38,6 +52,8 @@ impl fmt::Display for Step {
             }
             Step::Copy { source, target } => write!(formatter, "copy {source} to {target}"),
             Step::Reduce { left, right, target } => write!(formatter, "reduce {target} = {left} + {right}"),
+            Step::Notify { slot } => write!(formatter, "notify {slot}"),
+            Step::Await { rank, slot, times } => write!(formatter, "await {slot} of {rank}, {times} times"),
         }
     }
 }
@@ -106,7 +122,12 @@ impl<'text> Line<'text> {
         self.expect(",")?;
         let blocks = self.number("a number of blocks", ANY)? as usize;
         self.expect("blocks")?;
-        self.end(Schedule::idle(rank, size, blocks))
+        let mut schedule = Schedule::idle(rank, size, blocks);
+        if self.accept(",") {
+            schedule.slots = self.number("a number of slots", ANY)? as usize;
+            self.expect("slots")?;
+        }
+        self.end(schedule)
     }
 
     fn step(mut self) -> Result<Step, ParseError> {
@@ -114,8 +135,10 @@ impl<'text> Line<'text> {
             "wait" => self.wait()?,
             "copy" => self.copy()?,
             "reduce" => self.reduce()?,
+            "notify" => self.notify()?,
+            "await" => self.awaited()?,
             token if token.starts_with(|first: char| first.is_ascii_digit()) => self.post()?,
-            _ => return Err(self.error("a post, \"wait\", \"copy\" or \"reduce\"")),
+            _ => return Err(self.error("a post, \"wait\", \"copy\", \"reduce\", \"notify\" or \"await\"")),
         };
         self.end(step)
     }
@@ -163,6 +186,22 @@ impl<'text> Line<'text> {
         Ok(Step::Reduce { left, right: self.run()?, target })
     }
 
+    fn notify(&mut self) -> Result<Step, ParseError> {
+        self.expect("notify")?;
+        Ok(Step::Notify { slot: self.number("a slot", ANY)? })
+    }
+
+    fn awaited(&mut self) -> Result<Step, ParseError> {
+        self.expect("await")?;
+        let slot = self.number("a slot", ANY)?;
+        self.expect("of")?;
+        let rank = self.number("a rank", ANY)?;
+        self.expect(",")?;
+        let times = self.number("a number of times", ANY)?;
+        self.expect("times")?;
+        Ok(Step::Await { rank, slot, times })
+    }
+
     fn message(&mut self) -> Result<Message, ParseError> {
         let mut runs = vec![self.run()?];
         while self.accept(",") {
@@ -182,8 +221,13 @@ impl<'text> Line<'text> {
     }
 
     fn buffer(&mut self) -> Result<Buffer, ParseError> {
-        let named = Buffer::ALL.into_iter().find(|buffer| self.accept(&buffer.to_string()));
-        named.ok_or_else(|| self.error("\"send\", \"recv\" or \"scratch\""))
+        let token = self.token();
+        let owner = token.strip_prefix("shared").and_then(|rank| rank.parse().ok()).map(Buffer::Shared);
+        let private = Buffer::PRIVATE.into_iter().find(|buffer| buffer.to_string() == token);
+        let named = private.or(owner);
+        named
+            .inspect(|_| self.skip(token))
+            .ok_or_else(|| self.error("\"send\", \"recv\", \"scratch\" or \"shared\" with a rank"))
     }
 
     fn number(&mut self, what: &str, bounds: RangeInclusive<u32>) -> Result<u32, ParseError> {
@@ -299,7 +343,7 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
         let message: Message = [Buffer::Send.block(3), Buffer::Send.blocks(5..7)].into_iter().collect();
         assert_eq!(schedule.steps[1], Step::Send { post: 1, peer: 2, message });
         assert_eq!(schedule.steps[2], Step::Wait { posts: vec![0, 1] });
-        let [send, recv, scratch] = Buffer::ALL.map(|buffer| buffer.blocks(0..2));
+        let [send, recv, scratch] = Buffer::PRIVATE.map(|buffer| buffer.blocks(0..2));
         assert_eq!(schedule.steps[3], Step::Copy { source: send, target: recv });
         assert_eq!(schedule.steps[4], Step::Reduce { left: send, right: scratch, target: recv });
         assert_eq!(schedule.to_string(), EXAMPLE);
@@ -348,7 +392,10 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
     #[test]
     fn faults_in_steps() {
         for (step, expected) in [
-            ("recieve", "column 1: expected a post, \"wait\", \"copy\" or \"reduce\", found \"recieve\""),
+            (
+                "recieve",
+                "column 1: expected a post, \"wait\", \"copy\", \"reduce\", \"notify\" or \"await\", found \"recieve\"",
+            ),
             ("0 send to 1", "column 3: expected \":\", found \"send\""),
             ("0x: send to 1", "column 1: expected a post, found \"0x\""),
             ("0: bring", "column 4: expected \"send\" or \"receive\", found \"bring\""),
@@ -357,9 +404,12 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
             ("0: receive from 1 from", "column 19: expected \"into\", found \"from\""),
             (
                 "0: send to 1 from ",
-                "column 18: expected \"send\", \"recv\" or \"scratch\", found the end of the line",
+                "column 18: expected \"send\", \"recv\", \"scratch\" or \"shared\" with a rank, found the end of the line",
             ),
-            ("0: send to 1 from é[0]", "column 19: expected \"send\", \"recv\" or \"scratch\", found \"é\""),
+            (
+                "0: send to 1 from é[0]",
+                "column 19: expected \"send\", \"recv\", \"scratch\" or \"shared\" with a rank, found \"é\"",
+            ),
             ("0: send to 1 from send[0] send[1]", "column 27: expected the end of the line, found \"send\""),
             ("wait", "column 5: expected a post, found the end of the line"),
             ("wait 0, 1", "column 7: expected a post, found \",\""),

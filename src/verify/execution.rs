@@ -147,6 +147,7 @@ impl Execution<'_> {
                 posts.iter().for_each(|&post| self.complete(rank, post));
                 Ok(())
             }
+            Step::Notify { .. } | Step::Await { .. } => todo!(),
             Step::Copy { source, target } => copy(memory, *source, *target),
             Step::Reduce { left, right, target } => {
                 reduce(memory, &mut self.values, (*left, *right), *target)
@@ -165,7 +166,7 @@ impl Execution<'_> {
                 receiver.memory.end_receive(message, values);
                 receiver.heard.iter_mut().for_each(|heard| heard.extend(news.iter().flatten()));
             }
-            Step::Wait { .. } | Step::Copy { .. } | Step::Reduce { .. } => unreachable!("not a post"),
+            _ => unreachable!("not a post"),
         }
     }
 

@@ -53,7 +53,7 @@ fn accesses(step: &Step) -> (Vec<Run>, Vec<Run>) {
     match step {
         Step::Send { message, .. } => (blocks(message), Vec::new()),
         Step::Receive { message, .. } => (Vec::new(), blocks(message)),
-        Step::Wait { .. } => (Vec::new(), Vec::new()),
+        Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => (Vec::new(), Vec::new()),
         Step::Copy { source, target } => (single_blocks(*source).collect(), single_blocks(*target).collect()),
         Step::Reduce { left, right, target } => {
             let read = single_blocks(*left).chain(single_blocks(*right));

@@ -78,7 +78,7 @@ fn posts_by_channel(schedules: &[Schedule]) -> (Vec<Posted<'_>>, Vec<Posted<'_>>
                         source,
                     });
                 }
-                Step::Wait { .. } | Step::Copy { .. } | Step::Reduce { .. } => {}
+                _ => {}
             }
         }
     }

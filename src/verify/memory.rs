@@ -6,7 +6,7 @@ use crate::schedule::{Buffer, Message, Post, Run};
 
 /// The blocks of all buffers of one rank.
 pub struct Memory {
-    buffers: [Vec<Block>; Buffer::ALL.len()],
+    buffers: [Vec<Block>; Buffer::PRIVATE.len()],
 }
 
 #[derive(Clone, Copy, Default)]
@@ -27,14 +27,14 @@ impl Memory {
 
     /// Defines the blocks of a buffer from block `first` on.
     pub fn fill(&mut self, buffer: Buffer, first: usize, values: impl Iterator<Item = Value>) {
-        for (block, value) in self.buffers[buffer as usize][first..].iter_mut().zip(values) {
+        for (block, value) in self.buffers[index(buffer)][first..].iter_mut().zip(values) {
             block.value = Some(value);
         }
     }
 
     /// Reads a run of one block.
     pub fn read(&self, run: Run) -> Result<Value, Fault> {
-        let block = self.buffers[run.buffer as usize][run.first as usize];
+        let block = self.buffers[index(run.buffer)][run.first as usize];
         match block.receive {
             Some(post) => Err(Fault::ReadWhileReceived(run, post)),
             None => block.value.ok_or(Fault::Undefined(run)),
@@ -83,7 +83,7 @@ impl Memory {
     }
 
     fn block(&mut self, run: Run) -> &mut Block {
-        &mut self.buffers[run.buffer as usize][run.first as usize]
+        &mut self.buffers[index(run.buffer)][run.first as usize]
     }
 
     fn writable(&mut self, run: Run) -> Result<&mut Block, Fault> {
@@ -103,4 +103,8 @@ pub fn single_blocks(run: Run) -> impl Iterator<Item = Run> {
 /// The blocks of a message, each as a run of its own.
 pub fn message_blocks(message: &Message) -> impl Iterator<Item = Run> {
     message.runs().iter().copied().flat_map(single_blocks)
+}
+
+fn index(buffer: Buffer) -> usize {
+    buffer.private().expect("todo: slots")
 }

@@ -83,6 +83,7 @@ impl Rules<'_> {
                 message.runs().iter().try_for_each(|&run| self.check_writable(rank, run))
             }
             Step::Wait { .. } => Ok(()),
+            Step::Notify { .. } | Step::Await { .. } => todo!(),
             Step::Copy { source, target } => {
                 self.check_readable(rank, *source)?;
                 self.check_writable(rank, *target)?;
@@ -120,6 +121,7 @@ impl Rules<'_> {
         match run.buffer {
             Buffer::Send => Err(Fault::SendBufferWritten(run)),
             Buffer::Recv | Buffer::Scratch => Ok(()),
+            Buffer::Shared(_) => todo!(),
         }
     }
 
@@ -128,6 +130,7 @@ impl Rules<'_> {
             Buffer::Send => self.collective.send_blocks(self.problem, rank, self.blocks),
             Buffer::Recv => self.collective.recv_blocks(self.problem, rank, self.blocks),
             Buffer::Scratch => return self.check_inseparable(rank, run),
+            Buffer::Shared(_) => todo!(),
         };
         let named = run.indices();
         match run.buffer {
@@ -160,7 +163,7 @@ fn check_posts(schedule: &Schedule) -> Result<(), Violation> {
         let checked = match step {
             Step::Send { post, .. } | Step::Receive { post, .. } => posts.post(*post, position),
             Step::Wait { posts: waited } => waited.iter().try_for_each(|&post| posts.wait(post)),
-            Step::Copy { .. } | Step::Reduce { .. } => Ok(()),
+            _ => Ok(()),
         };
         checked.map_err(Violation::at(schedule.rank, position))?;
     }

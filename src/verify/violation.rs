@@ -191,7 +191,7 @@ impl fmt::Display for Posted<'_> {
             Step::Receive { post, peer, message } => {
                 write!(formatter, "receive of {message} from rank {peer} (post {post})")
             }
-            Step::Wait { .. } | Step::Copy { .. } | Step::Reduce { .. } => Ok(()),
+            _ => Ok(()),
         }
     }
 }

@@ -29,7 +29,7 @@ fn with_input(problem: &Problem, program: Schedule) -> Schedule {
     save.copy(Buffer::Recv.blocks(0..size), Buffer::Scratch.blocks(saved..saved + size));
     save.build().then(program.map_runs(|run| match run.buffer {
         Buffer::Send => Buffer::Scratch.blocks(saved + run.indices().start..saved + run.indices().end),
-        Buffer::Recv | Buffer::Scratch => run,
+        Buffer::Recv | Buffer::Scratch | Buffer::Shared(_) => run,
     }))
 }
 

@@ -26,7 +26,7 @@ impl Accumulator {
         let landing = match contribution {
             Send if higher.first() == Some(&true) => first,
             Send => other(first),
-            Recv | Scratch => other(contribution),
+            Recv | Scratch | Shared(_) => other(contribution),
         };
         Accumulator { rank, operand: contribution, landing }
     }

@@ -12,7 +12,7 @@ pub fn receive_in_scratch(program: Schedule) -> Schedule {
     let first = free_vector(&program);
     program.map_runs(|run| match run.buffer {
         Recv => Scratch.blocks(first + run.indices().start..first + run.indices().end),
-        Send | Scratch => run,
+        Send | Scratch | Shared(_) => run,
     })
 }
 

@@ -42,7 +42,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         let incoming = |segment: usize| match combined[segment].buffer {
             Send => Recv.block(segment),
             // Where the last one may still be reduced, the next one does not go.
-            Recv | Scratch => Scratch.block(arrivals[segment] % 2 * segments + segment),
+            Recv | Scratch | Shared(_) => Scratch.block(arrivals[segment] % 2 * segments + segment),
         };
         let back: Message = received.map(|segment| combined[segment]).into_iter().collect();
         let partial: Message = sent.map(incoming).into_iter().collect();
@@ -51,7 +51,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
             // The result takes the place of the right operand, where operators leave it.
             let (left, right) = match combined[segment].buffer {
                 Send => (combined[segment], incoming(segment)),
-                Recv | Scratch => (incoming(segment), combined[segment]),
+                Recv | Scratch | Shared(_) => (incoming(segment), combined[segment]),
             };
             program.reduce(left, right, Recv.block(segment));
             combined[segment] = Recv.block(segment);

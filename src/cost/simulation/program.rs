@@ -117,6 +117,10 @@ impl<'job> Writer<'job> {
                     let posts = plan.awaited[awaited.clone()].iter();
                     self.wait(posts.filter_map(|&post| number_of[post as usize]));
                 }
+                Operation::Notify { .. }
+                | Operation::Await { .. }
+                | Operation::AwaitSlots
+                | Operation::EndStripe => todo!(),
                 Operation::Copy { source, .. } => self.copied += source.elements,
                 Operation::Reduce { left, right, target } => {
                     self.reduced += target.elements;
