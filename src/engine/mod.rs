@@ -12,6 +12,7 @@ mod goal;
 pub mod in_process;
 mod length_exchange;
 mod plan;
+pub mod turns;
 
 pub use binding::{Binding, ElementBytes, Piece, View};
 pub use execution::Execution;

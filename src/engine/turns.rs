@@ -1,0 +1,136 @@
+//! Whose turn it is in memory that ranks share: stripes of calls follow each other through a few banks of slots and flags.
+//!
+//! Consecutive stripes use consecutive banks, in a circle, and each rank counts the stripes for itself: all go through the
+//! same ones. Three rules make that safe, if flags and the numbers of ended stripes are *written with release and read with
+//! acquire* order:
+//!
+//! 1. A rank reads a slot of a peer only after it has seen its flag raised in this stripe.
+//! 2. A rank has read all that it wants of a stripe when it publishes that it has ended it.
+//! 3. A rank writes its slots of a bank only after all peers have ended the stripe that used the bank before.
+//!
+//! Flags only ever grow, so that they need no resetting: who comes late sees one of a later stripe, and may go on as well.
+
+/// How many banks slots have that lie beside their flags.
+pub const LINE_BANKS: usize = 16;
+
+/// How many banks slots have that lie apart from their flags.
+pub const BANKS: usize = 4;
+
+/// How often a flag can be raised in one stripe.
+pub const MOST_TIMES: u32 = (1 << TIMES_BITS) - 1;
+
+const TIMES_BITS: u32 = 16;
+
+/// Where one rank is in the order of stripes, for one class of slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turns {
+    /// How many stripes the rank has ended.
+    ended: u64,
+    /// So many all peers have ended, as was last seen.
+    known_ended: u64,
+    banks: u64,
+}
+
+impl Turns {
+    /// Before the first stripe, with so many banks, a power of two.
+    pub const fn new(banks: usize) -> Self {
+        assert!(banks.is_power_of_two());
+        Turns { ended: 0, known_ended: 0, banks: banks as u64 }
+    }
+
+    /// The bank of this stripe.
+    #[inline]
+    pub fn bank(&self) -> usize {
+        (self.ended & (self.banks - 1)) as usize
+    }
+
+    /// What a flag holds that was raised so many times in this stripe.
+    #[inline]
+    pub fn flag_value(&self, times: u32) -> u64 {
+        debug_assert!(times <= MOST_TIMES);
+        (self.ended + 1) << TIMES_BITS | u64::from(times)
+    }
+
+    /// What a flag of the rank's own holds when it is raised once more in this stripe.
+    #[inline]
+    pub fn raised(&self, flag: u64) -> u64 {
+        flag.max(self.flag_value(0)) + 1
+    }
+
+    /// Whether the rank may write its slots in this stripe. `ended_by_peers`, the least number of stripes that a peer has
+    /// ended, is asked for only if what is known does not suffice.
+    #[inline]
+    pub fn may_write(&mut self, ended_by_peers: impl FnOnce() -> u64) -> bool {
+        // Stripe n + 1 uses the bank that stripe n + 1 - banks has used.
+        let needed = (self.ended + 1).saturating_sub(self.banks);
+        if self.known_ended < needed {
+            self.known_ended = ended_by_peers();
+        }
+        self.known_ended >= needed
+    }
+
+    /// Ends this stripe: how many the rank has ended, which it is to publish.
+    #[inline]
+    pub fn end(&mut self) -> u64 {
+        self.ended += 1;
+        self.ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(stripes: usize, banks: usize) -> Turns {
+        let mut turns = Turns::new(banks);
+        (0..stripes).for_each(|_| {
+            turns.end();
+        });
+        turns
+    }
+
+    #[test]
+    fn stripes_go_through_the_banks_in_a_circle() {
+        let banks: Vec<usize> = (0..6).map(|stripes| after(stripes, 4).bank()).collect();
+        assert_eq!(banks, [0, 1, 2, 3, 0, 1]);
+    }
+
+    #[test]
+    fn flags_grow_from_one_time_and_one_stripe_to_the_next() {
+        let (first, second) = (after(0, 2), after(1, 2));
+        let values = [first.flag_value(1), first.flag_value(MOST_TIMES), second.flag_value(1)];
+        assert!(values.is_sorted() && values[0] > 0);
+        assert!(second.flag_value(0) > first.flag_value(MOST_TIMES));
+    }
+
+    #[test]
+    fn a_flag_counts_anew_in_each_stripe() {
+        let (first, third) = (after(0, 2), after(2, 2));
+        let once = first.raised(0);
+        assert_eq!(once, first.flag_value(1));
+        assert_eq!(first.raised(once), first.flag_value(2));
+        assert_eq!(third.raised(once), third.flag_value(1));
+    }
+
+    #[test]
+    fn the_first_stripes_need_nobody() {
+        for stripes in 0..4 {
+            assert!(after(stripes, 4).may_write(|| unreachable!("nobody has used the bank")));
+        }
+    }
+
+    #[test]
+    fn a_bank_is_written_again_when_all_have_ended_its_last_stripe() {
+        let mut turns = after(5, 4);
+        assert!(!turns.may_write(|| 1), "the bank was that of the second stripe");
+        assert!(turns.may_write(|| 2));
+        assert!(turns.may_write(|| unreachable!("it is known")));
+        turns.end();
+        assert!(!turns.may_write(|| 2));
+    }
+
+    #[test]
+    fn ended_stripes_are_counted() {
+        assert_eq!(after(6, 4).end(), 7);
+    }
+}
