@@ -181,6 +181,12 @@ pub enum Requirement {
     /// Every rank must know the length of the longest block, which its arguments do not say: all scratch blocks are as
     /// long. Messages hold nothing but scratch blocks.
     LongestBlock,
+    /// All ranks must be on one node.
+    OneNode,
+    /// The ranks of a node must share memory, in which the schedule has slots.
+    SharedMemory,
+    /// The operator must be one of MPI's own: then elements are alike on all ranks.
+    Predefined,
     /// There must be two groups. Who does not ask for this asks for one group.
     TwoGroups,
     /// There must be one group; never listed.
@@ -205,6 +211,11 @@ impl fmt::Display for Reason {
             Reason::Unmet(Requirement::BlockLengths | Requirement::LongestBlock) => {
                 "lengths of blocks are not known"
             }
+            Reason::Unmet(Requirement::OneNode) => "the ranks are not all known to be on one node",
+            Reason::Unmet(Requirement::SharedMemory) => {
+                "it does not block, or the ranks of a node could not share memory"
+            }
+            Reason::Unmet(Requirement::Predefined) => "the operator is not one of MPI's own",
             Reason::Unmet(Requirement::TwoGroups) => "the communicator has but one group",
             Reason::Unmet(Requirement::OneGroup) => "the communicator has two groups",
             Reason::Irreproducible => "its results are not reproducible",
@@ -223,6 +234,8 @@ impl super::Algorithm {
             Requirement::OneGroup => remote == 0,
             // Whoever executes the schedule sees to it.
             Requirement::Nodes | Requirement::BlockLengths | Requirement::LongestBlock => true,
+            // What the size does not tell: see [`crate::selection::Call::is_served_by`].
+            Requirement::OneNode | Requirement::SharedMemory | Requirement::Predefined => true,
         };
         let groups = if self.is_for_two_groups() { Requirement::TwoGroups } else { Requirement::OneGroup };
         let mut requirements = [groups].into_iter().chain(self.requires.iter().copied());
@@ -234,6 +247,11 @@ impl super::Algorithm {
     /// Whether its schedule depends on the ranks' nodes.
     pub fn takes_nodes(&self) -> bool {
         self.requires.contains(&Requirement::Nodes)
+    }
+
+    /// Whether its schedule has slots.
+    pub fn takes_shared_memory(&self) -> bool {
+        self.requires.contains(&Requirement::SharedMemory)
     }
 
     /// Whether it is made for inter-communicators.

@@ -315,6 +315,12 @@ impl Arguments {
         }
     }
 
+    /// Bytes from one element of the operator's datatype to the next.
+    pub fn extent(&self) -> usize {
+        let datatype = if self.send.is_none() { self.recv.datatype() } else { self.send.datatype() };
+        datatype.extent.unsigned_abs().max(datatype.true_extent)
+    }
+
     /// Whether the measure says that there is nothing to do, on any rank.
     pub fn is_empty(&self) -> bool {
         self.is_measured() && self.measured_bytes() == 0

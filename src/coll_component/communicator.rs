@@ -9,10 +9,12 @@ use super::info::{self, Info};
 use super::job::Job;
 use super::nodes::{self, Knowledge, Nodes};
 use super::operation::{Course, Operation};
+use super::patience::Patience;
 use super::planning::{Outcome, Planned, Planning, Program};
 use super::pml::Error;
-use super::schedules::Form;
+use super::schedules::{Form, Missing};
 use super::scratch;
+use super::segment::{Geometry, OFFER, Piece, Segment};
 use super::settings::{self, Settings, Values};
 use super::tags::tag;
 use super::topology;
@@ -46,6 +48,8 @@ pub struct Communicator {
 /// What belongs to the collective that blocks.
 struct Blocking {
     work: Work,
+    /// What the ranks of this node share, once a call has wanted it and all could have it.
+    segment: Option<Segment>,
     /// By collective: the last job.
     jobs: [Option<Job>; Collective::ALL.len()],
     /// The calls that have not ended yet, if anybody wants to know: the component below may call others.
@@ -64,8 +68,8 @@ pub enum Admission {
     OutOfMemory,
     /// The arguments are illegal: an MPI error.
     Illegal(Error),
-    /// All ranks must first tell each other their nodes.
-    NodesUnknown,
+    /// What all ranks must do first.
+    Missing(Missing),
 }
 
 impl Communicator {
@@ -89,6 +93,7 @@ impl Communicator {
             planning: Mutex::new(Planning::new(group, name, info, Knowledge::new(handle, group))),
             blocking: UnsafeCell::new(Blocking {
                 work: Work::new(),
+                segment: None,
                 jobs: [const { None }; Collective::ALL.len()],
                 under_way: Vec::new(),
             }),
@@ -163,7 +168,7 @@ impl Communicator {
         let start = watch::now();
         // SAFETY: by this function's contract.
         unsafe {
-            let Blocking { work, jobs, under_way } = &mut *self.blocking.get();
+            let Blocking { work, jobs, under_way, .. } = &mut *self.blocking.get();
             let mut arguments = self.arguments(call);
             if let Err(error) = arguments.check(self.group.all()) {
                 return Admission::Illegal(error);
@@ -175,7 +180,7 @@ impl Communicator {
             }
             let has_below = self.below.blocking[collective as usize] != 0;
             let planned = match self.planned(&arguments, values, Form { has_below, is_blocking: true }) {
-                Outcome::NodesUnknown => return Admission::NodesUnknown,
+                Outcome::Missing(missing) => return Admission::Missing(missing),
                 Outcome::Below(decision) => {
                     under_way.push(self.begun(start, &arguments, &decision));
                     return Admission::Below;
@@ -237,16 +242,16 @@ impl Communicator {
     /// As for [`Communicator::admit`].
     pub unsafe fn run(&self, collective: Collective) -> c_int {
         // SAFETY: by this function's contract nobody else uses it.
-        let Blocking { work, jobs, .. } = unsafe { &mut *self.blocking.get() };
+        let Blocking { work, segment, jobs, .. } = unsafe { &mut *self.blocking.get() };
         let Some(Job { values, arguments, planned, wrapping, .. }) = &jobs[collective as usize] else {
             return MPI_ERR_INTERN;
         };
         let channel = self.channel(tag(collective), tag(collective));
         let limit = values.scratch_limit();
         let ended = match &planned.program {
-            Program::Plan(plan) => {
-                work.begin(plan, wrapping).and_then(|()| work.finish(plan, channel, arguments, wrapping))
-            }
+            Program::Plan(plan) => work
+                .begin(plan, wrapping)
+                .and_then(|()| work.finish(plan, channel, arguments, wrapping, segment.as_mut())),
             Program::Exchange(exchange) => {
                 let mut exchanging = Exchanging::new(exchange, limit);
                 exchanging.begin(work).and_then(|()| exchanging.finish(work, channel, arguments))
@@ -265,25 +270,77 @@ impl Communicator {
     /// As for [`Communicator::admit`].
     pub unsafe fn exchange_nodes(&self) -> c_int {
         let Group { rank, size, .. } = self.group;
-        let mut all = vec![0_u64; size];
-        all[rank] = nodes::identity();
-        let (plan, mut arguments) = nodes::exchange(&mut all, rank);
+        let mut all = vec![[0_u64]; size];
+        all[rank] = [nodes::identity()];
+        // SAFETY: by this function's contract.
+        let exchanged = unsafe { self.tell_all(&mut all) };
+        match exchanged {
+            Ok(()) => {
+                self.planning().note_nodes(Nodes::new(&all.concat()));
+                MPI_SUCCESS
+            }
+            Err(error) => {
+                // What was given up may still arrive.
+                std::mem::forget(all);
+                error
+            }
+        }
+    }
+
+    /// Has the ranks of each node share memory, if all can: an MPI error code.
+    ///
+    /// # Safety
+    /// As for [`Communicator::admit`].
+    pub unsafe fn share_memory(&self) -> c_int {
+        let Group { rank, size, .. } = self.group;
+        let neighbours = self.planning().neighbours();
+        let geometry = Geometry::new(size, settings::shared_bank());
+        let piece = Piece::new(geometry);
+        let mut offers = vec![[0; OFFER]; size];
+        offers[rank] = piece.as_ref().map_or([0; OFFER], Piece::offer);
+        // SAFETY: by this function's contract.
+        if let Err(error) = unsafe { self.tell_all(&mut offers) } {
+            std::mem::forget(offers);
+            return error;
+        }
+        let of_neighbours = offers.iter().zip(neighbours).map(|(offer, is_near)| is_near.then_some(*offer));
+        let joined = piece.and_then(|piece| piece.join(rank, of_neighbours, Patience::of_job()));
+        let mut all = vec![[0_u64]; size];
+        all[rank] = [u64::from(joined.is_ok())];
+        // SAFETY: by this function's contract.
+        if let Err(error) = unsafe { self.tell_all(&mut all) } {
+            std::mem::forget(all);
+            return error;
+        }
+        let is_shared = all.iter().all(|&[could]| could != 0);
+        match &joined {
+            Err(error) => {
+                log::warn!("{}: no memory to share with the other ranks of this node: {error}", self.name)
+            }
+            Ok(_) if !is_shared => log::info!("{}: another rank has no memory to share", self.name),
+            Ok(_) => {}
+        }
+        // SAFETY: by this function's contract nobody else uses it.
+        unsafe { (*self.blocking.get()).segment = joined.ok().filter(|_| is_shared) };
+        self.planning().note_memory(is_shared);
+        MPI_SUCCESS
+    }
+
+    /// Has all ranks tell each other some numbers, of which each has entered its own.
+    ///
+    /// # Safety
+    /// As for [`Communicator::admit`]. After an error the numbers may still be written.
+    unsafe fn tell_all<const N: usize>(&self, all: &mut [[u64; N]]) -> Result<(), Error> {
+        let (plan, mut arguments) = nodes::exchange(all, self.group.rank);
         let tag = tag(arguments.collective);
         let channel = self.channel(tag, tag);
         // SAFETY: by this function's contract nobody else uses it.
         let Blocking { work, .. } = unsafe { &mut *self.blocking.get() };
         let prepared = work.prepare(&plan, &mut arguments, self.group, false).map_err(|_| MPI_ERR_NO_MEM);
-        let exchanged = prepared.and_then(|wrapping| {
+        prepared.and_then(|wrapping| {
             work.begin(&plan, &wrapping)?;
-            work.finish(&plan, channel, &arguments, &wrapping)
-        });
-        if exchanged.is_err() {
-            // What was given up may still arrive.
-            std::mem::forget(all);
-        } else {
-            self.planning().note_nodes(Nodes::new(&all));
-        }
-        super::pml::status(exchanged)
+            work.finish(&plan, channel, &arguments, &wrapping, None)
+        })
     }
 
     /// Prepares a collective that does not block. `None`: the component below serves it.
@@ -315,7 +372,7 @@ impl Communicator {
                     }
                     return None;
                 }
-                Outcome::NodesUnknown => return None,
+                Outcome::Missing(_) => return None,
             },
         };
         let mut work = Work::new();

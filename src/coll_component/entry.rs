@@ -4,6 +4,7 @@
 use super::bindings::*;
 use super::communicator::{Admission, Communicator};
 use super::operation::Operation;
+use super::schedules::Missing;
 use super::settings::Reported;
 use super::watch::Quantity;
 use super::work::Group;
@@ -223,8 +224,13 @@ unsafe fn admit(communicator: &Communicator, call: &rustcoll_call) -> Result<(),
     unsafe {
         let admit = || guarded(None, || Some(communicator.admit(call)));
         let mut admission = admit();
-        if let Some(Admission::NodesUnknown) = admission {
-            let exchange = || communicator.exchange_nodes();
+        // First the nodes, then what they share.
+        for _ in 0..2 {
+            let Some(Admission::Missing(missing)) = admission else { break };
+            let exchange = || match missing {
+                Missing::Nodes => communicator.exchange_nodes(),
+                Missing::SharedMemory => communicator.share_memory(),
+            };
             let status = ending_the_job(communicator.handle(), MPI_ERR_INTERN, exchange);
             if status != MPI_SUCCESS {
                 return Err(status);
@@ -232,7 +238,7 @@ unsafe fn admit(communicator: &Communicator, call: &rustcoll_call) -> Result<(),
             admission = admit();
         }
         match admission {
-            None | Some(Admission::NodesUnknown) => Err(MPI_ERR_INTERN),
+            None | Some(Admission::Missing(_)) => Err(MPI_ERR_INTERN),
             Some(Admission::Nothing) => {
                 guarded((), || communicator.note_ended());
                 Err(MPI_SUCCESS)

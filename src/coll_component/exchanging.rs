@@ -45,7 +45,7 @@ impl Exchanging {
     /// Goes on to the end.
     pub fn finish(&mut self, work: &mut Work, channel: Channel, arguments: &Arguments) -> Result<(), Error> {
         self.drive(work, channel, arguments, |work, plan, arguments| {
-            work.finish(plan, channel, arguments, &Wrapping::default()).map(|()| true)
+            work.finish(plan, channel, arguments, &Wrapping::default(), None).map(|()| true)
         })?;
         Ok(())
     }

@@ -29,12 +29,12 @@ pub fn identity() -> u64 {
     hash(name.to_bytes())
 }
 
-/// How all ranks come to know the identities of all: a plan and its arguments. Each has entered its own.
-pub fn exchange(identities: &mut [u64], rank: usize) -> (Plan, Arguments) {
-    let arguments = Arguments::allgather(identities.as_mut_ptr().cast(), size_of::<u64>());
+/// How all ranks come to know some numbers of each: a plan and its arguments. Each has entered its own.
+pub fn exchange<const N: usize>(numbers: &mut [[u64; N]], rank: usize) -> (Plan, Arguments) {
+    let arguments = Arguments::allgather(numbers.as_mut_ptr().cast(), size_of::<[u64; N]>());
     let Arguments { collective, ref send, ref recv, .. } = arguments;
     let bruck = collective.algorithm("bruck").expect("it is registered");
-    let problem = Problem { in_place: true, radix: 2, ..Problem::new(identities.len()) };
+    let problem = Problem { in_place: true, radix: 2, ..Problem::new(numbers.len()) };
     let schedule = (bruck.schedule)(&problem, rank);
     let binding = bind(collective, rank, schedule.blocks, &send.counts, &recv.counts);
     (Plan::new(&schedule, &binding), arguments)

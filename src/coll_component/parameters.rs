@@ -103,8 +103,18 @@ static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
 });
 
 /// The parameters that hold for all collectives.
-fn general() -> [Registered; 4] {
+fn general() -> [Registered; 5] {
     [
+        Registered {
+            role: Role::Shared,
+            ..general_parameter(
+                "shared_memory",
+                "How much memory a rank shares with the others of its node, on each communicator, in KiB",
+                &["default"],
+                1,
+                &SHARED_MEMORY,
+            )
+        },
         Registered {
             role: Role::Shared,
             ..general_parameter(

@@ -4,12 +4,14 @@ use super::arguments::Arguments;
 use super::decision::Decision;
 use super::info::Info;
 use super::nodes::{Knowledge, Nodes};
-use super::schedules::{Chosen, Form, Schedules, Served};
+use super::schedules::{Chosen, Form, Missing, Schedules, Served};
+use super::segment::Geometry;
 use super::settings::{Settings, Values, word};
 use super::work::Group;
 use crate::algorithms::{Collective, Graph};
 use crate::engine::call::{Counts, bind, bind_two_groups};
 use crate::engine::{LengthExchange, Plan};
+use crate::schedule::Schedule;
 use crate::selection::Call;
 use std::sync::Arc;
 
@@ -46,8 +48,8 @@ struct Shape {
 
 /// What becomes of a call.
 pub enum Outcome {
-    /// All ranks must first tell each other their nodes.
-    NodesUnknown,
+    /// What all ranks must do first.
+    Missing(Missing),
     /// The component below serves it.
     Below(Decision),
     /// This component does.
@@ -91,6 +93,17 @@ impl Planning {
         Planning { group, name, schedules, last: [const { None }; Collective::ALL.len()] }
     }
 
+    /// Notes whether the ranks of each node share memory. What was decided without knowing is decided anew.
+    pub fn note_memory(&mut self, is_shared: bool) {
+        self.schedules.note_memory(is_shared);
+        self.last = [const { None }; Collective::ALL.len()];
+    }
+
+    /// Of each rank whether it is on this rank's node.
+    pub fn neighbours(&self) -> Vec<bool> {
+        self.schedules.neighbours()
+    }
+
     /// Notes each rank's node.
     pub fn note_nodes(&mut self, nodes: Nodes) {
         self.schedules.note_nodes(nodes);
@@ -107,8 +120,11 @@ impl Planning {
                 let in_place = shape.in_place && arguments.collective.has_in_place();
                 let graph = graph.clone();
                 let chosen = schedules.choose(&shape.call, in_place, shape.root, values, form, graph);
-                let Some(chosen) = chosen else { return Outcome::NodesUnknown };
-                last.insert(prepared(shape, chosen, *group))
+                let chosen = match chosen {
+                    Ok(chosen) => chosen,
+                    Err(missing) => return Outcome::Missing(missing),
+                };
+                last.insert(prepared(shape, chosen, arguments, *group))
             }
         };
         prepared.tell(name);
@@ -173,7 +189,8 @@ fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
         in_place: arguments.in_place && !collective.is_rooted(),
         reproducible: values.reproducible() && collective.reduces(),
         predefined: collective.reduces().then_some(arguments.operator.predefined != 0),
-        // The ranks' nodes are looked at when something is chosen.
+        // The ranks' nodes and what they share are looked at when something is chosen.
+        shares_memory: false,
         is_on_several_nodes: false,
         nodes: None,
         ranks_per_node: None,
@@ -181,10 +198,10 @@ fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
 }
 
 /// Plans what was chosen.
-fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
+fn prepared(shape: Shape, chosen: Chosen, arguments: &Arguments, group: Group) -> Prepared {
     let Chosen { decided, served } = chosen;
     let collective = shape.call.collective;
-    let Some(Served { algorithm, number, shown, schedule }) = served else {
+    let Some(Served { algorithm, number, shown, stripe, schedule }) = served else {
         let decision = Decision::below(collective, group, decided);
         return Prepared { shape, decision, planned: None };
     };
@@ -192,6 +209,13 @@ fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
     let packed = Counts::One { count: shape.call.bytes, bytes: 1 };
     let recv = if is_packed { &packed } else { &shape.recv };
     let Group { rank, size, remote } = group;
+    if schedule.slots > 0 {
+        let plan = in_slots(&shape, arguments, schedule, stripe, group);
+        let decision = Decision::new(collective, group, number, shown, decided);
+        let planned =
+            Planned { program: Program::Plan(Arc::new(plan)), is_packed: false, decision: decision.clone() };
+        return Prepared { shape, decision, planned: Some(planned) };
+    }
     let binding = match remote {
         0 => bind(collective, rank, schedule.blocks, &shape.send, recv),
         _ => bind_two_groups(collective, rank, (size, remote), schedule.blocks, &shape.send, recv),
@@ -203,4 +227,29 @@ fn prepared(shape: Shape, chosen: Chosen, group: Group) -> Prepared {
     let decision = Decision::new(collective, group, number, shown, decided);
     let planned = Planned { program, is_packed, decision: decision.clone() };
     Prepared { shape, decision, planned: Some(planned) }
+}
+
+/// The plan of a schedule with slots. Where blocks are cut into stripes, ranks must cut them at the same bytes, whatever
+/// their datatypes: reductions have the same elements on all ranks, of all else the bytes are numbered.
+fn in_slots(
+    shape: &Shape,
+    arguments: &Arguments,
+    schedule: &Schedule,
+    stripe: Option<usize>,
+    group: Group,
+) -> Plan {
+    let Group { rank, size, .. } = group;
+    let collective = shape.call.collective;
+    let bounds = Geometry::new(size, super::settings::shared_bank()).bounds(stripe);
+    let plan = |send: &Counts, recv: &Counts, extent| {
+        let binding = bind(collective, rank, schedule.blocks, send, recv);
+        Plan::in_stripes(schedule, &binding, extent, &bounds)
+    };
+    if collective.reduces() {
+        return plan(&shape.send, &shape.recv, arguments.extent());
+    }
+    match Some(plan(&shape.send, &shape.recv, 1)).filter(|plan| plan.stripes() == 1) {
+        Some(whole) if collective != Collective::Bcast => whole,
+        _ => Plan { is_in_bytes: true, ..plan(&shape.send.in_bytes(), &shape.recv.in_bytes(), 1) },
+    }
 }

@@ -3,7 +3,8 @@
 use super::arguments::Side;
 use super::bindings::*;
 use super::channel::Channel;
-use crate::engine::{Memory, Region, Transport};
+use super::segment::Segment;
+use crate::engine::{Memory, Region, Slots, Transport};
 use crate::schedule::{Buffer, Post};
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -141,6 +142,24 @@ pub unsafe fn copy(source: Span, target: Span) -> Result<(), Error> {
     })
 }
 
+/// The slots of a plan.
+pub struct Shared<'a> {
+    /// Where they are.
+    pub segment: &'a mut Segment,
+    /// How they lie there.
+    pub slots: Slots,
+    /// What an element in them is.
+    pub datatype: &'a rustcoll_datatype,
+}
+
+/// Consecutive bytes of the data of elements that may have gaps.
+struct Window<'a> {
+    base: *mut u8,
+    datatype: &'a rustcoll_datatype,
+    first: usize,
+    bytes: usize,
+}
+
 /// One rank's side of one collective.
 pub struct Pml<'a> {
     /// How peers are reached.
@@ -155,6 +174,10 @@ pub struct Pml<'a> {
     pub spare: Place<'a>,
     /// Where messages are packed.
     pub staging: Place<'a>,
+    /// What the node shares, if the plan has slots.
+    pub shared: Option<Shared<'a>>,
+    /// Whether elements of the caller's buffers are bytes of data.
+    pub is_in_bytes: bool,
     /// The operator; none that is ever applied, where nothing is reduced.
     pub operator: &'a rustcoll_operator,
     /// A request for each post; null while it is not outstanding.
@@ -164,18 +187,116 @@ pub struct Pml<'a> {
     pub is_truncated: &'a mut bool,
 }
 
+impl Window<'_> {
+    /// # Safety
+    /// The window lies within a buffer of the caller's, and there is room for so many bytes.
+    unsafe fn pack(&self, packed: *mut u8) -> Result<(), Error> {
+        let Window { base, datatype, first, bytes } = *self;
+        // SAFETY: by this function's contract.
+        check(unsafe { rustcoll_shim_pack(base.cast(), datatype.handle, first, bytes, packed.cast()) })
+    }
+
+    /// # Safety
+    /// As for [`Window::pack`], there being so many bytes.
+    unsafe fn unpack(&self, packed: *const u8) -> Result<(), Error> {
+        let Window { base, datatype, first, bytes } = *self;
+        // SAFETY: by this function's contract.
+        check(unsafe { rustcoll_shim_unpack(packed.cast(), bytes, base.cast(), datatype.handle, first) })
+    }
+}
+
 impl Pml<'_> {
     /// Address, number and datatype of a region's elements.
     #[inline]
     fn elements(&self, region: Region) -> (*mut u8, usize, &rustcoll_datatype) {
         let place = match region.memory {
+            Memory::Buffer(Buffer::Send) if self.is_in_bytes => return self.bytes_of(self.send, region),
+            Memory::Buffer(Buffer::Recv) if self.is_in_bytes => return self.bytes_of(self.recv, region),
             Memory::Buffer(Buffer::Send) => return self.send.elements_at(region.offset, region.elements),
             Memory::Buffer(Buffer::Recv) => return self.recv.elements_at(region.offset, region.elements),
             Memory::Buffer(Buffer::Scratch) => self.scratch,
+            Memory::Buffer(Buffer::Shared(owner)) => {
+                let Shared { segment, datatype, .. } = self.shared();
+                return (segment.slot(owner, region.offset), region.elements, datatype);
+            }
             Memory::Staging => self.staging,
         };
         let (address, datatype) = place.element(region.offset);
         (address, region.elements, datatype)
+    }
+
+    #[inline]
+    fn shared(&self) -> &Shared<'_> {
+        self.shared.as_ref().expect("plans with slots have a segment")
+    }
+
+    #[inline]
+    fn segment(&self) -> &Segment {
+        self.shared().segment
+    }
+
+    #[inline]
+    fn segment_mut(&mut self) -> &mut Segment {
+        &mut *self.shared.as_mut().expect("plans with slots have a segment").segment
+    }
+
+    /// Bytes of the caller's that have no gaps.
+    fn bytes_of<'a>(&'a self, side: &'a Side, region: Region) -> (*mut u8, usize, &'a rustcoll_datatype) {
+        let start = side.base().wrapping_offset(side.datatype().true_lb);
+        (start.wrapping_add(region.offset), region.elements, self.staging.datatype)
+    }
+
+    /// The bytes of a region of the caller's that may have gaps, if it has any and bytes are numbered.
+    fn window(&self, region: Region) -> Option<Window<'_>> {
+        let side = match region.memory {
+            Memory::Buffer(Buffer::Send) => self.send,
+            Memory::Buffer(Buffer::Recv) => self.recv,
+            _ => return None,
+        };
+        let datatype = side.datatype();
+        (self.is_in_bytes && datatype.contiguous == 0).then(|| {
+            let elements = region.offset / datatype.size;
+            let base = side.base().wrapping_offset(elements as isize * datatype.extent);
+            Window { base, datatype, first: region.offset % datatype.size, bytes: region.elements }
+        })
+    }
+
+    /// Copies bytes, of which at least one side's have gaps.
+    #[cold]
+    fn copy_windows(&mut self, source: Region, target: Region) -> Result<(), Error> {
+        let mut packed = Vec::new();
+        packed.try_reserve_exact(source.elements).map_err(|_| MPI_ERR_NO_MEM)?;
+        packed.resize(source.elements, 0_u8);
+        let plain = |region| self.span(region).address;
+        // SAFETY: the regions lie within the caller's buffers or slots, the copy is as long as they are.
+        unsafe {
+            match self.window(source) {
+                Some(window) => window.pack(packed.as_mut_ptr())?,
+                None => ptr::copy_nonoverlapping(plain(source), packed.as_mut_ptr(), packed.len()),
+            }
+            match self.window(target) {
+                Some(window) => window.unpack(packed.as_ptr()),
+                None => {
+                    ptr::copy_nonoverlapping(packed.as_ptr(), plain(target), packed.len());
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    /// `target = left ⊕ right` by Open MPI's operators of three buffers, if there is one. They need not give the same bits
+    /// as those of two, where a NaN is an operand; so only what reads a slot is reduced by them, on all ranks alike.
+    fn reduce_apart(&mut self, left: Region, right: Region, target: Region) -> bool {
+        let is_slot = |region: Region| matches!(region.memory, Memory::Buffer(Buffer::Shared(_)));
+        if !(is_slot(left) || is_slot(right)) {
+            return false;
+        }
+        let ((left, ..), (right, ..)) = (self.handles(left), self.handles(right));
+        let (result, elements, datatype) = self.handles(target);
+        // SAFETY: the regions lie within buffers of the reduction's datatype and are apart, as verified schedules guarantee.
+        unsafe {
+            rustcoll_shim_reduce_apart(self.operator.handle, left, right, result, elements, datatype) != 0
+        }
     }
 
     /// The same as Open MPI's functions take them.
@@ -306,6 +427,9 @@ impl Transport for Pml<'_> {
     }
 
     fn copy(&mut self, source: Region, target: Region) -> Result<(), Error> {
+        if self.is_in_bytes && (self.window(source).is_some() || self.window(target).is_some()) {
+            return self.copy_windows(source, target);
+        }
         let (source, target) = (self.span(source), self.span(target));
         *self.is_truncated |= source.bytes() > target.bytes();
         // SAFETY: verified schedules copy between different blocks, and the binding keeps blocks within their buffers.
@@ -317,7 +441,9 @@ impl Transport for Pml<'_> {
             if target == left {
                 return self.reduce_into_left(self.span(left), self.span(right));
             }
-            // Open MPI's operators of three buffers do not give the same bits as those of two, where a NaN is an operand.
+            if self.reduce_apart(left, right, target) {
+                return Ok(());
+            }
             self.copy(right, target)?;
         }
         let (operand, ..) = self.handles(left);
@@ -328,5 +454,38 @@ impl Transport for Pml<'_> {
             rustcoll_shim_reduce(self.operator.handle, operand, result, elements, datatype);
         }
         Ok(())
+    }
+
+    #[inline]
+    fn notify(&mut self, slot: u32) -> Result<(), Error> {
+        self.segment_mut().notify(slot);
+        Ok(())
+    }
+
+    fn is_notified(&mut self, rank: u32, slot: u32, times: u32) -> Result<bool, Error> {
+        Ok(self.segment().is_notified(rank, slot, times))
+    }
+
+    #[inline]
+    fn await_notification(&mut self, rank: u32, slot: u32, times: u32) -> Result<(), Error> {
+        self.segment().await_notification(rank, slot, times);
+        Ok(())
+    }
+
+    fn are_slots_free(&mut self) -> Result<bool, Error> {
+        Ok(self.segment_mut().are_slots_free())
+    }
+
+    #[inline]
+    fn await_free_slots(&mut self) -> Result<(), Error> {
+        self.segment_mut().await_free_slots();
+        Ok(())
+    }
+
+    #[inline]
+    fn end_stripe(&mut self) {
+        if let Some(Shared { segment, slots, .. }) = &mut self.shared {
+            segment.end_stripe(*slots);
+        }
     }
 }

@@ -29,6 +29,7 @@ pub struct Schedules {
     /// By collective: the rules as far as they can match here, once they were asked.
     tables: [Option<Tables>; Collective::ALL.len()],
     nodes: Knowledge,
+    memory: SharedMemory,
     /// Forced algorithms whose refusal was reported.
     reported: HashSet<(Collective, &'static str)>,
 }
@@ -50,6 +51,26 @@ pub struct Form {
     /// that do not, when it duplicates a communicator, and these meet the exchange on some ranks before and on others
     /// after it.
     pub is_blocking: bool,
+}
+
+/// What ranks must do before a call can be decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// Tell each other their nodes.
+    Nodes,
+    /// Find out whether they can share memory.
+    SharedMemory,
+}
+
+/// Whether the ranks of each node share memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedMemory {
+    /// Nobody has tried.
+    Unknown,
+    /// They do.
+    Had,
+    /// One of them, at least, could not have it.
+    Missing,
 }
 
 /// A schedule that was made before.
@@ -75,6 +96,8 @@ pub struct Served<'a> {
     pub number: c_int,
     /// Its name with the parameters that shape its schedule.
     pub shown: String,
+    /// The longest part of a block that is in shared memory at a time, in bytes, if there is a wish.
+    pub stripe: Option<usize>,
     /// Its schedule.
     pub schedule: &'a Arc<Schedule>,
 }
@@ -83,12 +106,12 @@ impl Schedules {
     /// None yet, on a communicator that was created with some info keys.
     pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Self {
         let tables = [const { None }; Collective::ALL.len()];
-        Schedules { group, name, known: Vec::new(), info, tables, nodes, reported: HashSet::new() }
+        let memory = SharedMemory::Unknown;
+        Schedules { group, name, known: Vec::new(), info, tables, nodes, memory, reported: HashSet::new() }
     }
 
     /// Who serves a call with these parameter values. All ranks come to the same answer, for all that it depends on is
-    /// equal on all ranks; `in_place` and `graph` only shape this rank's schedule. `None`: the ranks must tell each other
-    /// their nodes first.
+    /// equal on all ranks; `in_place` and `graph` only shape this rank's schedule. An error: what the ranks must do first.
     pub fn choose(
         &mut self,
         call: &Call,
@@ -97,11 +120,16 @@ impl Schedules {
         values: Values,
         form: Form,
         graph: Graph,
-    ) -> Option<Chosen<'_>> {
+    ) -> Result<Chosen<'_>, Missing> {
         let call = &self.located(call, form);
         let (choice, decided) = self.choice(call, values, form);
         if form.is_blocking && call.nodes.is_none() && self.needs_nodes(call, choice, &decided) {
-            return None;
+            return Err(Missing::Nodes);
+        }
+        if self.memory == SharedMemory::Unknown
+            && choice.algorithm().is_some_and(Algorithm::takes_shared_memory)
+        {
+            return Err(Missing::SharedMemory);
         }
         let served = match choice {
             Choice::Below => None,
@@ -110,10 +138,11 @@ impl Schedules {
                 (problem.in_place, problem.root, problem.graph) = (in_place, root, graph);
                 let number = number(algorithm);
                 let shown = describe(algorithm, &problem);
-                Some(Served { algorithm, number, shown, schedule: self.schedule(algorithm, problem) })
+                let stripe = parameters.get(Parameter::Segment);
+                Some(Served { algorithm, number, shown, stripe, schedule: self.schedule(algorithm, problem) })
             }
         };
-        Some(Chosen { decided, served })
+        Ok(Chosen { decided, served })
     }
 
     /// Whether the choice, or what was chosen, depends on the ranks' nodes; the same on all ranks.
@@ -130,6 +159,9 @@ impl Schedules {
 
     /// A call with what it may know of the ranks' nodes.
     fn located(&self, call: &Call, form: Form) -> Call {
+        // Calls that do not block overlap, and need not start in the same order on all ranks.
+        let shares_memory = form.is_blocking && call.remote == 0 && self.memory != SharedMemory::Missing;
+        let call = &Call { shares_memory, ..*call };
         match self.nodes.known(form.is_blocking) {
             Spread::Unknown => *call,
             Spread::Several => Call { is_on_several_nodes: true, ..*call },
@@ -139,6 +171,22 @@ impl Schedules {
                 ranks_per_node: Some(most_ranks),
                 ..*call
             },
+        }
+    }
+
+    /// Notes whether the ranks of each node share memory.
+    pub fn note_memory(&mut self, is_shared: bool) {
+        self.memory = if is_shared { SharedMemory::Had } else { SharedMemory::Missing };
+    }
+
+    /// Of each rank whether it is on this rank's node, as far as is known.
+    pub fn neighbours(&self) -> Vec<bool> {
+        let Group { rank, size, .. } = self.group;
+        match self.nodes.known(true) {
+            Spread::Nodes(Nodes { of_ranks, .. }) => {
+                of_ranks.iter().map(|node| *node == of_ranks[rank]).collect()
+            }
+            Spread::Several | Spread::Unknown => vec![false; size],
         }
     }
 

@@ -12,6 +12,7 @@
 #include "opal/util/proc.h"
 #include "ompi/request/request.h"
 #include "opal/datatype/opal_convertor.h"
+#include "opal/runtime/opal_progress.h"
 #include "opal/util/info.h"
 #include "opal/util/output.h"
 
@@ -175,10 +176,61 @@ int rustcoll_shim_copy(const void *source, size_t source_count, const void *sour
     return 0 > is_packed || 0 > is_unpacked ? MPI_ERR_INTERN : MPI_SUCCESS;
 }
 
+int rustcoll_shim_pack(const void *source, const void *datatype, size_t first, size_t bytes, void *packed)
+{
+    size_t elements = (first + bytes + layout(datatype)->size - 1) / layout(datatype)->size;
+    opal_convertor_t packing;
+    OBJ_CONSTRUCT(&packing, opal_convertor_t);
+    opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, layout(datatype), elements, source, 0,
+                                             &packing);
+    opal_convertor_set_position(&packing, &first);
+    struct iovec plain = {.iov_base = packed, .iov_len = bytes};
+    uint32_t vectors = 1;
+    int status = opal_convertor_pack(&packing, &plain, &vectors, &bytes);
+    OBJ_DESTRUCT(&packing);
+    return 0 > status ? MPI_ERR_INTERN : MPI_SUCCESS;
+}
+
+int rustcoll_shim_unpack(const void *packed, size_t bytes, void *target, const void *datatype, size_t first)
+{
+    size_t elements = (first + bytes + layout(datatype)->size - 1) / layout(datatype)->size;
+    opal_convertor_t unpacking;
+    OBJ_CONSTRUCT(&unpacking, opal_convertor_t);
+    opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, layout(datatype), elements, target, 0,
+                                             &unpacking);
+    opal_convertor_set_position(&unpacking, &first);
+    struct iovec plain = {.iov_base = (void *) packed, .iov_len = bytes};
+    uint32_t vectors = 1;
+    int status = opal_convertor_unpack(&unpacking, &plain, &vectors, &bytes);
+    OBJ_DESTRUCT(&unpacking);
+    return 0 > status ? MPI_ERR_INTERN : MPI_SUCCESS;
+}
+
 void rustcoll_shim_reduce(const void *operator_, const void *source, void *target, size_t count,
                           const void *datatype)
 {
     ompi_op_reduce((ompi_op_t *) operator_, (void *) source, target, count, (ompi_datatype_t *) datatype);
+}
+
+int rustcoll_shim_reduce_apart(const void *operator_, const void *left, const void *right, void *target, size_t count,
+                               const void *datatype)
+{
+    ompi_op_t *operation = (ompi_op_t *) operator_;
+    ompi_datatype_t *type = (ompi_datatype_t *) datatype;
+    if (!ompi_op_is_intrinsic(operation)
+        || NULL == operation->o_3buff_intrinsic.fns[ompi_op_ddt_map[type->id]]
+        || count > INT_MAX) {
+        return 0;
+    }
+    ompi_3buff_op_reduce(operation, (void *) left, (void *) right, target, (int) count, type);
+    return 1;
+}
+
+void rustcoll_shim_progress(void) { opal_progress(); }
+
+int rustcoll_shim_is_crowded(void)
+{
+    return opal_process_info.num_local_peers >= sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 const void *rustcoll_shim_byte(void) { return &ompi_mpi_byte.dt; }

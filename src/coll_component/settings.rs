@@ -1,6 +1,8 @@
 //! The names of the parameters that Open MPI registers, and their current values.
 
+use super::segment::PAGE;
 use crate::algorithms::{Algorithm, Collective, Parameter};
+use crate::engine::turns::BANKS;
 use crate::selection::Parameters;
 use std::ffi::{CStr, c_char};
 use std::ptr;
@@ -65,6 +67,19 @@ pub static SCRATCH_LIMIT: AtomicI32 = AtomicI32::new(0);
 
 /// How much temporary memory a communicator keeps between its calls, in KiB.
 pub static SCRATCH_KEPT: AtomicI32 = AtomicI32::new(64 << 10);
+
+/// Memory that a rank shares with those of its node, on each communicator, in KiB.
+pub static SHARED_MEMORY: AtomicI32 = AtomicI32::new(0);
+
+/// That if the user does not say.
+const DEFAULT_SHARED_MEMORY: i32 = 4 << 10;
+
+/// Bytes of a bank of that memory.
+pub fn shared_bank() -> usize {
+    let given = SHARED_MEMORY.load(Relaxed);
+    let memory = kibibytes(if given == 0 { DEFAULT_SHARED_MEMORY } else { given });
+    (memory / BANKS).next_multiple_of(PAGE)
+}
 
 /// Whether a job with faulty rules ends: a number of [`SWITCH`].
 pub static RULES_STRICT: AtomicI32 = AtomicI32::new(0);

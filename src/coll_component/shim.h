@@ -194,9 +194,20 @@ void rustcoll_shim_abandon(void **request);
 /* Copies data to a layout that holds at least as many bytes; a NULL datatype stands for plain bytes. */
 int rustcoll_shim_copy(const void *source, size_t source_count, const void *source_datatype,
                        void *target, size_t target_count, const void *target_datatype);
+/* Some bytes of the data of consecutive elements, counted without gaps from `first` on: copied to plain bytes, and from
+ * there. */
+int rustcoll_shim_pack(const void *source, const void *datatype, size_t first, size_t bytes, void *packed);
+int rustcoll_shim_unpack(const void *packed, size_t bytes, void *target, const void *datatype, size_t first);
 /* target = source ⊕ target */
 void rustcoll_shim_reduce(const void *operator_, const void *source, void *target, size_t count,
                           const void *datatype);
+/* target = left ⊕ right, the target being apart from both; 0 if Open MPI cannot do that. */
+int rustcoll_shim_reduce_apart(const void *operator_, const void *left, const void *right, void *target, size_t count,
+                               const void *datatype);
+/* Makes progress. */
+void rustcoll_shim_progress(void);
+/* Whether the job has more processes on this node than the node has processors. */
+int rustcoll_shim_is_crowded(void);
 /* MPI_BYTE, MPI_UINT64_T, MPI_MAX */
 const void *rustcoll_shim_byte(void);
 const void *rustcoll_shim_number(void);

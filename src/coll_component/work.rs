@@ -4,7 +4,8 @@ use super::arguments::{Arguments, Side};
 use super::bindings::*;
 use super::channel::Channel;
 use super::memory::{Memory, OutOfMemory, bytes_of};
-use super::pml::{self, Error, Place, Pml, Span};
+use super::pml::{self, Error, Place, Pml, Shared, Span};
+use super::segment::Segment;
 use crate::algorithms::Collective;
 use crate::engine::call::Counts;
 use crate::engine::{Execution, Plan};
@@ -216,8 +217,9 @@ impl Work {
         channel: Channel,
         arguments: &Arguments,
         wrapping: &Wrapping,
+        segment: Option<&mut Segment>,
     ) -> Result<(), Error> {
-        self.drive(plan, channel, arguments, wrapping, |execution, transport| {
+        self.drive(plan, channel, arguments, wrapping, segment, |execution, transport| {
             execution.finish(plan, transport).map(|()| true)
         })?;
         Ok(())
@@ -231,7 +233,7 @@ impl Work {
         arguments: &Arguments,
         wrapping: &Wrapping,
     ) -> Result<bool, Error> {
-        self.drive(plan, channel, arguments, wrapping, |execution, transport| {
+        self.drive(plan, channel, arguments, wrapping, None, |execution, transport| {
             execution.advance(plan, transport)
         })
     }
@@ -243,6 +245,7 @@ impl Work {
         channel: Channel,
         arguments: &Arguments,
         wrapping: &Wrapping,
+        segment: Option<&mut Segment>,
         go: impl FnOnce(&mut Execution, &mut Pml) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
         let scratch_type = scratch_datatype(arguments, &self.bytes);
@@ -251,6 +254,11 @@ impl Work {
             self.scratch.place(plan.temporary_elements(), scratch_type).map_err(|_| MPI_ERR_NO_MEM)?;
         let (spare, _) = scratch.element(plan.scratch_elements);
         let staging = self.staging.place(plan.staging_bytes, &self.bytes).map_err(|_| MPI_ERR_NO_MEM)?;
+        let shared = segment.zip(plan.slots).map(|(segment, slots)| {
+            segment.turn_to(slots);
+            let datatype = if arguments.collective.reduces() { scratch_type } else { &self.bytes };
+            Shared { segment, slots, datatype }
+        });
         let mut transport = Pml {
             channel,
             send: &arguments.send,
@@ -258,6 +266,8 @@ impl Work {
             scratch,
             spare: Place { base: spare, datatype: scratch_type },
             staging,
+            shared,
+            is_in_bytes: plan.is_in_bytes,
             operator: &arguments.operator,
             requests: &mut self.requests,
             is_truncated: &mut self.is_truncated,

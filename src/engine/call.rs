@@ -37,6 +37,18 @@ impl Counts {
     /// A buffer that the call does not have.
     pub const NONE: Counts = Counts::One { count: 0, bytes: 0 };
 
+    /// The same data counted in bytes.
+    pub fn in_bytes(&self) -> Counts {
+        match self {
+            Counts::One { count, bytes } => Counts::One { count: count * bytes, bytes: 1 },
+            Counts::Each { places, bytes } => {
+                let places = places.iter().map(|&(offset, elements)| (offset * bytes, elements * bytes));
+                Counts::Each { places: places.collect(), bytes: 1 }
+            }
+            Counts::Typed { .. } => self.clone(),
+        }
+    }
+
     /// Bytes of data altogether; of one block, where all have the same count.
     pub fn bytes(&self) -> usize {
         match self {

@@ -96,6 +96,8 @@ pub struct Plan {
     pub staging_bytes: usize,
     /// The slots that it uses, if any.
     pub slots: Option<Slots>,
+    /// Whether elements of the send and of the receive buffer are bytes of data, whatever their datatype.
+    pub is_in_bytes: bool,
 }
 
 /// How slots lie in the memory that a node shares.
@@ -165,6 +167,11 @@ impl Plan {
             plan.operations.push(Operation::EndStripe);
         }
         plan
+    }
+
+    /// How often a schedule with slots is carried out.
+    pub fn stripes(&self) -> usize {
+        self.operations.iter().filter(|operation| **operation == Operation::EndStripe).count()
     }
 
     /// What another plan does, after this one.

@@ -1,7 +1,7 @@
 //! A call, as far as rules may look at it.
 
 use super::measure::Measure;
-use crate::algorithms::{Algorithm, Collective, Reason};
+use crate::algorithms::{Algorithm, Collective, Reason, Requirement};
 
 /// What is known of a call when its algorithm is chosen; the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,6 +24,8 @@ pub struct Call {
     pub in_place: bool,
     /// Whether its result must be reproducible.
     pub reproducible: bool,
+    /// Whether the ranks of a node may share memory, as far as is known.
+    pub shares_memory: bool,
     /// Whether there are ranks on several nodes; known before it is known on how many.
     pub is_on_several_nodes: bool,
     /// Number of nodes on which there are ranks, if that is known.
@@ -33,7 +35,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call in one group with a commutative operator, not in place, of which nothing else is known.
+    /// A call in one group with a commutative operator of MPI's own, not in place, of which nothing else is known.
     pub fn new(collective: Collective, size: usize, bytes: usize) -> Call {
         Call {
             collective,
@@ -42,7 +44,8 @@ impl Call {
             bytes,
             root: None,
             commutative: true,
-            predefined: None,
+            predefined: collective.reduces().then_some(true),
+            shares_memory: true,
             in_place: false,
             reproducible: false,
             is_on_several_nodes: false,
@@ -65,6 +68,15 @@ impl Call {
     /// Whether an algorithm can serve it.
     pub fn is_served_by(&self, algorithm: &Algorithm) -> Result<(), Reason> {
         algorithm.serves(self.size, self.remote, self.commutative)?;
+        let is_met = |requirement: &Requirement| match requirement {
+            Requirement::OneNode => self.nodes == Some(1),
+            Requirement::SharedMemory => self.shares_memory,
+            Requirement::Predefined => self.predefined == Some(true),
+            _ => true,
+        };
+        if let Some(unmet) = algorithm.requires.iter().find(|requirement| !is_met(requirement)) {
+            return Err(Reason::Unmet(*unmet));
+        }
         match self.reproducible && !algorithm.is_reproducible() {
             true => Err(Reason::Irreproducible),
             false => Ok(()),

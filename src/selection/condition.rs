@@ -39,6 +39,8 @@ pub enum Property {
     Predefined,
     /// `MPI_IN_PLACE` stands for the send buffer, on all ranks.
     InPlace,
+    /// The ranks of a node may share memory. Algorithms ask for it, rules cannot.
+    SharedMemory,
     /// The result must be reproducible. Algorithms ask that it need not, rules cannot.
     Reproducible,
 }
@@ -129,6 +131,7 @@ impl Property {
             Property::Commutative => "commutative",
             Property::Predefined => "predefined",
             Property::InPlace => "in_place",
+            Property::SharedMemory => "shared_memory",
             Property::Reproducible => "reproducible",
         }
     }
@@ -141,6 +144,7 @@ impl Property {
             Property::Commutative => Some(call.commutative),
             Property::Predefined => call.predefined,
             Property::InPlace => Some(call.in_place),
+            Property::SharedMemory => Some(call.shares_memory),
             Property::Reproducible => Some(call.reproducible),
         }
     }

@@ -15,8 +15,8 @@ pub struct Domain {
 }
 
 const QUANTITIES: usize = Quantity::ALL.len();
-/// Those that rules ask for, and the two that algorithms do.
-const PROPERTIES: usize = Property::ASKED.len() + 2;
+/// Those that rules ask for, and the three that algorithms do.
+const PROPERTIES: usize = Property::ASKED.len() + 3;
 
 /// Why a rule never matches.
 pub struct Contradiction {
@@ -177,6 +177,9 @@ pub fn implied(collective: Collective, choice: Choice) -> Vec<(Condition, Reason
             Requirement::EvenSize => Condition::Property(Property::Even, true),
             Requirement::TwoGroups => Condition::Quantity(Quantity::Groups, Ranges::only(2)),
             Requirement::OneGroup => Condition::Quantity(Quantity::Groups, Ranges::only(1)),
+            Requirement::OneNode => Condition::Quantity(Quantity::Nodes, Ranges::only(1)),
+            Requirement::SharedMemory => Condition::Property(Property::SharedMemory, true),
+            Requirement::Predefined => Condition::Property(Property::Predefined, true),
             Requirement::Nodes | Requirement::BlockLengths | Requirement::LongestBlock => return None,
         };
         Some((condition, Reason::Unmet(requirement)))

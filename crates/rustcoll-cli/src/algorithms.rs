@@ -70,6 +70,9 @@ fn in_words(requirement: &Requirement) -> &'static str {
         Requirement::Nodes => "the ranks' nodes",
         Requirement::BlockLengths => "the lengths of all blocks, sent ahead",
         Requirement::LongestBlock => "the length of the longest block, found ahead",
+        Requirement::OneNode => "all ranks on one node",
+        Requirement::SharedMemory => "memory that the ranks of a node share",
+        Requirement::Predefined => "an operator of MPI's own",
         Requirement::TwoGroups => "two groups",
         Requirement::OneGroup => "one group",
     }

@@ -12,6 +12,7 @@ pub mod recursive_multiplying;
 pub mod reduce_bcast;
 pub mod ring;
 pub mod ring_segmented;
+pub mod shared_flat;
 
 use super::Problem;
 use crate::schedule::Buffer;

@@ -3,6 +3,7 @@
 pub mod dissemination;
 pub mod recursive_doubling;
 pub mod ring;
+pub mod shared;
 pub mod tree;
 
 use crate::schedule::{Buffer::*, Run};

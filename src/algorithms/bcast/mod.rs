@@ -12,3 +12,4 @@ pub mod node_aware_knomial;
 pub mod scatter_recursive_doubling_allgather;
 pub mod scatter_ring_allgather;
 pub mod scatter_ring_allgather_opt;
+pub mod shared;

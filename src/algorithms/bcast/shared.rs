@@ -1,0 +1,38 @@
+//! Broadcast in shared memory: the root shows the vector to all, who copy it.
+//!
+//! Source: the flat algorithms of shared-memory components, such as Open MPI's sm.
+//! The root writes the vector once, everyone else reads it once, while the root is busy with what follows. Loses when: many
+//! ranks read at once what one processor has in its cache.
+
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Bcast,
+    name: "shared",
+    aliases: &[],
+    source: "Open MPI (coll/sm)",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory],
+    schedule,
+    cost,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let mut program = Builder::new(rank, problem.size, 1).slots(1);
+    if problem.size > 1 {
+        match rank == problem.root {
+            true => program.publish(Recv.block(0), 0),
+            false => {
+                let vector = program.awaited(problem.root, 0);
+                program.copy(vector, Recv.block(0));
+            }
+        }
+    }
+    program.build()
+}
+
+fn cost(_: &Problem) -> Cost {
+    Cost::default()
+}

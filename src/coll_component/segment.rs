@@ -1,0 +1,258 @@
+//! The memory that the ranks of a node share for one communicator.
+//!
+//! Each rank makes a piece of its own, which it alone writes and the others of its node only read. It is memory without a
+//! name (`memfd`), so that nothing of it outlives the processes that know it. What lies in a piece:
+//!
+//! | what | how much |
+//! |---|---|
+//! | a token, by which others see that they found the right memory | a cache line |
+//! | how many stripes the rank has ended, of each kind of slots | a cache line each |
+//! | slots in lines, for blocks of up to 56 bytes, each with its flag behind it | [`LINE_BANKS`] banks of cache lines |
+//! | flags of the other slots | [`BANKS`] banks of cache lines |
+//! | the other slots | [`BANKS`] banks of so many bytes |
+
+use super::mapping::Mapping;
+use super::patience::Patience;
+use crate::engine::turns::{BANKS, LINE_BANKS, Turns};
+use crate::engine::{CACHE_LINE, SlotBounds, Slots};
+use std::io;
+use std::process;
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Release},
+};
+
+/// What a slot in its flag's cache line holds at most, in bytes.
+pub const LINE_PAYLOAD: usize = CACHE_LINE - size_of::<u64>();
+
+/// How many numbers a rank tells the others of its piece.
+pub const OFFER: usize = 2;
+
+/// What decides where things lie in a piece; the same on all ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Slots of a rank, and so flags in a bank.
+    pub slots: usize,
+    /// Bytes of a bank of slots that lie apart from flags.
+    pub bank: usize,
+}
+
+/// What an area of slots apart from flags is a multiple of.
+pub const PAGE: usize = 4096;
+
+/// The end of each area; the first begins behind the token and the two numbers of stripes.
+impl Geometry {
+    /// For so many ranks on a node: one slot for each, for each of two phases, and some more.
+    pub fn new(ranks: usize, bank: usize) -> Geometry {
+        Geometry { slots: 2 * ranks + 6, bank }
+    }
+
+    /// What plans must keep to.
+    pub fn bounds(&self, stripe: Option<usize>) -> SlotBounds {
+        SlotBounds { line: LINE_PAYLOAD, bank: self.bank, stripe }
+    }
+
+    fn lines(&self) -> usize {
+        ENDED[1] + CACHE_LINE
+    }
+
+    fn flags(&self) -> usize {
+        self.lines() + LINE_BANKS * self.slots * CACHE_LINE
+    }
+
+    fn data(&self) -> usize {
+        (self.flags() + BANKS * self.slots * CACHE_LINE).next_multiple_of(PAGE)
+    }
+
+    fn bytes(&self) -> usize {
+        self.data() + BANKS * self.bank
+    }
+}
+
+/// Where a rank tells how many stripes it has ended, of slots in lines and of the others.
+const ENDED: [usize; 2] = [CACHE_LINE, 2 * CACHE_LINE];
+
+/// A rank's own piece, before the others know it.
+pub struct Piece {
+    geometry: Geometry,
+    mapping: Mapping,
+    token: u64,
+}
+
+impl Piece {
+    /// New memory.
+    pub fn new(geometry: Geometry) -> io::Result<Piece> {
+        let mapping = Mapping::new(geometry.bytes())?;
+        let token = token();
+        mapping.number(0).store(token, Release);
+        Ok(Piece { geometry, mapping, token })
+    }
+
+    /// What others must know to find it. That of a rank that has none is 0.
+    pub fn offer(&self) -> [u64; OFFER] {
+        let descriptor = self.mapping.descriptor().map_or(0, |descriptor| descriptor as u64);
+        [u64::from(process::id()) << 32 | descriptor, self.token]
+    }
+
+    /// The memory of all ranks of this rank's node: of each its offer, `None` where it is elsewhere.
+    pub fn join(
+        self,
+        rank: usize,
+        offers: impl Iterator<Item = Option<[u64; OFFER]>>,
+        patience: Patience,
+    ) -> io::Result<Segment> {
+        let Piece { geometry, mapping, .. } = self;
+        let mut own = Some(mapping);
+        let pieces = offers.enumerate().map(|(other, offer)| match offer {
+            _ if other == rank => Ok(own.take()),
+            Some(offer) => found(offer, &geometry).map(Some),
+            None => Ok(None),
+        });
+        let pieces: Vec<Option<Mapping>> = pieces.collect::<io::Result<_>>()?;
+        let peers = (0..pieces.len()).filter(|&peer| peer != rank && pieces[peer].is_some()).collect();
+        let bases =
+            pieces.iter().map(|piece| piece.as_ref().map_or(std::ptr::null_mut(), Mapping::base)).collect();
+        Ok(Segment {
+            geometry,
+            rank,
+            pieces,
+            bases,
+            peers,
+            turns: [Turns::new(LINE_BANKS), Turns::new(BANKS)],
+            place: Place::default(),
+            patience,
+        })
+    }
+}
+
+/// The memory that another rank offers.
+fn found([place, token]: [u64; OFFER], geometry: &Geometry) -> io::Result<Mapping> {
+    let mapping = Mapping::of_process((place >> 32) as u32, place as u32, geometry.bytes())?;
+    match mapping.number(0).load(Acquire) == token {
+        true => Ok(mapping),
+        false => Err(io::Error::other("another memory stands where a rank offers its own")),
+    }
+}
+
+/// A number that no other memory bears, as far as it matters; not 0.
+fn token() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(process::id()) | 1
+}
+
+/// The memory of a communicator's ranks that share this rank's node.
+pub struct Segment {
+    geometry: Geometry,
+    rank: usize,
+    /// By rank; `None` for those on other nodes.
+    pieces: Vec<Option<Mapping>>,
+    /// Where they are.
+    bases: Vec<*mut u8>,
+    /// The other ranks of the node.
+    peers: Vec<usize>,
+    /// Of slots in lines, and of the others.
+    turns: [Turns; 2],
+    place: Place,
+    patience: Patience,
+}
+
+/// Where the slots of the plan are that is carried out, from the start of each piece on.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// Which of [`Segment::turns`].
+    kind: usize,
+    slots: usize,
+    slot_stride: usize,
+    flags: usize,
+}
+
+impl Segment {
+    /// Turns to a kind of slots.
+    #[inline]
+    pub fn turn_to(&mut self, slots: Slots) {
+        let kind = usize::from(slots != Slots::Lines);
+        let bank = self.turns[kind].bank();
+        let Geometry { slots: number, bank: bytes } = self.geometry;
+        self.place = match slots {
+            Slots::Lines => {
+                let lines = self.geometry.lines() + bank * number * CACHE_LINE;
+                Place { kind, slots: lines, slot_stride: CACHE_LINE, flags: lines + LINE_PAYLOAD }
+            }
+            Slots::Apart { stride } => Place {
+                kind,
+                slots: self.geometry.data() + bank * bytes,
+                slot_stride: stride,
+                flags: self.geometry.flags() + bank * number * CACHE_LINE,
+            },
+        };
+    }
+
+    /// Address of a rank's slot.
+    #[inline]
+    pub fn slot(&self, rank: u32, slot: usize) -> *mut u8 {
+        self.bases[rank as usize].wrapping_add(self.place.slots + slot * self.place.slot_stride)
+    }
+
+    #[inline]
+    fn number(&self, rank: usize, offset: usize) -> &AtomicU64 {
+        self.pieces[rank].as_ref().expect("schedules name ranks of their own node").number(offset)
+    }
+
+    #[inline]
+    fn flag(&self, rank: usize, slot: u32) -> &AtomicU64 {
+        self.number(rank, self.place.flags + slot as usize * CACHE_LINE)
+    }
+
+    /// Raises the flag of a slot of this rank's. Release: whoever sees it sees what this rank wrote before.
+    #[inline]
+    pub fn notify(&mut self, slot: u32) {
+        let flag = self.flag(self.rank, slot);
+        let raised = self.turns[self.place.kind].raised(flag.load(Acquire));
+        flag.store(raised, Release);
+    }
+
+    /// Whether a rank has raised a flag so many times in this stripe. Acquire: what that rank wrote before is seen.
+    #[inline]
+    pub fn is_notified(&self, rank: u32, slot: u32, times: u32) -> bool {
+        self.flag(rank as usize, slot).load(Acquire) >= self.turns[self.place.kind].flag_value(times)
+    }
+
+    /// Waits for that.
+    #[inline]
+    pub fn await_notification(&self, rank: u32, slot: u32, times: u32) {
+        let value = self.turns[self.place.kind].flag_value(times);
+        let flag = self.flag(rank as usize, slot);
+        self.patience.wait_until(|| flag.load(Acquire) >= value);
+    }
+
+    /// Whether this rank's slots may be written in this stripe. Acquire: what the others read before they ended theirs
+    /// has been read.
+    pub fn are_slots_free(&mut self) -> bool {
+        let offset = ENDED[self.place.kind];
+        let least = || {
+            let ended = self.peers.iter().map(|&peer| self.number(peer, offset).load(Acquire));
+            ended.min().unwrap_or(u64::MAX)
+        };
+        let mut turns = self.turns[self.place.kind];
+        let may_write = turns.may_write(least);
+        self.turns[self.place.kind] = turns;
+        may_write
+    }
+
+    /// Waits for that.
+    #[inline]
+    pub fn await_free_slots(&mut self) {
+        if !self.are_slots_free() {
+            let patience = self.patience;
+            patience.wait_until(|| self.are_slots_free());
+        }
+    }
+
+    /// Ends a stripe. Release: this rank has read what it wanted to.
+    #[inline]
+    pub fn end_stripe(&mut self, slots: Slots) {
+        let ended = self.turns[self.place.kind].end();
+        self.number(self.rank, ENDED[self.place.kind]).store(ended, Release);
+        self.turn_to(slots);
+    }
+}
