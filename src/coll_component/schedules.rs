@@ -261,7 +261,16 @@ impl Schedules {
         match call.is_served_by(algorithm) {
             Ok(()) => Some(Choice::Use { algorithm, parameters: values.parameters() }),
             // Whoever forces an algorithm for one group leaves it open what happens between two, and vice versa.
-            Err(reason @ Reason::Unmet(Requirement::OneGroup | Requirement::TwoGroups)) => {
+            // So does it what happens to calls that can share no memory.
+            Err(
+                reason @ Reason::Unmet(
+                    Requirement::OneGroup
+                    | Requirement::TwoGroups
+                    | Requirement::OneNode
+                    | Requirement::SharedMemory
+                    | Requirement::Predefined,
+                ),
+            ) => {
                 self.report_refusal(algorithm, &reason.to_string(), false);
                 None
             }

@@ -39,6 +39,11 @@ impl Arithmetic {
         self != Affine
     }
 
+    /// Whether it is one of MPI's own.
+    pub fn is_predefined(self) -> bool {
+        !matches!(self, Product | Affine)
+    }
+
     /// An operand made from a random number, for the value with this number within its element.
     pub fn operand(self, random: u64, value: usize) -> i64 {
         let random = (random >> 1) as i64;

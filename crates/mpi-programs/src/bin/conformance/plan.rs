@@ -50,17 +50,21 @@ impl Properties {
     fn new(simple: &Case, long: bool, random: &mut Generator) -> Self {
         let &Case { collective, algorithm, size, .. } = simple;
         let is_barrier = collective == Collective::Barrier;
+        // It serves no other calls.
+        let shares_memory = algorithm.is_some_and(Algorithm::takes_shared_memory);
+        let mut sides = sides(collective);
+        sides.retain(|(_, arithmetic)| !shares_memory || arithmetic.is_predefined());
         Properties {
             settings: settings(algorithm, size),
             topologies: match collective.cut() {
                 Cut::Edges => topologies(size),
                 Cut::Pairs | Cut::Ranks | Cut::Vector => vec![Topology::default()],
             },
-            forms: Form::ALL.to_vec(),
+            forms: if shares_memory { vec![Form::Blocking] } else { Form::ALL.to_vec() },
             roots: roots(simple, random),
             counts: if is_barrier { vec![0] } else { counts(size, long) },
             in_place: if simple.remote > 0 { vec![false] } else { in_place(collective) },
-            sides: if is_barrier { vec![(simple.sides, simple.arithmetic)] } else { sides(collective) },
+            sides: if is_barrier { vec![(simple.sides, simple.arithmetic)] } else { sides },
         }
     }
 
