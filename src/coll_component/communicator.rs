@@ -315,13 +315,16 @@ impl Communicator {
         let is_shared = all.iter().all(|&[could]| could != 0);
         match &joined {
             Err(error) => {
-                log::warn!("{}: no memory to share with the other ranks of this node: {error}", self.name)
+                log::warn!(
+                    "{}: no memory to share with the other ranks of this node: {error}; calls go from rank to rank",
+                    self.name
+                )
             }
             Ok(_) if !is_shared => log::info!("{}: another rank has no memory to share", self.name),
             Ok(_) => {}
         }
         // SAFETY: by this function's contract nobody else uses it.
-        unsafe { (*self.blocking.get()).segment = joined.ok().filter(|_| is_shared) };
+        unsafe { (*self.blocking.get()).segment = joined.ok().filter(|_| is_shared).map(Segment::complete) };
         self.planning().note_memory(is_shared);
         MPI_SUCCESS
     }

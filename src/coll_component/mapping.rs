@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr;
 use std::sync::atomic::AtomicU64;
@@ -10,13 +11,16 @@ use std::sync::atomic::AtomicU64;
 pub struct Mapping {
     base: *mut u8,
     bytes: usize,
-    /// What the memory is known by, for others to find it.
-    file: Option<File>,
 }
 
+// SAFETY: what stands in the memory is only reached through atomic numbers and pointers, whose users see to their order.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
 impl Mapping {
-    /// New memory without a name, all zero.
-    pub fn new(bytes: usize) -> io::Result<Mapping> {
+    /// New memory without a name, all zero; and what others find it by, as long as it is open.
+    pub fn new(bytes: usize) -> io::Result<(Mapping, File)> {
         // SAFETY: the name is a C string.
         let descriptor = unsafe { libc::memfd_create(c"rustcoll".as_ptr(), libc::MFD_CLOEXEC) };
         if descriptor < 0 {
@@ -25,7 +29,7 @@ impl Mapping {
         // SAFETY: the descriptor is new, so nobody else owns it.
         let file = unsafe { File::from_raw_fd(descriptor) };
         file.set_len(bytes as u64)?;
-        Mapping::of(file, bytes, libc::PROT_READ | libc::PROT_WRITE)
+        Ok((Mapping::of(&file, bytes, libc::PROT_READ | libc::PROT_WRITE)?, file))
     }
 
     /// The memory that another process knows by a descriptor of its own.
@@ -34,24 +38,17 @@ impl Mapping {
         if file.metadata()?.len() != bytes as u64 {
             return Err(io::Error::other("the memory that a rank offers has another size"));
         }
-        let mut mapping = Mapping::of(file, bytes, libc::PROT_READ)?;
-        mapping.file = None;
-        Ok(mapping)
+        Mapping::of(&file, bytes, libc::PROT_READ)
     }
 
-    fn of(file: File, bytes: usize, protection: i32) -> io::Result<Mapping> {
+    fn of(file: &File, bytes: usize, protection: i32) -> io::Result<Mapping> {
         // SAFETY: a new mapping disturbs no other memory.
         let base =
             unsafe { libc::mmap(ptr::null_mut(), bytes, protection, libc::MAP_SHARED, file.as_raw_fd(), 0) };
         match base == libc::MAP_FAILED {
             true => Err(io::Error::last_os_error()),
-            false => Ok(Mapping { base: base.cast(), bytes, file: Some(file) }),
+            false => Ok(Mapping { base: base.cast(), bytes }),
         }
-    }
-
-    /// By which others find it, of new memory.
-    pub fn descriptor(&self) -> Option<i32> {
-        self.file.as_ref().map(File::as_raw_fd)
     }
 
     /// Where it begins.
@@ -66,6 +63,23 @@ impl Mapping {
         // SAFETY: the offset lies within the mapping and is aligned; all processes access what stands there as an atomic
         // number. Those that may not write only load.
         unsafe { AtomicU64::from_ptr(self.base.wrapping_add(offset).cast()) }
+    }
+}
+
+impl Mapping {
+    /// Asks for huge pages, of which there may be none.
+    pub fn advise_huge_pages(&self, bytes: Range<usize>) {
+        // SAFETY: the bytes lie within the mapping, and their content does not change.
+        unsafe {
+            libc::madvise(self.base.wrapping_add(bytes.start).cast(), bytes.len(), libc::MADV_HUGEPAGE)
+        };
+    }
+
+    /// Gives memory back, of which nobody needs what is there; it is zero for all who see it. Whether it was given back.
+    pub fn give_back(&self, bytes: Range<usize>) -> bool {
+        let start = self.base.wrapping_add(bytes.start).cast();
+        // SAFETY: the bytes lie within the mapping, at a page's start, and by this function's contract nobody uses them.
+        unsafe { libc::madvise(start, bytes.len(), libc::MADV_REMOVE) == 0 }
     }
 }
 

@@ -29,6 +29,7 @@ mod scratch;
 mod segment;
 mod settings;
 mod tags;
+mod tenancy;
 mod topology;
 mod watch;
 mod work;

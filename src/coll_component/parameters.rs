@@ -103,8 +103,16 @@ static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
 });
 
 /// The parameters that hold for all collectives.
-fn general() -> [Registered; 5] {
+fn general() -> [Registered; 6] {
     [
+        general_parameter(
+            "shared_limit",
+            "How much memory a rank shares with the others of its node on all communicators together, in KiB, beside \
+             flags and slots of a cache line; those that were not used for longest give theirs back",
+            &["default"],
+            1,
+            &SHARED_LIMIT,
+        ),
         Registered {
             role: Role::Shared,
             ..general_parameter(

@@ -11,14 +11,12 @@ pub struct Patience {
     is_crowded: bool,
 }
 
-/// Looks in a row where each rank has a processor: some microseconds.
-const LOOKS: u32 = 2000;
+/// Looks in a row where each rank has a processor: some ten microseconds, and between two turns of MPI.
+const LOOKS: usize = 2000;
+const LOOKS_BETWEEN_TURNS: usize = 200;
 
-/// Looks in a row where the rank that is waited for may need this processor.
-const LOOKS_IN_A_CROWD: u32 = 30;
-
-/// Turns that are given away for each one in which MPI makes progress.
-const YIELDS: u32 = 8;
+/// Where the rank that is waited for may need this processor, which it gets at once: turns given away between two of MPI.
+const YIELDS: usize = 16;
 
 impl Patience {
     /// That of a job whose ranks are as they are.
@@ -30,27 +28,24 @@ impl Patience {
     /// Waits until something is over.
     #[inline]
     pub fn wait_until(self, mut is_over: impl FnMut() -> bool) {
-        let looks = if self.is_crowded { LOOKS_IN_A_CROWD } else { LOOKS };
-        for _ in 0..looks {
-            if is_over() {
-                return;
-            }
-            spin_loop();
+        if !is_over() {
+            self.wait_long(is_over);
         }
-        self.wait_long(looks, is_over);
     }
 
-    #[cold]
-    fn wait_long(self, looks: u32, mut is_over: impl FnMut() -> bool) {
+    fn wait_long(self, mut is_over: impl FnMut() -> bool) {
+        let (pause, mut looks): (fn(), usize) =
+            if self.is_crowded { (yield_now, YIELDS) } else { (spin_loop, LOOKS) };
         loop {
-            // SAFETY: MPI is initialised, and collectives may make progress.
-            unsafe { rustcoll_shim_progress() };
-            for _ in 0..if self.is_crowded { YIELDS } else { looks / 20 } {
+            for _ in 0..looks {
+                pause();
                 if is_over() {
                     return;
                 }
-                if self.is_crowded { yield_now() } else { spin_loop() }
             }
+            // SAFETY: MPI is initialised, and collectives may make progress.
+            unsafe { rustcoll_shim_progress() };
+            looks = looks.min(LOOKS_BETWEEN_TURNS);
         }
     }
 }

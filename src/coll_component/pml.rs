@@ -333,6 +333,14 @@ impl Pml<'_> {
         check(status)
     }
 
+    /// Ends to use slots.
+    #[inline]
+    pub fn leave(&mut self) {
+        if let Some(Shared { segment, slots, .. }) = &mut self.shared {
+            segment.leave(*slots);
+        }
+    }
+
     /// Gives up everything that is outstanding, after an error. Says whether there was anything.
     pub fn abandon(&mut self) -> bool {
         let mut any = false;

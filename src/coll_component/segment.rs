@@ -13,10 +13,14 @@
 
 use super::mapping::Mapping;
 use super::patience::Patience;
+use super::tenancy::Tenant;
 use crate::engine::turns::{BANKS, LINE_BANKS, Turns};
 use crate::engine::{CACHE_LINE, SlotBounds, Slots};
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Release},
@@ -76,22 +80,23 @@ const ENDED: [usize; 2] = [CACHE_LINE, 2 * CACHE_LINE];
 pub struct Piece {
     geometry: Geometry,
     mapping: Mapping,
+    /// What others find it by.
+    file: File,
     token: u64,
 }
 
 impl Piece {
     /// New memory.
     pub fn new(geometry: Geometry) -> io::Result<Piece> {
-        let mapping = Mapping::new(geometry.bytes())?;
+        let (mapping, file) = Mapping::new(geometry.bytes())?;
         let token = token();
         mapping.number(0).store(token, Release);
-        Ok(Piece { geometry, mapping, token })
+        Ok(Piece { geometry, mapping, file, token })
     }
 
     /// What others must know to find it. That of a rank that has none is 0.
     pub fn offer(&self) -> [u64; OFFER] {
-        let descriptor = self.mapping.descriptor().map_or(0, |descriptor| descriptor as u64);
-        [u64::from(process::id()) << 32 | descriptor, self.token]
+        [u64::from(process::id()) << 32 | self.file.as_raw_fd() as u64, self.token]
     }
 
     /// The memory of all ranks of this rank's node: of each its offer, `None` where it is elsewhere.
@@ -101,7 +106,7 @@ impl Piece {
         offers: impl Iterator<Item = Option<[u64; OFFER]>>,
         patience: Patience,
     ) -> io::Result<Segment> {
-        let Piece { geometry, mapping, .. } = self;
+        let Piece { geometry, mapping, file, .. } = self;
         let mut own = Some(mapping);
         let pieces = offers.enumerate().map(|(other, offer)| match offer {
             _ if other == rank => Ok(own.take()),
@@ -109,18 +114,17 @@ impl Piece {
             None => Ok(None),
         });
         let pieces: Vec<Option<Mapping>> = pieces.collect::<io::Result<_>>()?;
-        let peers = (0..pieces.len()).filter(|&peer| peer != rank && pieces[peer].is_some()).collect();
         let bases =
             pieces.iter().map(|piece| piece.as_ref().map_or(std::ptr::null_mut(), Mapping::base)).collect();
         Ok(Segment {
             geometry,
             rank,
-            pieces,
+            tenant: Tenant::new(pieces, rank, geometry.data()..geometry.bytes(), ENDED[1]),
             bases,
-            peers,
             turns: [Turns::new(LINE_BANKS), Turns::new(BANKS)],
             place: Place::default(),
             patience,
+            file: Some(file),
         })
     }
 }
@@ -144,16 +148,15 @@ fn token() -> u64 {
 pub struct Segment {
     geometry: Geometry,
     rank: usize,
-    /// By rank; `None` for those on other nodes.
-    pieces: Vec<Option<Mapping>>,
-    /// Where they are.
+    tenant: Arc<Tenant>,
+    /// Where each rank's piece is.
     bases: Vec<*mut u8>,
-    /// The other ranks of the node.
-    peers: Vec<usize>,
     /// Of slots in lines, and of the others.
     turns: [Turns; 2],
     place: Place,
     patience: Patience,
+    /// What the others find this rank's piece by, until all have.
+    file: Option<File>,
 }
 
 /// Where the slots of the plan are that is carried out, from the start of each piece on.
@@ -167,9 +170,13 @@ struct Place {
 }
 
 impl Segment {
-    /// Turns to a kind of slots.
+    /// All ranks have found the pieces of the others.
+    pub fn complete(self) -> Segment {
+        Segment { file: None, ..self }
+    }
+
     #[inline]
-    pub fn turn_to(&mut self, slots: Slots) {
+    fn turn_to(&mut self, slots: Slots) {
         let kind = usize::from(slots != Slots::Lines);
         let bank = self.turns[kind].bank();
         let Geometry { slots: number, bank: bytes } = self.geometry;
@@ -178,13 +185,30 @@ impl Segment {
                 let lines = self.geometry.lines() + bank * number * CACHE_LINE;
                 Place { kind, slots: lines, slot_stride: CACHE_LINE, flags: lines + LINE_PAYLOAD }
             }
-            Slots::Apart { stride } => Place {
+            Slots::Apart { stride, .. } => Place {
                 kind,
                 slots: self.geometry.data() + bank * bytes,
                 slot_stride: stride,
                 flags: self.geometry.flags() + bank * number * CACHE_LINE,
             },
         };
+    }
+
+    /// Begins to use a kind of slots.
+    #[inline]
+    pub fn enter(&mut self, slots: Slots) {
+        if let Slots::Apart { bytes, .. } = slots {
+            self.tenant.enter(BANKS * bytes);
+        }
+        self.turn_to(slots);
+    }
+
+    /// Ends to use them.
+    #[inline]
+    pub fn leave(&mut self, slots: Slots) {
+        if slots != Slots::Lines {
+            self.tenant.leave();
+        }
     }
 
     /// Address of a rank's slot.
@@ -195,7 +219,7 @@ impl Segment {
 
     #[inline]
     fn number(&self, rank: usize, offset: usize) -> &AtomicU64 {
-        self.pieces[rank].as_ref().expect("schedules name ranks of their own node").number(offset)
+        self.tenant.pieces[rank].as_ref().expect("schedules name ranks of their own node").number(offset)
     }
 
     #[inline]
@@ -230,7 +254,7 @@ impl Segment {
     pub fn are_slots_free(&mut self) -> bool {
         let offset = ENDED[self.place.kind];
         let least = || {
-            let ended = self.peers.iter().map(|&peer| self.number(peer, offset).load(Acquire));
+            let ended = self.tenant.peers.iter().map(|&peer| self.number(peer, offset).load(Acquire));
             ended.min().unwrap_or(u64::MAX)
         };
         let mut turns = self.turns[self.place.kind];

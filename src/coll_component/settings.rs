@@ -74,6 +74,18 @@ pub static SHARED_MEMORY: AtomicI32 = AtomicI32::new(0);
 /// That if the user does not say.
 const DEFAULT_SHARED_MEMORY: i32 = 4 << 10;
 
+/// The most memory that all communicators of a rank share together, in KiB; 0: the default.
+pub static SHARED_LIMIT: AtomicI32 = AtomicI32::new(0);
+
+/// That if the user does not say.
+const DEFAULT_SHARED_LIMIT: i32 = 64 << 10;
+
+/// The most bytes of memory that all communicators of a rank share together.
+pub fn shared_limit() -> usize {
+    let given = SHARED_LIMIT.load(Relaxed);
+    kibibytes(if given == 0 { DEFAULT_SHARED_LIMIT } else { given })
+}
+
 /// Bytes of a bank of that memory.
 pub fn shared_bank() -> usize {
     let given = SHARED_MEMORY.load(Relaxed);

@@ -255,7 +255,7 @@ impl Work {
         let (spare, _) = scratch.element(plan.scratch_elements);
         let staging = self.staging.place(plan.staging_bytes, &self.bytes).map_err(|_| MPI_ERR_NO_MEM)?;
         let shared = segment.zip(plan.slots).map(|(segment, slots)| {
-            segment.turn_to(slots);
+            segment.enter(slots);
             let datatype = if arguments.collective.reduces() { scratch_type } else { &self.bytes };
             Shared { segment, slots, datatype }
         });
@@ -273,6 +273,7 @@ impl Work {
             is_truncated: &mut self.is_truncated,
         };
         let result = go(&mut self.execution, &mut transport);
+        transport.leave();
         if result.is_err() && transport.abandon() {
             self.leak();
         }

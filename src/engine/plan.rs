@@ -109,6 +109,8 @@ pub enum Slots {
     Apart {
         /// Bytes.
         stride: usize,
+        /// Bytes of all slots of a rank together.
+        bytes: usize,
     },
 }
 
@@ -149,7 +151,10 @@ impl Plan {
         let step = (wanted / extent).max(1);
         let slots = match longest * extent <= bounds.line {
             true => Slots::Lines,
-            false => Slots::Apart { stride: (step * extent).next_multiple_of(CACHE_LINE) },
+            false => {
+                let stride = (step * extent).next_multiple_of(CACHE_LINE);
+                Slots::Apart { stride, bytes: stride * schedule.slots }
+            }
         };
         let mut plan = Plan { slots: Some(slots), ..Plan::default() };
         let stripes = longest.div_ceil(step).max(1);

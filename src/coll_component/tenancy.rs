@@ -1,0 +1,119 @@
+//! How much memory the communicators of a process share with others altogether, and who gives some back.
+//!
+//! Memory is given back by the rank that owns it, without a word to the others: what lies there nobody needs once all have
+//! ended the stripes in which it was written, and memory that comes back is zero. Flags are never given back.
+
+use super::mapping::Mapping;
+use super::settings::shared_limit;
+use std::ops::Range;
+use std::sync::atomic::{
+    AtomicBool, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+/// The pieces of a communicator's ranks on this node.
+pub struct Tenant {
+    /// By rank; `None` for those on other nodes.
+    pub pieces: Vec<Option<Mapping>>,
+    /// Whose piece is this process's own.
+    pub rank: usize,
+    /// The other ranks.
+    pub peers: Vec<usize>,
+    /// Where the slots lie that can be given back.
+    data: Range<usize>,
+    /// Where a rank tells how many stripes it has ended that used them.
+    ended: usize,
+    /// Bytes of them that may have been written since they were given back.
+    held: AtomicUsize,
+    last_used: AtomicU64,
+    /// Whether a call uses the slots, or somebody gives them back.
+    is_busy: AtomicBool,
+}
+
+static TENANTS: Mutex<Vec<Weak<Tenant>>> = Mutex::new(Vec::new());
+
+/// Counts uses, roughly: threads may count the same one.
+static CLOCK: AtomicU64 = AtomicU64::new(0);
+
+/// Slots together are at least so long before it pays to have them on huge pages.
+const HUGE: usize = 2 << 20;
+
+impl Tenant {
+    /// A new one, who holds nothing yet.
+    pub fn new(pieces: Vec<Option<Mapping>>, rank: usize, data: Range<usize>, ended: usize) -> Arc<Tenant> {
+        let peers = (0..pieces.len()).filter(|&peer| peer != rank && pieces[peer].is_some()).collect();
+        let (held, last_used, is_busy) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
+        let tenant = Arc::new(Tenant { pieces, rank, peers, data, ended, held, last_used, is_busy });
+        let mut tenants = tenants();
+        tenants.retain(|other| other.strong_count() > 0);
+        tenants.push(Arc::downgrade(&tenant));
+        tenant
+    }
+
+    fn own(&self) -> &Mapping {
+        self.pieces[self.rank].as_ref().expect("a rank has its own piece")
+    }
+
+    /// Begins to use so many bytes of the slots.
+    #[inline]
+    pub fn enter(&self, bytes: usize) {
+        while !self.claim() {
+            std::hint::spin_loop();
+        }
+        let now = CLOCK.load(Relaxed) + 1;
+        CLOCK.store(now, Relaxed);
+        self.last_used.store(now, Relaxed);
+        if self.held.load(Relaxed) < bytes {
+            self.grow(bytes);
+        }
+    }
+
+    /// Ends to use them.
+    #[inline]
+    pub fn leave(&self) {
+        self.is_busy.store(false, Release);
+    }
+
+    #[inline]
+    fn claim(&self) -> bool {
+        self.is_busy.compare_exchange(false, true, Acquire, Relaxed).is_ok()
+    }
+
+    /// Holds more; others give back what is too much then, those first whose last use is longest ago.
+    #[cold]
+    fn grow(&self, bytes: usize) {
+        self.held.store(bytes, Relaxed);
+        if bytes >= HUGE {
+            self.own().advise_huge_pages(self.data.clone());
+        }
+        let mut others: Vec<Arc<Tenant>> = tenants().iter().filter_map(Weak::upgrade).collect();
+        let mut held: usize = others.iter().map(|other| other.held.load(Relaxed)).sum();
+        others.retain(|other| !std::ptr::eq(&**other, self) && other.held.load(Relaxed) > 0);
+        others.sort_by_key(|other| other.last_used.load(Relaxed));
+        for other in others {
+            if held <= shared_limit() {
+                return;
+            }
+            held -= other.give_back();
+        }
+    }
+
+    /// Gives the slots back unless somebody may still use them: how many bytes.
+    fn give_back(&self) -> usize {
+        if !self.claim() {
+            return 0;
+        }
+        let ended =
+            |rank: usize| self.pieces[rank].as_ref().map(|piece| piece.number(self.ended).load(Acquire));
+        let is_idle = self.peers.iter().all(|&peer| ended(peer) >= ended(self.rank));
+        let is_given = is_idle && self.own().give_back(self.data.clone());
+        let given = if is_given { self.held.swap(0, Relaxed) } else { 0 };
+        self.leave();
+        given
+    }
+}
+
+fn tenants() -> MutexGuard<'static, Vec<Weak<Tenant>>> {
+    TENANTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
