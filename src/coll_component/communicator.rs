@@ -324,7 +324,9 @@ impl Communicator {
             Ok(_) => {}
         }
         // SAFETY: by this function's contract nobody else uses it.
-        unsafe { (*self.blocking.get()).segment = joined.ok().filter(|_| is_shared).map(Segment::complete) };
+        unsafe {
+            (*self.blocking.get()).segment = joined.ok().filter(|_| is_shared).map(|(segment, _)| segment)
+        };
         self.planning().note_memory(is_shared);
         MPI_SUCCESS
     }

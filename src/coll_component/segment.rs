@@ -99,13 +99,14 @@ impl Piece {
         [u64::from(process::id()) << 32 | self.file.as_raw_fd() as u64, self.token]
     }
 
-    /// The memory of all ranks of this rank's node: of each its offer, `None` where it is elsewhere.
+    /// The memory of all ranks of this rank's node: of each its offer, `None` where it is elsewhere. And what
+    /// the others find this rank's piece by, to be kept until all have.
     pub fn join(
         self,
         rank: usize,
         offers: impl Iterator<Item = Option<[u64; OFFER]>>,
         patience: Patience,
-    ) -> io::Result<Segment> {
+    ) -> io::Result<(Segment, File)> {
         let Piece { geometry, mapping, file, .. } = self;
         let mut own = Some(mapping);
         let pieces = offers.enumerate().map(|(other, offer)| match offer {
@@ -116,7 +117,7 @@ impl Piece {
         let pieces: Vec<Option<Mapping>> = pieces.collect::<io::Result<_>>()?;
         let bases =
             pieces.iter().map(|piece| piece.as_ref().map_or(std::ptr::null_mut(), Mapping::base)).collect();
-        Ok(Segment {
+        let segment = Segment {
             geometry,
             rank,
             tenant: Tenant::new(pieces, rank, geometry.data()..geometry.bytes(), ENDED[1]),
@@ -124,8 +125,8 @@ impl Piece {
             turns: [Turns::new(LINE_BANKS), Turns::new(BANKS)],
             place: Place::default(),
             patience,
-            file: Some(file),
-        })
+        };
+        Ok((segment, file))
     }
 }
 
@@ -155,8 +156,6 @@ pub struct Segment {
     turns: [Turns; 2],
     place: Place,
     patience: Patience,
-    /// What the others find this rank's piece by, until all have.
-    file: Option<File>,
 }
 
 /// Where the slots of the plan are that is carried out, from the start of each piece on.
@@ -170,11 +169,6 @@ struct Place {
 }
 
 impl Segment {
-    /// All ranks have found the pieces of the others.
-    pub fn complete(self) -> Segment {
-        Segment { file: None, ..self }
-    }
-
     #[inline]
     fn turn_to(&mut self, slots: Slots) {
         let kind = usize::from(slots != Slots::Lines);
