@@ -390,7 +390,7 @@ impl Case<'_> {
     /// How the memory that ranks share is cut, if there is any: so that vectors of several units go through it in one piece or
     /// in several.
     fn bounds(&self) -> SlotBounds {
-        let line = if self.seed % 3 == 0 { 0 } else { 48 };
+        let line = [0, 48, 48][self.seed % 3];
         let bank = [1 << 20, 4096][self.seed / 2 % 2];
         SlotBounds { line, bank, stripe: [None, Some(64), Some(EXTENT), Some(200)][self.seed % 4] }
     }

@@ -1,6 +1,6 @@
-//! The protocol of slots in real memory, in all interleavings with a few preemptions and with the reorderings that the memory model
-//! allows: a writer and readers go through more stripes than there are banks. What each atomic access has for an order is necessary: with a weaker one the
-//! model finds a read and a write of a slot that no order keeps apart.
+//! The protocol of slots in real memory, in all interleavings with a few preemptions and with the reorderings that the memory
+//! model allows: a writer and readers go through more stripes than there are banks. What each atomic access has for an order
+//! is necessary: with a weaker one the model finds a read and a write of a slot that no order keeps apart.
 
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU64, Ordering, Ordering::*};
