@@ -64,11 +64,11 @@ fn posts_by_channel(schedules: &[Schedule]) -> (Vec<Posted<'_>>, Vec<Posted<'_>>
     let (mut sends, mut receives) = (Vec::new(), Vec::new());
     for &Schedule { rank, ref steps, .. } in schedules {
         for (step, source) in steps.iter().enumerate() {
-            match source {
-                &Step::Send { post, peer, ref message } => {
+            match *source {
+                Step::Send { post, peer, ref message } => {
                     sends.push(Posted { channel: (rank, peer as usize), rank, step, post, message, source });
                 }
-                &Step::Receive { post, peer, ref message } => {
+                Step::Receive { post, peer, ref message } => {
                     receives.push(Posted {
                         channel: (peer as usize, rank),
                         rank,
