@@ -2,7 +2,7 @@
 //! do, for all sizes up to 128. The rounds of neighbourhood collectives depend on the order in which messages are posted;
 //! their formula gives the fewest possible, and its square the most; a `circulant_pipelined` broadcast may take one more than
 //! its formula says. Where nodes have different numbers of ranks, formulas of some algorithms add the most that a rank has to
-//! do in each phase. What the simulator finds is compared as well.
+//! do in each phase. What the simulator finds is compared as well, where a flag takes as long as a message.
 
 use rustcoll::algorithms::{
     Algorithm, Collective, Cut, Problem, RECURSIVE_DOUBLING_ALLREDUCE, REGISTRY, Requirement, default_radix,

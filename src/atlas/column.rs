@@ -45,13 +45,12 @@ impl Column {
         for (problem, cells) in self.problems(atlas) {
             let failed =
                 |bytes, error| AtlasError { algorithm: self.algorithm, ranks: self.size, bytes, error };
-            let mut simulation =
-                Simulation::new(self.algorithm, &problem, machine).map_err(|error| failed(0, error))?;
+            let mut simulation = match Simulation::new(self.algorithm, &problem, machine) {
+                Err(SimulationError::DoesNotServe(_)) => continue,
+                other => other.map_err(|error| failed(0, error))?,
+            };
             for (bytes, cells) in cells {
-                let prediction = match simulation.predict(bytes) {
-                    Err(SimulationError::DoesNotServe(_)) => break,
-                    other => other.map_err(|error| failed(bytes, error))?,
-                };
+                let prediction = simulation.predict(bytes).map_err(|error| failed(bytes, error))?;
                 times.extend(cells.into_iter().map(|cell| (cell, prediction.time())));
             }
         }

@@ -27,8 +27,16 @@ pub struct Derived {
 /// for the bytes down to the point below, and for the ranks up to the next one; the outermost ones for all beyond, nothing
 /// else being known there.
 ///
-/// If any rule takes operators that commute alone, there is another list for those that do not.
+/// If any rule takes operators that commute alone, there is another list for those that do not. Algorithms over shared memory
+/// are left out: not every call may use them, and rules cannot ask which.
 pub fn derive(atlas: &Atlas, limit: f64) -> Vec<Derived> {
+    match atlas.only(|candidate| !candidate.algorithm.takes_shared_memory()) {
+        Some(over_messages) => derive_for_all_calls(&over_messages, limit),
+        None => Vec::new(),
+    }
+}
+
+fn derive_for_all_calls(atlas: &Atlas, limit: f64) -> Vec<Derived> {
     let all = rules(atlas, limit);
     if all.iter().all(|rule| rule.candidate.algorithm.keeps_order()) {
         return all;

@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn the_cheapest_comes_first_and_who_cannot_serve_last() {
-        let machine = Machine::hockney(1e-5, 1e-9, 0.0);
+        let machine = Machine { ranks_per_node: 7, ..Machine::hockney(1e-5, 1e-9, 0.0) };
         let candidates = Candidate::all(Collective::Allgather, Sweep::Parameters);
         let prices = prices(&candidates, &machine, 7, 1000, |_| {}).unwrap();
         assert_eq!(prices.len(), candidates.len());

@@ -67,6 +67,11 @@ fn schedules_are_exported_for_simulators() {
          rank 1 {\nl0: recv 1024b from 0 tag 0\nl1: calc 0\nl1 requires l0\n}\n"
     );
     assert!(rustcoll("schedule bcast binomial --ranks 2 --goal").refused(2).contains("--bytes"));
+    let refusal = rustcoll("schedule bcast shared --ranks 2 --goal --bytes 1KiB").refused(2);
+    assert!(
+        refusal.contains("--goal: bcast shared uses shared memory, which GOAL does not know"),
+        "{refusal}"
+    );
 }
 
 #[test]

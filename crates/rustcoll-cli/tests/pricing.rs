@@ -27,9 +27,24 @@ fn algorithms_are_listed_with_the_cheapest_first() {
 
 #[test]
 fn who_cannot_serve_is_listed_with_the_reason() {
-    let table = rustcoll(&format!("predict allgather --ranks 7 --bytes 8 {HOCKNEY}")).right();
+    let table =
+        rustcoll(&format!("predict allgather --ranks 7 --ranks-per-node 7 --bytes 8 {HOCKNEY}")).right();
     let expected = "neighbor_exchange cannot serve this: the number of ranks is odd";
     assert_eq!(table.lines().last(), Some(expected));
+}
+
+#[test]
+fn shared_memory_is_priced_where_all_ranks_are_on_one_node() {
+    let on_edr = |ranks| {
+        rustcoll(&format!("predict barrier --ranks {ranks} --machine machines/infiniband-edr.toml")).right()
+    };
+    let table = on_edr(32);
+    let shared = table.lines().find(|line| line.starts_with("shared ")).unwrap();
+    let numbers: Vec<&str> = shared.split_whitespace().skip(1).collect();
+    // Five rounds of 0.1 us, in each of which every rank awaits a flag.
+    assert_eq!(numbers, ["0.50", "1.00", "5", "0", "0", "0", "0", "160", "0"], "{table}");
+    let expected = "shared cannot serve this: the ranks are not all known to be on one node";
+    assert!(on_edr(33).lines().any(|line| line == expected));
 }
 
 #[test]

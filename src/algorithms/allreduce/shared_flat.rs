@@ -49,5 +49,5 @@ fn contribution_of(problem: &Problem, other: usize, program: &mut Builder, rank:
 
 fn cost(problem: &Problem) -> Cost {
     let others = problem.size - 1;
-    Cost { reduced: others, ..Cost::default() }
+    Cost::of_flags(others.min(1), others, others)
 }

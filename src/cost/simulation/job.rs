@@ -5,7 +5,7 @@ use super::program::{Compiler, Program};
 use super::sizes::{Lengths, Sizes};
 use super::symmetry::Symmetry;
 use super::{MOST_BYTES, MOST_POSTS, Prediction, Progress, SimulationError, Stage, events};
-use crate::algorithms::{Algorithm, Cut, Problem};
+use crate::algorithms::{Algorithm, Cut, Problem, Reason, Requirement};
 use crate::cost::machine::{Machine, Port};
 use crate::schedule::Schedule;
 
@@ -56,6 +56,10 @@ impl<'job> Simulation<'job> {
         let placed = machine.nodes(problem.size);
         let is_block_placed = problem.nodes.is_empty() || problem.nodes == placed;
         let nodes = if problem.nodes.is_empty() { placed } else { problem.nodes.clone() };
+        let is_one_node = nodes.iter().all(|node| *node == nodes[0]);
+        if algorithm.requires.contains(&Requirement::OneNode) && !is_one_node {
+            return Err(SimulationError::DoesNotServe(Reason::Unmet(Requirement::OneNode)));
+        }
         let problem = Problem { nodes, ..problem.clone() };
         let Schedule { blocks, slots, .. } = algorithm.program(&problem, 0);
         Ok(Simulation {

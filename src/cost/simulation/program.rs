@@ -100,7 +100,7 @@ impl Compiler<'_> {
     pub fn program(&self, rank: usize) -> Program {
         let schedule = self.algorithm.program(self.problem, rank);
         let requires = |requirement| self.algorithm.requires.contains(&requirement);
-        let mut writer = Writer::new(self.machine);
+        let mut writer = Writer { segments: self.problem.segments, ..Writer::new(self.machine) };
         if requires(Requirement::BlockLengths) {
             writer.append(&schedule, &Sizes::each(LENGTH_BYTES));
         }
@@ -120,6 +120,8 @@ impl Compiler<'_> {
 pub struct Writer<'job> {
     pub program: Program,
     machine: &'job Machine,
+    /// In how many stripes a block goes through slots, if that is said; else 1.
+    pub segments: usize,
     work: Work,
 }
 
@@ -134,11 +136,11 @@ struct Work {
 
 impl<'job> Writer<'job> {
     pub fn new(machine: &'job Machine) -> Self {
-        Writer { program: Program::default(), machine, work: Work::default() }
+        Writer { program: Program::default(), machine, segments: 1, work: Work::default() }
     }
 
     pub fn append(&mut self, schedule: &Schedule, sizes: &Sizes) {
-        let plan = planned(schedule, sizes);
+        let plan = self.planned(schedule, sizes);
         let own = schedule.rank as u32;
         let mut stripe = Stripe::default();
         // Posts without data are left out.
@@ -180,6 +182,23 @@ impl<'job> Writer<'job> {
             }
         }
         self.end_work(sizes);
+    }
+
+    /// The plan of a schedule, in stripes if it uses slots.
+    fn planned(&self, schedule: &Schedule, sizes: &Sizes) -> Plan {
+        if schedule.slots == 0 {
+            return Plan::new(schedule, &sizes.binding);
+        }
+        let lengths =
+            (0..schedule.blocks).map(|block| sizes.binding.scratch.layout.elements(block..block + 1));
+        let longest = lengths.max().unwrap_or(0);
+        let least_slot = longest.div_ceil(MOST_STRIPES).next_multiple_of(CACHE_LINE);
+        let bounds = SlotBounds {
+            bank: SlotBounds::DEFAULT.bank.max(least_slot * schedule.slots),
+            stripe: (self.segments > 1).then(|| longest.div_ceil(self.segments).max(least_slot)),
+            ..SlotBounds::DEFAULT
+        };
+        Plan::in_stripes(schedule, &sizes.binding, 1, &bounds)
     }
 
     fn post(&mut self, direction: Direction, peer: u32, region: &Region, sizes: &Sizes) -> u32 {
@@ -282,18 +301,6 @@ impl Stripe {
         *times += 1;
         Signal::Flag { rank, stripe: self.number, slot, times: *times }
     }
-}
-
-/// The plan of a schedule, in stripes if it uses slots.
-fn planned(schedule: &Schedule, sizes: &Sizes) -> Plan {
-    if schedule.slots == 0 {
-        return Plan::new(schedule, &sizes.binding);
-    }
-    let blocks = 0..schedule.blocks;
-    let longest = blocks.map(|block| sizes.binding.scratch.layout.elements(block..block + 1)).max();
-    let least_slot = longest.unwrap_or(0).div_ceil(MOST_STRIPES).next_multiple_of(CACHE_LINE);
-    let bank = SlotBounds::DEFAULT.bank.max(least_slot * schedule.slots);
-    Plan::in_stripes(schedule, &sizes.binding, 1, &SlotBounds { bank, ..SlotBounds::DEFAULT })
 }
 
 fn banks(plan: &Plan) -> u32 {

@@ -3,7 +3,7 @@
 use super::SimulationError;
 use super::program::{Program, Signal};
 use super::symmetry::Symmetry;
-use crate::algorithms::Reason;
+use crate::algorithms::{Reason, Requirement};
 use std::collections::HashMap;
 
 /// The signals of all programs, numbered.
@@ -37,7 +37,7 @@ impl Signals {
         for (rank, program) in programs.iter().enumerate() {
             let number_of = |&signal: &Signal| match signal {
                 Signal::Flag { rank: peer, .. } if nodes[peer as usize] != nodes[rank] => {
-                    Err(SimulationError::DoesNotServe(Reason::SeveralNodes))
+                    Err(SimulationError::DoesNotServe(Reason::Unmet(Requirement::OneNode)))
                 }
                 _ => {
                     let number = numbers.get(&key(signal, symmetry, nodes[rank]));

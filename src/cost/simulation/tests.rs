@@ -7,7 +7,7 @@ use super::symmetry::Symmetry;
 use super::*;
 use crate::algorithms::Collective::{self, *};
 
-use crate::algorithms::Reason;
+use crate::algorithms::{Reason, Requirement};
 use crate::cost::{Link, Port, Processor, Shared};
 use crate::schedule::{Buffer, Builder, Schedule};
 
@@ -404,8 +404,28 @@ fn flags_that_never_come_are_deadlocks() {
 fn ranks_of_different_nodes_share_no_memory() {
     let apart = Machine { ranks_per_node: 2, ..sharing() };
     let error = carried_out_with(&schedules(3, broadcast), 8, &apart).unwrap_err();
-    assert_eq!(error, SimulationError::DoesNotServe(Reason::SeveralNodes));
-    assert_eq!(error.to_string(), "it cannot serve this: ranks of different nodes share no memory");
+    assert_eq!(error, SimulationError::DoesNotServe(Reason::Unmet(Requirement::OneNode)));
+    assert_eq!(error.to_string(), "it cannot serve this: the ranks are not all known to be on one node");
+}
+
+#[test]
+fn algorithms_for_one_node_are_priced_there_alone() {
+    let shared = Bcast.algorithm("shared").unwrap();
+    let price = |size| simulate(shared, &Problem::new(size), 8, &sharing()).map(|found| found.time());
+    assert_eq!(price(4), Ok(19.0));
+    assert_eq!(price(5), Err(SimulationError::DoesNotServe(Reason::Unmet(Requirement::OneNode))));
+}
+
+#[test]
+fn segments_of_a_block_are_written_while_others_are_read() {
+    let shared = Bcast.algorithm("shared").unwrap();
+    let price = |segments| {
+        let problem = Problem { segments, ..Problem::new(4) };
+        simulate(shared, &problem, 1 << 10, &sharing()).unwrap().time()
+    };
+    // Written in 128 and read in 256, whole or a quarter of it at a time.
+    assert_eq!(price(1), 128.0 + 16.0 + 256.0);
+    assert_eq!(price(4), 32.0 + 16.0 + 256.0);
 }
 
 #[test]
