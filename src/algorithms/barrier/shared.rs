@@ -30,5 +30,5 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 }
 
 fn cost(problem: &Problem) -> Cost {
-    Cost { rounds: doublings(problem.size), ..Cost::default() }
+    Cost::of_flags(doublings(problem.size), 0, 0)
 }
