@@ -4,8 +4,8 @@
 
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Edge, Problem, REGISTRY};
 use rustcoll::engine::call::{Counts, bind, bind_two_groups};
-use rustcoll::engine::in_process::{Area, Areas, ElementType, Semantics, run};
-use rustcoll::engine::{Binding, DataPlan, LengthExchange, Plan};
+use rustcoll::engine::in_process::{Area, Areas, Call, ElementType, Semantics, run, run_all};
+use rustcoll::engine::{Binding, DataPlan, LengthExchange, Plan, SlotBounds};
 use rustcoll::schedule::{Buffer, Schedule};
 use rustcoll::verify::problems;
 use std::ops::Range;
@@ -18,6 +18,9 @@ const UNTOUCHED: u8 = 0xa5;
 
 /// Counts are given in units of so many bytes of data, for ranks may use elements of different sizes.
 const UNIT: usize = 8;
+
+/// Elements of reductions take no more bytes than this.
+const EXTENT: usize = 24;
 
 /// More units than any block has.
 const LONGEST: usize = 64;
@@ -155,6 +158,11 @@ impl Memory {
     fn write(&mut self, block: usize, data: &[u8]) {
         self.area.scatter(self.places[block - self.first].0, data);
     }
+}
+
+/// The place of a buffer among those that the ranks do not share.
+fn place(buffer: Buffer) -> usize {
+    buffer.private().expect("slots are no buffer of a call")
 }
 
 /// Blocks one after another.
@@ -329,7 +337,7 @@ impl Case<'_> {
         let mut number = self.seed + rank;
         if !self.collective().reduces() && self.collective().cut() != Cut::Vector {
             types.extend(half_types());
-            number += 3 * buffer as usize + block;
+            number += 3 * place(buffer) + block;
         }
         types.swap_remove(number % types.len())
     }
@@ -368,7 +376,7 @@ impl Case<'_> {
         let mut memories = [Buffer::Send, Buffer::Recv].map(|buffer| self.memory(rank, buffer));
         let input = self.collective().input(self.problem, rank, self.blocks());
         if let Some((buffer, blocks)) = input.filter(|_| self.collective() != Collective::Barrier) {
-            blocks.for_each(|block| memories[buffer as usize].write(block, &self.input(rank, block)));
+            blocks.for_each(|block| memories[place(buffer)].write(block, &self.input(rank, block)));
         }
         memories
     }
@@ -379,8 +387,36 @@ impl Case<'_> {
         (schedule, binding)
     }
 
+    /// How the memory that ranks share is cut, if there is any: so that vectors of several units go through it in one piece or
+    /// in several.
+    fn bounds(&self) -> SlotBounds {
+        let line = if self.seed % 3 == 0 { 0 } else { 48 };
+        let bank = [1 << 20, 4096][self.seed / 2 % 2];
+        SlotBounds { line, bank, stripe: [None, Some(64), Some(EXTENT), Some(200)][self.seed % 4] }
+    }
+
+    /// Ranks cut vectors at the same places: reductions between elements, all else between bytes.
+    fn plan_in_stripes(&self, rank: usize, [send, recv]: &[Memory; 2]) -> Plan {
+        let schedule = (self.algorithm.schedule)(self.problem, rank);
+        let plan = |send: &Counts, recv: &Counts, extent| {
+            let binding = bind(self.collective(), rank, schedule.blocks, send, recv);
+            Plan::in_stripes(&schedule, &binding, extent, &self.bounds())
+        };
+        if self.collective().reduces() {
+            return plan(&send.counts, &recv.counts, EXTENT);
+        }
+        match plan(&send.counts, &recv.counts, 1) {
+            whole if whole.stripes() == 1 && self.collective() != Collective::Bcast => whole,
+            _ => Plan { is_in_bytes: true, ..plan(&send.counts.in_bytes(), &recv.counts.in_bytes(), 1) },
+        }
+    }
+
     /// The plans of all ranks; where lengths have to be exchanged first, this is done.
     fn plans(&self, memories: &[[Memory; 2]]) -> Vec<Plan> {
+        if self.algorithm.takes_shared_memory() {
+            let plan = |(rank, memories)| self.plan_in_stripes(rank, memories);
+            return memories.iter().enumerate().map(plan).collect();
+        }
         if self.problem.remote > 0 {
             let plan = |(rank, [send, recv]): (usize, &[Memory; 2])| {
                 self.plan_of_two_groups(rank, &self.counts_of_input(rank, send), &recv.counts)
@@ -425,7 +461,7 @@ impl Case<'_> {
 
     fn areas(&self, rank: usize, plan: &Plan, [send, recv]: &[Memory; 2]) -> Areas {
         let moves_only = !self.collective().reduces() && self.collective() != Collective::Bcast;
-        let scratch = match moves_only {
+        let scratch = match moves_only || plan.is_in_bytes {
             true => ElementType::contiguous(1),
             false => self.element(rank, Buffer::Scratch, 0),
         };
@@ -434,13 +470,21 @@ impl Case<'_> {
     }
 
     fn check(&self) {
+        let Prepared { memories, plans, mut areas } = self.prepared();
+        run(&plans, &mut areas, &self.operator(), self.semantics, self.seed as u64)
+            .unwrap_or_else(|failure| panic!("{failure}"));
+        self.check_results(memories, areas);
+    }
+
+    fn prepared(&self) -> Prepared {
         let ranks = 0..self.problem.size;
         let memories: Vec<[Memory; 2]> = ranks.clone().map(|rank| self.memories(rank)).collect();
         let plans = self.plans(&memories);
-        let mut areas: Vec<Areas> =
-            ranks.map(|rank| self.areas(rank, &plans[rank], &memories[rank])).collect();
-        run(&plans, &mut areas, &self.operator(), self.semantics, self.seed as u64)
-            .unwrap_or_else(|failure| panic!("{failure}"));
+        let areas = ranks.map(|rank| self.areas(rank, &plans[rank], &memories[rank])).collect();
+        Prepared { memories, plans, areas }
+    }
+
+    fn check_results(&self, memories: Vec<[Memory; 2]>, areas: Vec<Areas>) {
         for (rank, ([send, recv], [sent, received, _])) in memories.into_iter().zip(areas).enumerate() {
             assert!(sent.bytes == send.area.bytes, "rank {rank}: the send buffer was written");
             self.check_received(rank, recv, received);
@@ -463,6 +507,30 @@ impl Case<'_> {
             expected.write(block, &data);
         }
         assert!(found.area.bytes == expected.area.bytes, "rank {rank}: a gap was written");
+    }
+}
+
+/// What all ranks have before a call.
+struct Prepared {
+    memories: Vec<[Memory; 2]>,
+    plans: Vec<Plan>,
+    areas: Vec<Areas>,
+}
+
+/// Carries out calls one after another, although ranks need not wait for each other in between.
+fn check_in_sequence(cases: &[Case]) {
+    let mut prepared: Vec<Prepared> = cases.iter().map(Case::prepared).collect();
+    let operators: Vec<_> = cases.iter().map(Case::operator).collect();
+    let call = |(prepared, operator)| {
+        let Prepared { plans, areas, .. }: &mut Prepared = prepared;
+        Call { plans, areas, operator }
+    };
+    let operators = operators.iter().map(|operator| operator as _);
+    let mut calls: Vec<Call> = prepared.iter_mut().zip(operators).map(call).collect();
+    let Case { semantics, seed, .. } = cases[0];
+    run_all(&mut calls, semantics, seed as u64).unwrap_or_else(|failure| panic!("{failure}"));
+    for (case, Prepared { memories, areas, .. }) in cases.iter().zip(prepared) {
+        case.check_results(memories, areas);
     }
 }
 
@@ -523,6 +591,38 @@ fn every_algorithm_with_a_block_for_each_neighbour_over_random_networks() {
 #[test]
 fn every_algorithm_with_a_block_for_each_pair_over_random_networks() {
     check_all(Cut::Pairs);
+}
+
+/// What a call leaves in shared memory does no harm to the next one, which may be another collective, or shorter, or begin on
+/// some ranks before it has ended on others.
+#[test]
+fn calls_over_shared_memory_need_nothing_between_them() {
+    let sharing = REGISTRY.iter().copied().filter(|algorithm| algorithm.takes_shared_memory());
+    let algorithms: Vec<&Algorithm> = sharing.collect();
+    assert!(!algorithms.is_empty());
+    for size in [2, 3, 5, 8] {
+        for seed in 0..60 {
+            let problems: Vec<(&Algorithm, Problem)> = (0..7)
+                .map(|call| {
+                    let algorithm = algorithms[(seed * 3 + call * (seed % 5)) % algorithms.len()];
+                    let all = problems(algorithm, size);
+                    (algorithm, all[(seed + 5 * call) % all.len()].clone())
+                })
+                .collect();
+            let case = |(call, named)| {
+                let (algorithm, problem): &(&Algorithm, Problem) = named;
+                Case {
+                    algorithm,
+                    problem,
+                    count: [37, 1, 2, 0, 64, 9][(seed + call) % 6],
+                    semantics: Semantics::Eager,
+                    seed: seed + call * 7,
+                }
+            };
+            let cases: Vec<Case> = problems.iter().enumerate().map(case).collect();
+            check_in_sequence(&cases);
+        }
+    }
 }
 
 /// What rank 0 as the root of a gather receives, and whether that was too much, if the others send it so many bytes and it

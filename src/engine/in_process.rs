@@ -1,11 +1,13 @@
-//! All ranks in one process: a transport for tests that delivers messages in a seeded random order.
+//! All ranks in one process: a transport for tests that delivers messages, and lets flags be seen, in a seeded random order.
 
-use super::{Execution, Memory, Plan, Region, Transport};
+use super::turns::Turns;
+use super::{CACHE_LINE, Execution, Memory, Plan, Region, Slots, Transport};
 use crate::random::Random;
-use crate::schedule::Post;
+use crate::schedule::{Buffer, Post};
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::ops::Range;
 
 /// When a send completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +110,7 @@ pub type Areas = [Area; 3];
 /// Why a collective did not end well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// No rank can go on and no message is on its way.
+    /// No rank can go on and no message or flag is on its way.
     Deadlock,
     /// A message is longer or shorter than its receive: sender, receiver.
     Length(usize, usize),
@@ -132,6 +134,16 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+/// One collective of all ranks.
+pub struct Call<'a> {
+    /// What each rank does.
+    pub plans: &'a [Plan],
+    /// Each rank's memory.
+    pub areas: &'a mut [Areas],
+    /// The operator of reductions.
+    pub operator: Operator<'a>,
+}
+
 /// Runs all ranks to the end, interleaved and delivering in an order drawn from `seed`.
 pub fn run(
     plans: &[Plan],
@@ -140,15 +152,17 @@ pub fn run(
     semantics: Semantics,
     seed: u64,
 ) -> Result<(), Failure> {
-    let size = plans.len();
+    run_all(&mut [Call { plans, areas, operator }], semantics, seed)
+}
+
+/// Runs several collectives, one after another on each rank, although ranks need not wait for each other in between.
+pub fn run_all(calls: &mut [Call], semantics: Semantics, seed: u64) -> Result<(), Failure> {
+    let Some(size) = calls.first().map(|call| call.plans.len()) else { return Ok(()) };
     let network = RefCell::new(Network::new(size, semantics));
+    let node = RefCell::new(Node::new(size, Random(!seed)));
     let mut random = Random(seed);
-    let mut ports: Vec<Port> = Vec::new();
-    for (rank, (plan, areas)) in plans.iter().zip(areas).enumerate() {
-        let staging = vec![0; plan.staging_bytes];
-        ports.push(Port { rank, network: &network, operator, staging, areas, receives: VecDeque::new() });
-    }
-    let mut executions = vec![Execution::default(); size];
+    let mut calls: Vec<Vec<Running>> = calls.iter_mut().map(|call| begin(call, &network, &node)).collect();
+    let mut positions = vec![0; size];
     let mut running: Vec<usize> = (0..size).collect();
     let mut idle_turns = 0;
     while !running.is_empty() {
@@ -156,8 +170,13 @@ pub fn run(
         let rank = running[turn];
         let moved = network.borrow_mut().deliver_one(&mut random);
         let before = network.borrow().events;
-        if executions[rank].advance(&plans[rank], &mut ports[rank])? {
-            running.swap_remove(turn);
+        let Running { plan, execution, port } = &mut calls[positions[rank]][rank];
+        if execution.advance(plan, port)? {
+            positions[rank] += 1;
+            network.borrow_mut().events += 1;
+            if positions[rank] == calls.len() {
+                running.swap_remove(turn);
+            }
         }
         let quiet = !moved && before == network.borrow().events;
         idle_turns = if quiet { idle_turns + 1 } else { 0 };
@@ -168,6 +187,87 @@ pub fn run(
     }
     let network = network.borrow();
     network.leftover().map_or(Ok(()), |(from, to)| Err(Failure::Unreceived(from, to)))
+}
+
+/// A rank in one call.
+struct Running<'a> {
+    plan: &'a Plan,
+    execution: Execution,
+    port: Port<'a>,
+}
+
+fn begin<'a>(call: &'a mut Call, network: &'a RefCell<Network>, node: &'a RefCell<Node>) -> Vec<Running<'a>> {
+    let operator = call.operator;
+    let ranks = call.plans.iter().zip(call.areas.iter_mut()).enumerate();
+    let begun = ranks.map(|(rank, (plan, areas))| {
+        let (staging, receives) = (vec![0; plan.staging_bytes], VecDeque::new());
+        let port = Port { rank, network, node, operator, plan, staging, areas, receives };
+        Running { plan, execution: Execution::default(), port }
+    });
+    begun.collect()
+}
+
+/// The memory that the ranks of a node share. All are on one.
+struct Node {
+    /// By class of slots, bank and rank.
+    banks: HashMap<(usize, usize, usize), Bank>,
+    /// By rank and class of slots, where it is and what it has published.
+    turns: Vec<[(Turns, u64); 2]>,
+    /// Decides who sees late what has changed.
+    random: Random,
+}
+
+/// So few that they are soon used again.
+const BANKS: usize = 2;
+
+/// The slots of a rank in one bank.
+#[derive(Default)]
+struct Bank {
+    flags: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Node {
+    fn new(size: usize, random: Random) -> Self {
+        Node { banks: HashMap::new(), turns: vec![[(Turns::new(BANKS), 0); 2]; size], random }
+    }
+
+    /// The flag of a slot of `owner`, as `rank` sees it in its stripe.
+    fn flag(&mut self, rank: usize, class: usize, owner: usize, slot: u32) -> &mut u64 {
+        let flags = &mut self.bank(rank, class, owner).flags;
+        flags.resize(flags.len().max(slot as usize + 1), 0);
+        &mut flags[slot as usize]
+    }
+
+    /// The first bytes of a slot of `owner`, as `rank` sees it in its stripe.
+    fn slot(&mut self, rank: usize, slots: Slots, (owner, slot): (usize, usize), bytes: usize) -> &mut [u8] {
+        let stride = match slots {
+            Slots::Lines => CACHE_LINE,
+            Slots::Apart { stride } => stride,
+        };
+        assert!(bytes <= stride, "{bytes} bytes in a slot of {stride}");
+        let memory = &mut self.bank(rank, class(slots), owner).bytes;
+        memory.resize(memory.len().max((slot + 1) * stride), 0);
+        &mut memory[slot * stride..][..bytes]
+    }
+
+    fn bank(&mut self, rank: usize, class: usize, owner: usize) -> &mut Bank {
+        let (turns, _) = &self.turns[rank][class];
+        self.banks.entry((class, turns.bank(), owner)).or_default()
+    }
+
+    fn may_write(&mut self, rank: usize, class: usize) -> bool {
+        let peers = (0..self.turns.len()).filter(|&peer| peer != rank);
+        let least = peers.map(|peer| self.turns[peer][class].1).min().unwrap_or(u64::MAX);
+        self.turns[rank][class].0.may_write(|| least)
+    }
+}
+
+fn class(slots: Slots) -> usize {
+    match slots {
+        Slots::Lines => 0,
+        Slots::Apart { .. } => 1,
+    }
 }
 
 /// Messages between each ordered pair of ranks, in the order in which they were sent.
@@ -230,11 +330,13 @@ impl Network {
     }
 }
 
-/// One rank's end of the network.
+/// One rank's end of the network, and its view of the node.
 struct Port<'a> {
     rank: usize,
     network: &'a RefCell<Network>,
+    node: &'a RefCell<Node>,
     operator: Operator<'a>,
+    plan: &'a Plan,
     staging: Vec<u8>,
     areas: &'a mut Areas,
     /// Posted and not yet matched, in order.
@@ -242,10 +344,22 @@ struct Port<'a> {
 }
 
 impl Port<'_> {
+    /// A buffer of the rank's own, and which of its bytes of data are in a region.
+    fn data(&self, buffer: Buffer, region: Region) -> (usize, Range<usize>) {
+        let index = buffer.private().expect("slots are read and written by their bytes");
+        let (start, end) = (region.offset, region.offset + region.elements);
+        match self.plan.is_in_bytes && buffer != Buffer::Scratch {
+            true => (index, start..end),
+            false => (index, self.areas[index].starts[start]..self.areas[index].starts[end]),
+        }
+    }
+
     fn read(&self, region: Region) -> Vec<u8> {
         match region.memory {
             Memory::Buffer(buffer) => {
-                self.areas[buffer.private().expect("todo: slots")].gather(region.offset, region.elements)
+                let (index, data) = self.data(buffer, region);
+                let Area { bytes, positions, .. } = &self.areas[index];
+                positions[data].iter().map(|&at| bytes[at]).collect()
             }
             Memory::Staging => self.staging[region.offset..region.offset + region.elements].to_vec(),
         }
@@ -253,8 +367,16 @@ impl Port<'_> {
 
     fn write(&mut self, region: Region, data: &[u8]) {
         match region.memory {
+            Memory::Buffer(Buffer::Shared(owner)) => {
+                assert_eq!(owner as usize, self.rank, "a slot is written by its owner");
+                let (slots, place) = (self.slots(), (self.rank, region.offset));
+                self.node.borrow_mut().slot(self.rank, slots, place, data.len()).copy_from_slice(data);
+            }
             Memory::Buffer(buffer) => {
-                self.areas[buffer.private().expect("todo: slots")].scatter(region.offset, data)
+                let (index, places) = self.data(buffer, region);
+                let Area { bytes, positions, .. } = &mut self.areas[index];
+                let positions = &positions[places][..data.len()];
+                positions.iter().zip(data).for_each(|(&at, &byte)| bytes[at] = byte);
             }
             Memory::Staging => {
                 self.staging[region.offset..region.offset + region.elements].copy_from_slice(data)
@@ -262,13 +384,33 @@ impl Port<'_> {
         }
     }
 
+    /// Reads so many bytes, if it is a slot; else all that the region has.
+    fn read_bytes(&self, region: Region, bytes: usize) -> Vec<u8> {
+        match region.memory {
+            Memory::Buffer(Buffer::Shared(owner)) => {
+                let place = (owner as usize, region.offset);
+                self.node.borrow_mut().slot(self.rank, self.slots(), place, bytes).to_vec()
+            }
+            _ => self.read(region),
+        }
+    }
+
     fn bytes(&self, region: Region) -> usize {
         match region.memory {
-            Memory::Buffer(buffer) => self.areas[buffer.private().expect("todo: slots")]
-                .positions(region.offset, region.elements)
-                .len(),
+            Memory::Buffer(buffer) => self.data(buffer, region).1.len(),
             Memory::Staging => region.elements,
         }
+    }
+
+    fn slots(&self) -> Slots {
+        self.plan.slots.expect("the plan says how its slots lie")
+    }
+
+    /// Whether what has happened is seen already.
+    fn is_seen(&self, happened: bool) -> bool {
+        let seen = happened && self.node.borrow_mut().random.below(2) == 0;
+        self.network.borrow_mut().events += u64::from(seen);
+        seen
     }
 
     /// Matches arrived messages with posted receives, in order for each sender.
@@ -318,41 +460,66 @@ impl Transport for Port<'_> {
     }
 
     fn copy(&mut self, source: Region, target: Region) -> Result<(), Failure> {
-        let data = self.read(source);
+        let bytes = self.bytes(known_length(&[target, source]));
+        let data = self.read_bytes(source, bytes);
         self.write(target, &data);
         Ok(())
     }
 
     fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Failure> {
-        let size = self.bytes(target) / target.elements;
-        let (left_data, right_data) = (self.read(left), self.read(right));
+        let known = known_length(&[target, left, right]);
+        let bytes = self.bytes(known);
+        let size = bytes / known.elements;
+        let (left_data, right_data) = (self.read_bytes(left, bytes), self.read_bytes(right, bytes));
         let operands = left_data.chunks(size).zip(right_data.chunks(size));
         let result: Vec<u8> = operands.flat_map(|(left, right)| (self.operator)(left, right)).collect();
         self.write(target, &result);
         Ok(())
     }
 
-    fn notify(&mut self, _slot: u32) -> Result<(), Failure> {
-        todo!()
+    fn notify(&mut self, slot: u32) -> Result<(), Failure> {
+        let (rank, class, mut node) = (self.rank, class(self.slots()), self.node.borrow_mut());
+        let (turns, _) = node.turns[rank][class];
+        let flag = node.flag(rank, class, rank, slot);
+        *flag = turns.raised(*flag);
+        self.network.borrow_mut().events += 1;
+        Ok(())
     }
 
-    fn is_notified(&mut self, _rank: u32, _slot: u32, _times: u32) -> Result<bool, Failure> {
-        todo!()
+    fn is_notified(&mut self, rank: u32, slot: u32, times: u32) -> Result<bool, Failure> {
+        let is_raised = {
+            let (class, mut node) = (class(self.slots()), self.node.borrow_mut());
+            let (turns, _) = node.turns[self.rank][class];
+            *node.flag(self.rank, class, rank as usize, slot) >= turns.flag_value(times)
+        };
+        Ok(self.is_seen(is_raised))
     }
 
-    fn await_notification(&mut self, _rank: u32, _slot: u32, _times: u32) -> Result<(), Failure> {
-        todo!()
+    /// Cannot block, as [`Port::wait`].
+    fn await_notification(&mut self, rank: u32, slot: u32, times: u32) -> Result<(), Failure> {
+        if self.is_notified(rank, slot, times)? { Ok(()) } else { Err(Failure::Deadlock) }
     }
 
     fn are_slots_free(&mut self) -> Result<bool, Failure> {
-        todo!()
+        let is_free = self.node.borrow_mut().may_write(self.rank, class(self.slots()));
+        Ok(self.is_seen(is_free))
     }
 
+    /// Cannot block, as [`Port::wait`].
     fn await_free_slots(&mut self) -> Result<(), Failure> {
-        todo!()
+        if self.are_slots_free()? { Ok(()) } else { Err(Failure::Deadlock) }
     }
 
     fn end_stripe(&mut self) {
-        todo!()
+        let class = class(self.slots());
+        let (turns, published) = &mut self.node.borrow_mut().turns[self.rank][class];
+        *published = turns.end();
+        self.network.borrow_mut().events += 1;
     }
+}
+
+/// A region that is not a slot: these do not say how long they are.
+fn known_length(regions: &[Region]) -> Region {
+    let is_known = |region: &&Region| !matches!(region.memory, Memory::Buffer(Buffer::Shared(_)));
+    *regions.iter().find(is_known).expect("slots meet other memory only")
 }

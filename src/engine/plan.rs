@@ -1,7 +1,7 @@
 //! A schedule bound to elements: what remains is posting, waiting, copying and reducing regions.
 
 use super::{Binding, ElementBytes, Memory, Piece, Region, View};
-use crate::schedule::{Buffer, Message, Post, Run, Schedule, Step};
+use crate::schedule::{Buffer, Layout, Message, Post, Run, Schedule, Step};
 use std::ops::Range;
 
 /// Sends go before receives if there are at most so many posts: a message is on its way while receives are posted.
@@ -166,13 +166,17 @@ impl Plan {
         let stripes = longest.div_ceil(step).max(1);
         for stripe in 0..stripes {
             let cut = |view: &View| View { layout: view.layout.striped(stripe * step, step), ..view.clone() };
+            // Scratch memory is used anew in each stripe.
+            let packed = |view: View| {
+                let lengths = (0..schedule.blocks).map(|block| view.layout.elements(block..block + 1));
+                View { layout: Layout::packed(lengths), ..view.clone() }
+            };
             let Binding { send, recv, scratch } = binding;
             match stripes {
                 1 => plan.append(Plan::new(schedule, binding)),
-                // Scratch memory is used anew in each stripe.
                 _ => plan.append(Plan::new(
                     schedule,
-                    &Binding { send: cut(send), recv: cut(recv), scratch: cut(scratch) },
+                    &Binding { send: cut(send), recv: cut(recv), scratch: packed(cut(scratch)) },
                 )),
             }
             plan.operations.push(Operation::EndStripe);
@@ -449,7 +453,7 @@ fn cut(source: Piece, target: Piece) -> Region {
 mod tests {
     use super::*;
     use crate::engine::View;
-    use crate::schedule::{Builder, Layout};
+    use crate::schedule::Builder;
 
     fn binding(elements: usize) -> Binding {
         Binding::uniform(View::new(Layout::Uniform { elements }, 4))
@@ -542,5 +546,118 @@ mod tests {
         program.copy(Buffer::Send.block(0), Buffer::Recv.block(0));
         let plan = Plan::new(&program.build(), &binding(0));
         assert_eq!(plan.operations, [Operation::Wait { awaited: 0..1 }]);
+    }
+
+    const BOUNDS: SlotBounds = SlotBounds { line: 48, bank: 4 * CACHE_LINE, stripe: None };
+
+    /// Rank 0 shows its blocks through as many slots, twice, and reads those of rank 1.
+    fn exchange_of_blocks(blocks: usize) -> Schedule {
+        let mut program = Builder::new(0, 2, blocks).slots(blocks);
+        for _ in 0..2 {
+            program.copy(Buffer::Send.blocks(0..blocks), Buffer::of_rank(0).blocks(0..blocks));
+            program.notify(0);
+        }
+        program.awaited(1, 0);
+        program.copy(Buffer::of_rank(1).blocks(0..blocks), Buffer::Recv.blocks(0..blocks));
+        program.build()
+    }
+
+    /// The elements that are copied to a buffer or from it, in the order of the plan.
+    fn copied(plan: &Plan, buffer: Buffer) -> Vec<usize> {
+        let of_buffer = |operation: &Operation| match *operation {
+            Operation::Copy { source, target } => [source, target]
+                .into_iter()
+                .find(|region| region.memory == Memory::Buffer(buffer))
+                .map(|region| region.offset..region.offset + region.elements),
+            _ => None,
+        };
+        plan.operations.iter().filter_map(of_buffer).flatten().collect()
+    }
+
+    #[test]
+    fn stripes_go_over_each_element_once() {
+        let placed = Layout::Placed([(50, 9), (0, 40), (70, 0)].into());
+        for layout in
+            [Layout::Uniform { elements: 33 }, Layout::Balanced { elements: 100, blocks: 3 }, placed]
+        {
+            let mut expected: Vec<usize> = layout.ranges(0..3).into_iter().flatten().collect();
+            expected.sort_unstable();
+            let view = View::new(layout, 4);
+            let scratch =
+                View::new(Layout::packed((0..3).map(|block| view.layout.elements(block..block + 1))), 4);
+            let binding = Binding { send: view.clone(), recv: view, scratch };
+            for stripe in [None, Some(64), Some(12), Some(1)] {
+                let bounds = SlotBounds { stripe, ..BOUNDS };
+                let plan = Plan::in_stripes(&exchange_of_blocks(3), &binding, 4, &bounds);
+                assert!(plan.stripes() > 1);
+                let mut received = copied(&plan, Buffer::Recv);
+                received.sort_unstable();
+                assert_eq!(received, expected);
+                assert_eq!(copied(&plan, Buffer::Send).len(), 2 * expected.len());
+            }
+        }
+    }
+
+    #[test]
+    fn slots_are_free_before_they_are_first_written_in_each_stripe() {
+        let plan = Plan::in_stripes(&exchange_of_blocks(1), &binding(100), 4, &BOUNDS);
+        let shown = |operation: &Operation| match operation {
+            Operation::AwaitSlots => "free",
+            Operation::Copy { .. } => "copy",
+            Operation::Notify { .. } => "notify",
+            Operation::Await { .. } => "await",
+            _ => "end",
+        };
+        let stripe = ["free", "copy", "notify", "copy", "notify", "await", "copy", "end"];
+        assert_eq!(plan.operations.iter().map(shown).collect::<Vec<_>>(), stripe.repeat(2));
+    }
+
+    #[test]
+    fn who_writes_no_slot_does_not_wait_for_any() {
+        let mut program = Builder::new(1, 2, 1).slots(1);
+        let slot = program.awaited(0, 0);
+        program.copy(slot, Buffer::Recv.block(0));
+        let plan = Plan::in_stripes(&program.build(), &binding(100), 4, &BOUNDS);
+        assert!(!plan.operations.contains(&Operation::AwaitSlots));
+        assert_eq!(plan.stripes(), 2);
+    }
+
+    #[test]
+    fn short_blocks_are_beside_their_flags_and_long_ones_apart() {
+        let plan = |elements| Plan::in_stripes(&exchange_of_blocks(2), &binding(elements), 4, &BOUNDS);
+        assert_eq!(plan(12).slots, Some(Slots::Lines));
+        assert_eq!((plan(13).slots, plan(13).stripes()), (Some(Slots::Apart { stride: CACHE_LINE }), 1));
+        assert_eq!((plan(32).slots, plan(32).stripes()), (Some(Slots::Apart { stride: 2 * CACHE_LINE }), 1));
+        assert_eq!((plan(33).slots, plan(33).stripes()), (Some(Slots::Apart { stride: 2 * CACHE_LINE }), 2));
+        assert_eq!((plan(0).slots, plan(0).stripes()), (Some(Slots::Lines), 1));
+    }
+
+    #[test]
+    fn scratch_memory_is_used_anew_in_each_stripe() {
+        let mut program = Builder::new(1, 2, 2).slots(1);
+        let slot = program.awaited(0, 0);
+        program.copy(slot, Buffer::Scratch.block(3));
+        let plan =
+            Plan::in_stripes(&program.build(), &binding(100), 4, &SlotBounds { stripe: Some(160), ..BOUNDS });
+        assert_eq!((plan.stripes(), plan.scratch_elements), (3, 4 * 40));
+        let expected: Vec<usize> = [120..160, 120..160, 60..80].into_iter().flatten().collect();
+        assert_eq!(copied(&plan, Buffer::Scratch), expected);
+    }
+
+    #[test]
+    fn stripes_post_and_wait_under_numbers_of_their_own() {
+        let mut program = Builder::new(0, 2, 1).slots(1);
+        program.publish(Buffer::Send.block(0), 0);
+        program.send(1, Buffer::Send.block(0));
+        let plan = Plan::in_stripes(&program.build(), &binding(100), 4, &BOUNDS);
+        let posts: Vec<Post> = plan
+            .operations
+            .iter()
+            .filter_map(|operation| match operation {
+                Operation::Send { post, .. } => Some(*post),
+                _ => None,
+            })
+            .collect();
+        assert_eq!((posts, plan.posts, plan.awaited), (vec![0, 1], 2, vec![0, 1]));
     }
 }

@@ -226,4 +226,51 @@ mod tests {
         assert_eq!(relabelled.steps[2].runs(), [Buffer::Send.block(0), Buffer::Scratch.block(4)]);
         assert_eq!(relabelled.steps[3], Step::Wait { posts: vec![0] });
     }
+
+    /// Rank 0 shows two blocks to rank 1, which waits for the second one to be there.
+    fn show(rank: usize) -> Schedule {
+        let mut program = Builder::new(rank, 2, 2).slots(2);
+        match rank {
+            0 => (0..2).for_each(|block| program.publish(Buffer::Send.block(block), block)),
+            _ => {
+                program.awaited(0, 1);
+                program.copy(Buffer::of_rank(0).blocks(0..2), Buffer::Recv.blocks(0..2));
+            }
+        }
+        program.build()
+    }
+
+    #[test]
+    fn each_of_two_programs_has_slots_of_its_own() {
+        let both = show(1).then(show(1));
+        assert_eq!(both.slots, 4);
+        assert_eq!(both.steps[2], Step::Await { rank: 0, slot: 3, times: 1 });
+        assert_eq!(both.steps[3].runs()[0], Buffer::Shared(0).blocks(2..4));
+        let both = show(0).then(show(0));
+        assert_eq!(both.steps[7], Step::Notify { slot: 3 });
+    }
+
+    #[test]
+    fn embed_renames_the_owners_of_slots() {
+        let embedded = show(1).embed(10, |rank| [4, 7][rank]);
+        assert_eq!(embedded.steps[0], Step::Await { rank: 4, slot: 1, times: 1 });
+        assert_eq!(embedded.steps[1].runs(), [Buffer::Shared(4).blocks(0..2), Buffer::Recv.blocks(0..2)]);
+        assert_eq!(show(0).embed(10, |rank| [4, 7][rank]).steps[0].runs()[1], Buffer::Shared(4).block(0));
+    }
+
+    #[test]
+    fn refine_cuts_slots_as_blocks() {
+        let refined = show(1).refine(6, |block| 3 * block);
+        assert_eq!((refined.blocks, refined.slots), (6, 6));
+        assert_eq!(refined.steps[0], Step::Await { rank: 0, slot: 3, times: 1 });
+        assert_eq!(refined.steps[1].runs(), [Buffer::Shared(0).blocks(0..6), Buffer::Recv.blocks(0..6)]);
+    }
+
+    #[test]
+    fn slots_keep_their_numbers_where_blocks_are_renamed() {
+        let renamed = show(1).rename_blocks(4, |block| [3, 0][block]);
+        assert_eq!((renamed.blocks, renamed.slots), (4, 2));
+        assert_eq!(renamed.steps[1].runs(), [Buffer::Shared(0).block(0), Buffer::Recv.block(3)]);
+        assert_eq!(renamed.steps[2].runs(), [Buffer::Shared(0).block(1), Buffer::Recv.block(0)]);
+    }
 }

@@ -257,4 +257,29 @@ mod tests {
             "rank 0 of 2, 1 blocks\n0: send to 1 from recv[0]\nwait 0\n1: receive from 1 into recv[0]\nwait 1\n"
         );
     }
+
+    /// A flag says that all messages before it have arrived, and a later receive may wait for what a flag sets going.
+    #[test]
+    fn nothing_is_outstanding_where_flags_are_raised_or_awaited() {
+        let mut program = Builder::new(1, 3, 2).slots(1);
+        program.receive(0, Recv.block(0));
+        program.send(2, Send.block(0));
+        program.end_round();
+        program.notify(0);
+        let slot = program.awaited(2, 0);
+        program.copy(slot, Recv.block(1));
+        program.send(0, Recv.block(1));
+        assert_eq!(
+            program.build().overlapped(8).to_string(),
+            "rank 1 of 3, 2 blocks, 1 slots\n\
+             0: receive from 0 into recv[0]\n\
+             1: send to 2 from send[0]\n\
+             wait 0 1\n\
+             notify 0\n\
+             await 0 of 2, 1 times\n\
+             copy shared2[0] to recv[1]\n\
+             2: send to 0 from recv[1]\n\
+             wait 2\n"
+        );
+    }
 }

@@ -350,6 +350,54 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
     }
 
     #[test]
+    fn the_example_of_slots_has_every_step() {
+        let text = "rank 1 of 2, 1 blocks, 1 slots\n\
+                    copy send[0] to shared1[0]\n\
+                    notify 0\n\
+                    await 0 of 0, 1 times\n\
+                    reduce recv[0] = shared0[0] + send[0]\n";
+        let schedule: Schedule = text.parse().unwrap();
+        assert_eq!((schedule.rank, schedule.size, schedule.blocks, schedule.slots), (1, 2, 1, 1));
+        let [send, recv, own, other] =
+            [Buffer::Send, Buffer::Recv, Buffer::Shared(1), Buffer::Shared(0)].map(|buffer| buffer.block(0));
+        assert_eq!(
+            schedule.steps,
+            [
+                Step::Copy { source: send, target: own },
+                Step::Notify { slot: 0 },
+                Step::Await { rank: 0, slot: 0, times: 1 },
+                Step::Reduce { left: other, right: send, target: recv },
+            ]
+        );
+        assert_eq!(schedule.to_string(), text);
+    }
+
+    #[test]
+    fn faults_in_what_is_said_of_slots() {
+        assert_eq!(
+            error("rank 0 of 2, 1 blocks, x"),
+            "line 1, column 24: expected a number of slots, found \"x\""
+        );
+        assert_eq!(
+            error("rank 0 of 2, 1 blocks, 1 slot"),
+            "line 1, column 26: expected \"slots\", found \"slot\""
+        );
+        for (step, expected) in [
+            ("notify", "column 7: expected a slot, found the end of the line"),
+            ("notify x", "column 8: expected a slot, found \"x\""),
+            ("await 0 from 1", "column 9: expected \"of\", found \"from\""),
+            ("await 0 of x", "column 12: expected a rank, found \"x\""),
+            ("await 0 of 1", "column 13: expected \",\", found the end of the line"),
+            (
+                "copy shared[0] to recv[0]",
+                "column 6: expected \"send\", \"recv\", \"scratch\" or \"shared\" with a rank, found \"shared\"",
+            ),
+        ] {
+            assert_eq!(error_in_step(step), format!("line 2, {expected}"), "{step}");
+        }
+    }
+
+    #[test]
     fn every_schedule_is_read_as_it_was_printed() {
         for schedule in schedules() {
             assert_eq!(schedule.to_string().parse(), Ok(schedule));
