@@ -2,7 +2,7 @@
 //!
 //! Run with UPDATE_SNAPSHOTS=1 to rewrite the files after an intended change.
 
-use rustcoll::algorithms::{Algorithm, Cut, Graph, Parameter, Problem, REGISTRY};
+use rustcoll::algorithms::{Algorithm, Cut, Graph, Problem, REGISTRY};
 use rustcoll::verify::{grids, multigraphs};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ fn snapshots() -> BTreeMap<String, String> {
                 let problem = Problem { nodes, ..problem.clone() };
                 snapshots.insert(format!("{name}-nodes.txt"), schedules(algorithm, &problem));
             }
-            if algorithm.parameters.contains(&Parameter::Segment) {
+            if algorithm.cuts_segments() {
                 let problem = Problem { segments: 3, ..problem };
                 snapshots.insert(format!("{name}-segments3.txt"), schedules(algorithm, &problem));
             }

@@ -107,7 +107,7 @@ pub fn legal_radix(radix: usize, size: usize) -> usize {
 pub enum Parameter {
     /// Base of the digits in which ranks or distances are written.
     Radix,
-    /// Length of the pieces of a pipelined vector, in bytes.
+    /// Length of the pieces of a pipelined vector, or of what is in shared memory of each block at a time; in bytes.
     Segment,
     /// How many independent messages are under way at a time.
     Window,
@@ -159,7 +159,7 @@ impl Parameter {
                 "radix from 2 up, cut to the number of ranks; sqrt is the square root of the number of ranks, rounded up"
             }
             Parameter::Segment => {
-                "length in bytes of the pieces in which a vector is pipelined; none leaves it whole"
+                "length in bytes of the pieces in which a vector is pipelined; none leaves it whole, or in shared memory as long as fits"
             }
             Parameter::Window => "how many messages are under way at a time; auto is 32",
         }
@@ -257,6 +257,12 @@ impl super::Algorithm {
     /// Whether it is made for inter-communicators.
     pub fn is_for_two_groups(&self) -> bool {
         self.requires.contains(&Requirement::TwoGroups)
+    }
+
+    /// Whether the number of segments shapes its schedule. Where blocks go through slots, a segment is what is there at a time of
+    /// each block: a schedule is carried out once for each.
+    pub fn cuts_segments(&self) -> bool {
+        self.parameters.contains(&Parameter::Segment) && !self.takes_shared_memory()
     }
 
     /// The program of any rank. Schedules are written by ranks that number their own group first; the programs of the

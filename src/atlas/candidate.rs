@@ -45,8 +45,8 @@ impl Candidate {
         for &parameter in algorithm.parameters.iter().filter(|_| sweep == Sweep::Parameters) {
             let values: &[usize] = match parameter {
                 Parameter::Radix => &RADICES,
-                Parameter::Segment => &SEGMENTS,
-                Parameter::Window => &[],
+                Parameter::Segment if algorithm.cuts_segments() => &SEGMENTS,
+                Parameter::Segment | Parameter::Window => &[],
             };
             let with = |&parameters: &Parameters| {
                 values.iter().map(move |&value| {

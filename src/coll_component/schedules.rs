@@ -94,7 +94,7 @@ pub struct Served<'a> {
     pub algorithm: &'static Algorithm,
     /// Its number among the collective's.
     pub number: c_int,
-    /// Its name with the parameters that shape its schedule.
+    /// Its name with the parameters that shape its schedule or its stripes.
     pub shown: String,
     /// The longest part of a block that is in shared memory at a time, in bytes, if there is a wish.
     pub stripe: Option<usize>,
@@ -137,8 +137,8 @@ impl Schedules {
                 let mut problem = self.problem(call, algorithm, parameters, form);
                 (problem.in_place, problem.root, problem.graph) = (in_place, root, graph);
                 let number = number(algorithm);
-                let shown = describe(algorithm, &problem);
                 let stripe = parameters.get(Parameter::Segment);
+                let shown = describe(algorithm, &problem, stripe);
                 Some(Served { algorithm, number, shown, stripe, schedule: self.schedule(algorithm, problem) })
             }
         };
@@ -314,7 +314,8 @@ impl Schedules {
         if let Some(radix) = wanted(Parameter::Radix).filter(|radix| *radix != problem.radix) {
             log::info!("{name}: radix {radix} is cut to {}, for there are {size} ranks", problem.radix);
         }
-        let segments = wanted(Parameter::Segment).map(|segment| call.bytes.div_ceil(segment));
+        let segment = wanted(Parameter::Segment).filter(|_| algorithm.cuts_segments());
+        let segments = segment.map(|segment| call.bytes.div_ceil(segment));
         if let Some(segments) = segments.filter(|segments| *segments > MOST_SEGMENTS) {
             log::info!("{name}: {segments} segments are cut to {MOST_SEGMENTS}");
         }
@@ -324,7 +325,12 @@ impl Schedules {
     fn schedule(&mut self, algorithm: &'static Algorithm, problem: Problem) -> &Arc<Schedule> {
         let is_it = |known: &Known| ptr::eq(known.algorithm, algorithm) && known.problem == problem;
         let position = self.known.iter().position(is_it).unwrap_or_else(|| {
-            log::info!("{}: {} by {}", self.name, algorithm.collective.name(), describe(algorithm, &problem));
+            log::info!(
+                "{}: {} by {}",
+                self.name,
+                algorithm.collective.name(),
+                describe(algorithm, &problem, None)
+            );
             if self.known.len() == MOST_SCHEDULES {
                 self.known.clear();
             }
@@ -350,11 +356,12 @@ fn shaped(choice: Choice, shape: impl FnOnce(Parameters) -> Parameters) -> Choic
     }
 }
 
-/// An algorithm with the parameters that shape its schedule.
-fn describe(algorithm: &Algorithm, problem: &Problem) -> String {
+/// An algorithm with the parameters that shape its schedule, and how long the user wants stripes of it.
+fn describe(algorithm: &Algorithm, problem: &Problem, stripe: Option<usize>) -> String {
     let value = |parameter: &Parameter| match parameter {
         Parameter::Radix => format!(", radix {}", problem.radix),
-        Parameter::Segment => format!(", segments {}", problem.segments),
+        Parameter::Segment if algorithm.cuts_segments() => format!(", segments {}", problem.segments),
+        Parameter::Segment => stripe.map_or(String::new(), |bytes| format!(", segment {bytes}")),
         Parameter::Window => format!(", window {}", problem.window),
     };
     let nodes = problem.nodes.iter().max().map_or(1, |last| last + 1);

@@ -44,10 +44,11 @@ impl Parameters {
                     let radix = wanted.unwrap_or(default_radix(problem.size));
                     problem.radix = legal_radix(radix, problem.size);
                 }
-                Parameter::Segment => {
+                Parameter::Segment if algorithm.cuts_segments() => {
                     let segments = bytes.div_ceil(wanted.unwrap_or(usize::MAX));
                     problem.segments = segments.clamp(1, MOST_SEGMENTS);
                 }
+                Parameter::Segment => {}
                 Parameter::Window => problem.window = wanted.unwrap_or(problem.window),
             }
         }

@@ -53,7 +53,7 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
         for in_place in [false, true].into_iter().take(1 + usize::from(may_be_in_place)) {
             for radix in radices(algorithm, &base) {
                 for &segments in
-                    if takes(Parameter::Segment) { &segment_counts[..] } else { &segment_counts[..1] }
+                    if algorithm.cuts_segments() { &segment_counts[..] } else { &segment_counts[..1] }
                 {
                     for &window in if takes(Parameter::Window) { &WINDOWS[..] } else { &WINDOWS[..1] } {
                         for nodes in node_maps(algorithm, size) {
@@ -105,6 +105,8 @@ mod tests {
         assert_eq!(count(Collective::Bcast, "binomial", 10), 10 * 5);
         assert_eq!(count(Collective::Bcast, "scatter_ring_allgather", 10), 10);
         assert_eq!(count(Collective::Bcast, "node_aware", 10), 10 * 7);
+        assert_eq!(count(Collective::Bcast, "shared", 10), 10);
+        assert_eq!(count(Collective::Allreduce, "shared_flat", 10), 2);
         assert_eq!(count(Collective::Bcast, "node_aware_knomial", 10), 10 * 7 * 9);
         assert_eq!(count(Collective::Bcast, "node_aware_knomial", 20), 20 * 7 * 3);
         assert_eq!(count(Collective::Allreduce, "node_aware", 16), 2 * 7 * 15);

@@ -67,7 +67,7 @@ fn refuse_what_has_no_effect(
     for (option, is_given, has_effect) in [
         ("root", options.root.is_some(), collective.is_rooted()),
         ("radix", options.radix.is_some(), takes(Parameter::Radix)),
-        ("segments", options.segments.is_some(), takes(Parameter::Segment)),
+        ("segments", options.segments.is_some(), algorithm.cuts_segments()),
         ("window", options.window.is_some(), takes(Parameter::Window)),
         ("in-place", options.in_place, may_be_in_place),
         ("ranks-per-node", options.ranks_per_node.is_some(), algorithm.takes_nodes()),
@@ -124,14 +124,11 @@ pub fn described(algorithm: &Algorithm, problem: &Problem) -> String {
     add(algorithm.collective.is_rooted(), format!("root {root}"));
     add(*in_place, "in-place".into());
     for parameter in algorithm.parameters {
-        add(
-            true,
-            match parameter {
-                Parameter::Radix => format!("radix {radix}"),
-                Parameter::Segment => format!("segments {segments}"),
-                Parameter::Window => format!("window {window}"),
-            },
-        );
+        match parameter {
+            Parameter::Radix => add(true, format!("radix {radix}")),
+            Parameter::Segment => add(algorithm.cuts_segments(), format!("segments {segments}")),
+            Parameter::Window => add(true, format!("window {window}")),
+        }
     }
     if !nodes.is_empty() {
         let _ = write!(text, ", nodes {nodes:?}");

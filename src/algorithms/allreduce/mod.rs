@@ -13,6 +13,7 @@ pub mod reduce_bcast;
 pub mod ring;
 pub mod ring_segmented;
 pub mod shared_flat;
+pub mod shared_slices;
 
 use super::Problem;
 use crate::schedule::Buffer;

@@ -5,9 +5,10 @@
 //! are long and there are more than two ranks, to `shared_slices`.
 
 use super::contribution;
+use crate::algorithms::phases::slots::Contributions;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
-use crate::schedule::{Buffer, Buffer::Recv, Builder, Run, Schedule};
+use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Allreduce,
@@ -27,24 +28,11 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     let mut program = Builder::new(rank, size, 1).slots(1);
     program.publish(contribution(problem).block(0), 0);
-    // From the last rank on, so that operators leave each result where it is.
-    let last = contribution_of(problem, size - 1, &mut program, rank);
-    let left = contribution_of(problem, size - 2, &mut program, rank);
-    program.reduce(left, last, Recv.block(0));
-    for other in (0..size - 2).rev() {
-        let left = contribution_of(problem, other, &mut program, rank);
-        program.reduce(left, Recv.block(0), Recv.block(0));
-    }
+    // In place the result would overwrite the own contribution, but not what was shown.
+    let own = if problem.in_place { Buffer::of_rank(rank) } else { Send };
+    let contributions = Contributions { rank, own: own.block(0), slot: 0 };
+    contributions.combine(0..size, Recv.block(0), Recv.block(0), &mut program);
     program.build()
-}
-
-/// Where a rank finds a contribution. In place the result would overwrite its own one, but not what it showed.
-fn contribution_of(problem: &Problem, other: usize, program: &mut Builder, rank: usize) -> Run {
-    match other == rank {
-        true if problem.in_place => Buffer::of_rank(rank).block(0),
-        true => Buffer::Send.block(0),
-        false => program.awaited(other, 0),
-    }
 }
 
 fn cost(problem: &Problem) -> Cost {

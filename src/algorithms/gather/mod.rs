@@ -3,3 +3,4 @@
 
 pub mod binomial;
 pub mod linear;
+pub mod shared;

@@ -11,14 +11,28 @@ pub mod linear;
 pub mod node_aware_chain;
 pub mod node_aware_knomial;
 pub mod rabenseifner;
+pub mod shared_flat;
+pub mod shared_slices;
 
 use super::Problem;
 use super::phases::receive_in_scratch::receive_in_scratch;
-use crate::schedule::{Buffer, Schedule};
+use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
 /// The buffer that holds a rank's own contribution.
 fn contribution(problem: &Problem, rank: usize) -> Buffer {
-    if problem.in_place && rank == problem.root { Buffer::Recv } else { Buffer::Send }
+    if problem.in_place && rank == problem.root { Recv } else { Send }
+}
+
+/// The root's contribution to a block, where the result will not overwrite it: in place it is copied to scratch. That of the last
+/// rank need not be, for it is the first operand from the right, where operators leave their result.
+fn contribution_beside_result(problem: &Problem, block: usize, program: &mut Builder) -> Run {
+    let Problem { size, root, .. } = *problem;
+    let own = contribution(problem, root).block(block);
+    if own.buffer == Send || root + 1 == size {
+        return own;
+    }
+    program.copy(own, Scratch.block(block));
+    Scratch.block(block)
 }
 
 /// Completes a program that combines in the receive buffer.

@@ -9,6 +9,7 @@ pub mod recursive_doubling;
 pub mod recursive_halving;
 pub mod reduce_scatter_v;
 pub mod ring;
+pub mod shared;
 
 use super::phases::receive_in_scratch::{free_vector, receive_in_scratch};
 use crate::schedule::{Buffer::*, Builder, Schedule};

@@ -2,6 +2,7 @@
 
 pub mod linear;
 pub mod recursive_doubling;
+pub mod shared;
 
 use super::Problem;
 use crate::schedule::{Buffer::*, Run};

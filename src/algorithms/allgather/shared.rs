@@ -1,0 +1,55 @@
+//! Allgather in shared memory: every rank shows its block to all, and copies those of the others.
+//!
+//! Source: as `linear`, with slots in place of messages.
+//! One flag is awaited of each other rank, whose block is read once; blocks are written once besides. Loses when: there are so many
+//! ranks that awaiting all of them costs more than a few rounds.
+
+use crate::algorithms::phases::slots::collect;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const ALLGATHER: Algorithm = Algorithm {
+    collective: Collective::Allgather,
+    name: "shared",
+    aliases: &[],
+    source: "every rank shows its block to all",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory],
+    schedule,
+    cost,
+};
+
+pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let own = if problem.in_place { Recv } else { Send }.block(rank);
+    let mut program = Builder::new(rank, size, size).slots(1);
+    if size > 1 {
+        program.publish(own, 0);
+    }
+    program.copy(own, Recv.block(rank));
+    collect((rank, size), |_| 0, Recv, &mut program);
+    program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_flags(others.min(1), others, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn a_rank_writes_its_block_once_and_starts_with_the_next_rank() {
+        let program = schedule(&Problem::new(4), 2);
+        let first = program.steps.iter().position(|step| matches!(step, Step::Await { .. })).unwrap();
+        assert_eq!(program.steps[first], Step::Await { rank: 3, slot: 0, times: 1 });
+        let notified = program.steps.iter().filter(|step| matches!(step, Step::Notify { .. })).count();
+        assert_eq!((notified, program.slots), (1, 1));
+    }
+}

@@ -1,0 +1,75 @@
+//! Allreduce of long vectors in shared memory: every rank combines its slice of all vectors, and copies the others' results.
+//!
+//! Source: Graham, Shipman 2008: a reduce-scatter and an allgather in shared memory.
+//! A rank writes n bytes for others, combines p − 1 slices of n/p and copies as many: two flags follow each other. Keeps the
+//! order of operands. One rank computes a slice, so all agree bit for bit.
+//! Loses when: vectors are short, to `shared_flat`, which awaits flags only once.
+
+use super::{alone, contribution};
+use crate::algorithms::phases::slots::{Contributions, collect, show_parts};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Allreduce,
+    name: "shared_slices",
+    aliases: &[],
+    source: "Graham, Shipman 2008",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
+    schedule,
+    cost,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    if size == 1 {
+        return alone(problem);
+    }
+    let mut program = Builder::new(rank, size, size).slots(size);
+    let (input, result) = (contribution(problem), Buffer::of_rank(rank).block(rank));
+    show_parts((rank, size), input, &mut program);
+    // In place a sum would overwrite the own contribution.
+    let sum = if problem.in_place { Scratch } else { Recv };
+    let contributions = Contributions { rank, own: input.block(rank), slot: rank };
+    contributions.combine(0..size, sum.block(rank), result, &mut program);
+    program.notify(rank);
+    program.copy(result, Recv.block(rank));
+    collect((rank, size), |owner| owner, Recv, &mut program);
+    program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_flags(2 * others.min(1), 2 * others, others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn a_rank_combines_no_slice_but_its_own() {
+        for in_place in [false, true] {
+            let program = schedule(&Problem { in_place, ..Problem::new(6) }, 2);
+            assert_eq!((program.blocks, program.blocks_reduced(), program.slots), (6, 5, 6));
+            let targets = program.steps.iter().filter_map(|step| match step {
+                Step::Reduce { target, .. } => Some(target.first),
+                _ => None,
+            });
+            assert!(targets.into_iter().all(|block| block == 2));
+        }
+    }
+
+    #[test]
+    fn others_hear_of_a_result_before_its_owner_copies_it() {
+        let program = schedule(&Problem::new(3), 1);
+        let result = Buffer::of_rank(1).block(1);
+        let place = |wanted: Step| program.steps.iter().position(|step| *step == wanted).unwrap();
+        assert!(
+            place(Step::Notify { slot: 1 }) < place(Step::Copy { source: result, target: Recv.block(1) })
+        );
+    }
+}

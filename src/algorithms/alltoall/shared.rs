@@ -1,0 +1,51 @@
+//! Alltoall in shared memory: every rank shows each other one its block, and copies what the others show it.
+//!
+//! Source: as `spread_out`, with slots in place of messages.
+//! One flag is awaited of each other rank; every block is written once and read once. Needs no scratch memory in place, for what is
+//! overwritten was shown before. Loses when: blocks are small and there are so many ranks that each flag costs.
+
+use super::copy_own_block;
+use crate::algorithms::phases::slots::{collect, show_parts};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Alltoall,
+    name: "shared",
+    aliases: &[],
+    source: "every rank shows each other one its block",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory],
+    schedule,
+    cost,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let mut program = Builder::new(rank, size, size).slots(size);
+    show_parts((rank, size), if problem.in_place { Recv } else { Send }, &mut program);
+    copy_own_block(problem, &mut program, rank);
+    collect((rank, size), |_| rank, Recv, &mut program);
+    program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_flags(others.min(1), others, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn all_blocks_are_shown_before_one_is_overwritten() {
+        let program = schedule(&Problem { in_place: true, ..Problem::new(5) }, 3);
+        let shown = program.steps.iter().rposition(|step| matches!(step, Step::Notify { .. })).unwrap();
+        let awaited = program.steps.iter().position(|step| matches!(step, Step::Await { .. })).unwrap();
+        assert!(shown < awaited);
+        assert_eq!(program.scratch_blocks(), 0);
+    }
+}

@@ -1,0 +1,55 @@
+//! Gather in shared memory: every rank shows its block, and the root copies them.
+//!
+//! Source: as `linear`, with slots in place of messages.
+//! The root awaits a flag of each other rank and reads its block, while the others are busy with what follows. Every block is
+//! written once and read once. Loses when: there are so many ranks that the root is the last to be done by far.
+
+use crate::algorithms::phases::slots::collect;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Gather,
+    name: "shared",
+    aliases: &[],
+    source: "the definition of MPI_Gather",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory],
+    schedule,
+    cost,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, in_place, .. } = *problem;
+    let mut program = Builder::new(rank, size, size).slots(1);
+    if rank != root {
+        program.publish(Send.block(rank), 0);
+        return program.build();
+    }
+    if !in_place {
+        program.copy(Send.block(root), Recv.block(root));
+    }
+    collect((root, size), |_| 0, Recv, &mut program);
+    program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_flags(others.min(1), others, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn nobody_waits_but_the_root() {
+        for rank in 0..4 {
+            let program = schedule(&Problem { root: 1, ..Problem::new(4) }, rank);
+            let awaits = program.steps.iter().filter(|step| matches!(step, Step::Await { .. })).count();
+            assert_eq!(awaits, if rank == 1 { 3 } else { 0 });
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What several algorithms over shared memory do with slots: a rank shows data in its own ones and reads what others show in
+//! theirs. Ranks begin with different others, lest all read the same memory at once.
+
+use crate::schedule::{Buffer, Builder, Run};
+use std::ops::Range;
+
+/// Shows each other rank its block of a buffer, in the slot of its number. The rank below reads it the earliest in
+/// [`collect`], and so its block is the first.
+pub fn show_parts((rank, size): (usize, usize), parts: Buffer, program: &mut Builder) {
+    for distance in 1..size {
+        let reader = (rank + size - distance) % size;
+        program.publish(parts.block(reader), reader);
+    }
+}
+
+/// Copies what each other rank shows to its block of a buffer, the next rank's first.
+pub fn collect(
+    (rank, size): (usize, usize),
+    slot_of: impl Fn(usize) -> usize,
+    parts: Buffer,
+    program: &mut Builder,
+) {
+    for distance in 1..size {
+        let owner = (rank + distance) % size;
+        let shown = program.awaited(owner, slot_of(owner));
+        program.copy(shown, parts.block(owner));
+    }
+}
+
+/// A contribution of each rank to one block, as a rank sees them.
+pub struct Contributions {
+    /// The rank that sees them.
+    pub rank: usize,
+    /// Where its own one stands.
+    pub own: Run,
+    /// The slot in which the others show theirs.
+    pub slot: usize,
+}
+
+impl Contributions {
+    /// Combines those of consecutive ranks. From the last one on, so that operators leave each result where it is: in `sum`, but
+    /// the last one in `result`. The own one may stand in `sum` if it is the last rank's.
+    pub fn combine(&self, ranks: Range<usize>, sum: Run, result: Run, program: &mut Builder) {
+        let first = ranks.start;
+        let mut right = self.of(ranks.end - 1, program);
+        if ranks.len() == 1 {
+            return program.copy(right, result);
+        }
+        for other in ranks.rev().skip(1) {
+            let left = self.of(other, program);
+            let target = if other == first { result } else { sum };
+            program.reduce(left, right, target);
+            right = target;
+        }
+    }
+
+    fn of(&self, other: usize, program: &mut Builder) -> Run {
+        if other == self.rank { self.own } else { program.awaited(other, self.slot) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Buffer::*;
+
+    fn text(write: impl FnOnce(&mut Builder)) -> String {
+        let mut program = Builder::new(1, 4, 4).slots(4);
+        write(&mut program);
+        let program = program.build().to_string();
+        program.lines().skip(1).map(str::trim).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_part_is_shown_the_earlier_the_earlier_it_is_read() {
+        let place_in = |text: &str, step: &str| text.lines().position(|line| line == step).unwrap();
+        let shown = text(|program| show_parts((1, 4), Send, program));
+        // Rank 1 is the first that rank 0 reads from, the second for rank 3, the last for rank 2.
+        let places = [0, 3, 2].map(|reader| place_in(&shown, &format!("notify {reader}")));
+        assert!(places.is_sorted(), "{shown}");
+        let read = text(|program| collect((1, 4), |_| 1, Recv, program));
+        assert_eq!(read.lines().count(), 6, "{read}");
+        let places =
+            [2, 3, 0].map(|owner| place_in(&read, &format!("copy shared{owner}[1] to recv[{owner}]")));
+        assert!(places.is_sorted(), "{read}");
+    }
+
+    #[test]
+    fn contributions_are_combined_from_the_last_one_on() {
+        let contributions = Contributions { rank: 1, own: Send.block(2), slot: 3 };
+        let combine = |ranks| {
+            text(|program| contributions.combine(ranks, Recv.block(2), Buffer::of_rank(1).block(2), program))
+        };
+        assert_eq!(
+            combine(0..4).lines().filter(|line| line.starts_with("reduce")).collect::<Vec<_>>(),
+            [
+                "reduce recv[2] = shared2[3] + shared3[3]",
+                "reduce recv[2] = send[2] + recv[2]",
+                "reduce shared1[2] = shared0[3] + recv[2]",
+            ]
+        );
+        assert_eq!(combine(1..2), "copy send[2] to shared1[2]");
+    }
+}

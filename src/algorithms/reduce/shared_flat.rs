@@ -1,0 +1,64 @@
+//! Reduce of short vectors in shared memory: all others show their contributions to the root, who combines them.
+//!
+//! Source: the flat algorithms of shared-memory components, such as Open MPI's sm.
+//! The root awaits a flag of each other rank and reads p − 1 vectors, while the others are busy with what follows. Keeps the order
+//! of operands for every root. Loses when: vectors are long and there are more than two ranks, to `shared_slices`.
+
+use super::{contribution, contribution_beside_result};
+use crate::algorithms::phases::slots::Contributions;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Reduce,
+    name: "shared_flat",
+    aliases: &[],
+    source: "Open MPI (coll/sm)",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
+    schedule,
+    cost,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, .. } = *problem;
+    let mut program = Builder::new(rank, size, 1).slots(1);
+    if rank == root {
+        let own = contribution_beside_result(problem, 0, &mut program);
+        let contributions = Contributions { rank, own, slot: 0 };
+        contributions.combine(0..size, Recv.block(0), Recv.block(0), &mut program);
+    } else {
+        program.publish(contribution(problem, rank).block(0), 0);
+    }
+    program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_flags(others.min(1), others, others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn only_the_root_waits_and_reduces() {
+        let problem = Problem { root: 2, ..Problem::new(5) };
+        for rank in 0..5 {
+            let program = schedule(&problem, rank);
+            let awaits = program.steps.iter().filter(|step| matches!(step, Step::Await { .. })).count();
+            let expected = if rank == 2 { 4 } else { 0 };
+            assert_eq!((awaits, program.blocks_reduced()), (expected, expected));
+        }
+    }
+
+    #[test]
+    fn in_place_the_root_saves_its_contribution_unless_it_is_the_last() {
+        let scratch =
+            |root| schedule(&Problem { root, in_place: true, ..Problem::new(4) }, root).scratch_blocks();
+        assert_eq!([0, 1, 2, 3].map(scratch), [1, 1, 1, 0]);
+    }
+}

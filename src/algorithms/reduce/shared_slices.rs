@@ -1,0 +1,69 @@
+//! Reduce of long vectors in shared memory: every rank combines its slice of all vectors, and the root copies the others' results.
+//!
+//! Source: Graham, Shipman 2008, who part an allreduce so.
+//! A rank writes n bytes for others and combines p − 1 slices of n/p; the root copies p − 1 slices besides: two flags follow
+//! each other. Keeps the order of operands for every root.
+//! Loses when: vectors are short, to `shared_flat`, which awaits flags only once.
+
+use super::{contribution, contribution_beside_result};
+use crate::algorithms::phases::slots::{Contributions, collect, show_parts};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Reduce,
+    name: "shared_slices",
+    aliases: &[],
+    source: "Graham, Shipman 2008",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
+    schedule,
+    cost,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, .. } = *problem;
+    let mut program = Builder::new(rank, size, size).slots(size);
+    show_parts((rank, size), contribution(problem, rank), &mut program);
+    if rank == root {
+        let own = contribution_beside_result(problem, rank, &mut program);
+        let contributions = Contributions { rank, own, slot: rank };
+        contributions.combine(0..size, Recv.block(rank), Recv.block(rank), &mut program);
+        collect((rank, size), |owner| owner, Recv, &mut program);
+    } else {
+        let contributions = Contributions { rank, own: Send.block(rank), slot: rank };
+        let result = Buffer::of_rank(rank).block(rank);
+        contributions.combine(0..size, Scratch.block(rank), result, &mut program);
+        program.notify(rank);
+    }
+    program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_flags(2 * others.min(1), 2 * others, others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rank_combines_one_slice_and_the_root_copies_the_others() {
+        let problem = Problem { root: 1, ..Problem::new(5) };
+        for rank in 0..5 {
+            let program = schedule(&problem, rank);
+            assert_eq!((program.blocks, program.blocks_reduced()), (5, 4));
+            let into_recv = |target| program.steps.iter().any(|step| step.runs().contains(&target));
+            assert_eq!((0..5).all(|block| into_recv(Recv.block(block))), rank == 1);
+        }
+    }
+
+    #[test]
+    fn two_ranks_need_no_scratch() {
+        for rank in 0..2 {
+            assert_eq!(schedule(&Problem::new(2), rank).scratch_blocks(), 0);
+        }
+    }
+}

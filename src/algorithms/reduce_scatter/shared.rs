@@ -1,0 +1,49 @@
+//! Reduce-scatter in shared memory: every rank shows all others their blocks, and combines its own of all.
+//!
+//! Source: Graham, Shipman 2008, as the first half of an allreduce.
+//! One flag is awaited of each other rank; p − 1 blocks are written and as many combined. Keeps the order of operands.
+//! Loses when: blocks are small and there are so many ranks that each flag costs.
+
+use crate::algorithms::phases::slots::{Contributions, show_parts};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const REDUCE_SCATTER: Algorithm = Algorithm {
+    collective: Collective::ReduceScatter,
+    name: "shared",
+    aliases: &[],
+    source: "Graham, Shipman 2008",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
+    schedule,
+    cost,
+};
+
+pub const REDUCE_SCATTER_BLOCK: Algorithm =
+    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let mut program = Builder::new(rank, size, size).slots(size);
+    show_parts((rank, size), Send, &mut program);
+    let contributions = Contributions { rank, own: Send.block(rank), slot: rank };
+    contributions.combine(0..size, Recv.block(rank), Recv.block(rank), &mut program);
+    program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_flags(others.min(1), others, others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_stand_where_the_result_will() {
+        let program = schedule(&Problem::new(5), 2);
+        assert_eq!((program.scratch_blocks(), program.blocks_reduced(), program.slots), (0, 4, 5));
+    }
+}

@@ -1,0 +1,73 @@
+//! Scans in shared memory: every rank shows its vector to those above, and combines the vectors below.
+//!
+//! Source: the definition of MPI_Scan.
+//! A rank awaits a flag of each rank below and reads its vector; all ranks do so at once. Keeps the order of operands.
+//! Loses when: there are many ranks, for the last one combines all vectors.
+
+use super::contribution;
+use crate::algorithms::phases::slots::Contributions;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+
+pub const SCAN: Algorithm = Algorithm {
+    collective: Collective::Scan,
+    name: "shared",
+    aliases: &[],
+    source: "the definition of MPI_Scan",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
+    schedule: |problem, rank| schedule(problem, rank, rank + 1),
+    cost: scan_cost,
+};
+
+pub const EXSCAN: Algorithm = Algorithm {
+    collective: Collective::Exscan,
+    schedule: |problem, rank| schedule(problem, rank, rank),
+    cost: exscan_cost,
+    ..SCAN
+};
+
+/// The program of a rank who combines the contributions of the first so many ranks.
+fn schedule(problem: &Problem, rank: usize, combined: usize) -> Schedule {
+    let own = contribution(problem);
+    let mut program = Builder::new(rank, problem.size, 1).slots(1);
+    if rank + 1 < problem.size {
+        program.publish(own, 0);
+    }
+    if combined > 0 {
+        let contributions = Contributions { rank, own, slot: 0 };
+        contributions.combine(0..combined, Recv.block(0), Recv.block(0), &mut program);
+    }
+    program.build()
+}
+
+fn scan_cost(problem: &Problem) -> Cost {
+    let others = problem.size - 1;
+    Cost::of_flags(others.min(1), others, others)
+}
+
+fn exscan_cost(problem: &Problem) -> Cost {
+    // The first of them is but copied.
+    Cost { reduced: problem.size.saturating_sub(2), ..scan_cost(problem) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn nobody_waits_for_ranks_above() {
+        for algorithm in [SCAN, EXSCAN] {
+            for rank in 0..5 {
+                let program = (algorithm.schedule)(&Problem::new(5), rank);
+                let awaited = program.steps.iter().filter_map(|step| match step {
+                    Step::Await { rank, .. } => Some(*rank as usize),
+                    _ => None,
+                });
+                assert_eq!(awaited.collect::<Vec<_>>(), (0..rank).rev().collect::<Vec<_>>());
+            }
+        }
+    }
+}

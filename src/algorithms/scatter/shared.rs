@@ -1,0 +1,61 @@
+//! Scatter in shared memory: the root shows each rank its block, who copies it.
+//!
+//! Source: as `linear`, with slots in place of messages.
+//! Every block is written once and read once; each rank awaits one flag and goes on as soon as its own block is there.
+//! Loses when: there are so many ranks that the last one waits long for its block.
+
+use crate::algorithms::phases::slots::show_parts;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Scatter,
+    name: "shared",
+    aliases: &[],
+    source: "the definition of MPI_Scatter",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory],
+    schedule,
+    cost,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, in_place, .. } = *problem;
+    let mut program = Builder::new(rank, size, size).slots(size);
+    if rank != root {
+        let own = program.awaited(root, rank);
+        program.copy(own, Recv.block(rank));
+        return program.build();
+    }
+    show_parts((root, size), Send, &mut program);
+    if !in_place {
+        program.copy(Send.block(root), Recv.block(root));
+    }
+    program.build()
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let once = (problem.size - 1).min(1);
+    Cost::of_flags(once, once, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn a_rank_awaits_its_own_block_only() {
+        let program = schedule(&Problem { root: 1, ..Problem::new(4) }, 3);
+        assert_eq!(program.steps[0], Step::Await { rank: 1, slot: 3, times: 1 });
+        assert_eq!(program.steps.len(), 2);
+    }
+
+    #[test]
+    fn the_root_copies_its_own_block_last() {
+        let program = schedule(&Problem { root: 1, ..Problem::new(4) }, 1);
+        let own = Step::Copy { source: Send.block(1), target: Recv.block(1) };
+        assert_eq!(program.steps.last(), Some(&own));
+    }
+}
