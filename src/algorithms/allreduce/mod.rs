@@ -13,6 +13,8 @@ pub mod reduce_bcast;
 pub mod ring;
 pub mod ring_segmented;
 pub mod shared_flat;
+pub mod shared_leaders;
+pub mod shared_multi_leaders;
 
 use super::Problem;
 use crate::schedule::Buffer;

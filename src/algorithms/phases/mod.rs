@@ -14,6 +14,7 @@ pub mod recursive_doubling_allgather;
 pub mod recursive_halving;
 pub mod ring_allgather;
 pub mod ring_reduce_scatter;
+pub mod shared_node;
 pub mod tree_broadcast;
 pub mod tree_reduce;
 

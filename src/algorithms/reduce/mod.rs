@@ -11,6 +11,8 @@ pub mod linear;
 pub mod node_aware_chain;
 pub mod node_aware_knomial;
 pub mod rabenseifner;
+pub mod shared_leaders;
+pub mod shared_leaders_pipelined;
 
 use super::Problem;
 use super::phases::receive_in_scratch::receive_in_scratch;
