@@ -232,7 +232,7 @@ impl Case<'_> {
         match buffer {
             Buffer::Send => self.collective().send_blocks(self.problem, rank, self.blocks()),
             Buffer::Recv => self.collective().recv_blocks(self.problem, rank, self.blocks()),
-            Buffer::Scratch => 0..0,
+            Buffer::Scratch | Buffer::Shared(_) => 0..0,
         }
     }
 

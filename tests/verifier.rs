@@ -2,7 +2,7 @@
 //! single step of any rank was changed.
 
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Dimension, Graph, Problem, REGISTRY, Requirement};
-use rustcoll::schedule::{Buffer, Buffer::*, Builder, Message, Post, Run, Schedule, Step};
+use rustcoll::schedule::{Buffer, Buffer::*, Builder, MOST_TIMES, Message, Post, Run, Schedule, Step};
 use rustcoll::verify::{Fault, Violation, check_all, problems, verify_lengths, verify_schedules};
 
 // Changed algorithms.
@@ -113,6 +113,49 @@ fn a_wrong_block_is_caught() {
     });
 }
 
+/// Who waits for what need not be waited for wastes time.
+#[test]
+fn no_algorithm_awaits_a_flag_in_vain() {
+    let sharing = |algorithm: &&'static Algorithm| {
+        let slots = |problem: &Problem| algorithm.program(problem, 0).slots;
+        (1..=5).flat_map(|size| problems(algorithm, size)).any(|problem| slots(&problem) > 0)
+    };
+    let algorithms: Vec<_> = REGISTRY.iter().copied().filter(sharing).collect();
+    let check = |algorithm: &'static Algorithm, problem: &Problem| {
+        let mut case = Case::new(algorithm, problem.clone());
+        without_each(
+            &mut case.schedules,
+            |step| matches!(step, Step::Await { .. }),
+            |schedules, rank, step| {
+                let verified =
+                    verify_schedules(algorithm.collective, problem, algorithm.keeps_order(), schedules);
+                let vain =
+                    || format!("{} {problem:?}: rank {rank}, step {step} waits in vain", algorithm.name);
+                verified.is_err().then_some(()).ok_or_else(vain)
+            },
+        )
+    };
+    assert_eq!(check_all(&algorithms, 1..=5, |_| true, check), Ok(()));
+}
+
+/// Goes through programs of which a single step is missing, each of those that are selected: where it was.
+fn without_each<Failure>(
+    schedules: &mut [Schedule],
+    selected: fn(&Step) -> bool,
+    mut check: impl FnMut(&[Schedule], usize, usize) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    for rank in 0..schedules.len() {
+        for position in 0..schedules[rank].steps.len() {
+            if selected(&schedules[rank].steps[position]) {
+                let step = schedules[rank].steps.remove(position);
+                check(schedules, rank, position)?;
+                schedules[rank].steps.insert(position, step);
+            }
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn exchanged_operands_are_caught() {
     assert_caught(exchanged, no_excuse);
@@ -156,13 +199,14 @@ fn dropped(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
     vec![renumbered(steps)]
 }
 
-/// A second copy changes nothing, nor does a second reduction to a third place.
+/// A second copy changes nothing, nor does a second reduction to a third place; nor does a flag that is raised more often than
+/// anyone waits for, or is awaited once more.
 fn duplicated(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
     const NEW: Post = Post::MAX;
     let mut steps = original.steps.clone();
     let mut duplicate = steps[position].clone();
     match &mut duplicate {
-        Step::Copy { .. } => return Vec::new(),
+        Step::Copy { .. } | Step::Notify { .. } | Step::Await { .. } => return Vec::new(),
         Step::Reduce { left, right, target } if target != left && target != right => return Vec::new(),
         Step::Reduce { .. } | Step::Wait { .. } => {}
         Step::Send { post, .. } | Step::Receive { post, .. } => {
@@ -186,11 +230,17 @@ fn misdirected(case: &Case, original: &Schedule, position: usize) -> Vec<Vec<Ste
         let mut steps = original.steps.clone();
         match &mut steps[position] {
             Step::Send { peer, .. } | Step::Receive { peer, .. } if *peer != wrong => *peer = wrong,
+            // Another rank may have heard of the one that should have been awaited.
+            Step::Await { rank, .. } if !is_another(case, original, wrong) => *rank = wrong,
             _ => continue,
         }
         mutants.push(steps);
     }
     mutants
+}
+
+fn is_another(case: &Case, original: &Schedule, rank: u32) -> bool {
+    rank as usize != original.rank && (rank as usize) < case.problem.size
 }
 
 fn swapped(_: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>> {
@@ -231,7 +281,7 @@ fn exchanged(case: &Case, original: &Schedule, position: usize) -> Vec<Vec<Step>
 fn post(step: &Step) -> Option<Post> {
     match step {
         Step::Send { post, .. } | Step::Receive { post, .. } => Some(*post),
-        Step::Wait { .. } | Step::Copy { .. } | Step::Reduce { .. } => None,
+        _ => None,
     }
 }
 
@@ -243,7 +293,7 @@ fn renumbered(mut steps: Vec<Step>) -> Vec<Step> {
         match step {
             Step::Send { post, .. } | Step::Receive { post, .. } => number(post),
             Step::Wait { posts } => posts.iter_mut().for_each(number),
-            Step::Copy { .. } | Step::Reduce { .. } => {}
+            _ => {}
         }
     }
     steps
@@ -255,7 +305,7 @@ fn set_runs(step: &mut Step, runs: &[Run]) {
         Step::Send { message, .. } | Step::Receive { message, .. } => {
             *message = runs.iter().copied().collect::<Message>();
         }
-        Step::Wait { .. } => {}
+        Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => {}
         Step::Copy { source, target } => (*source, *target) = (runs[0], runs[1]),
         Step::Reduce { left, right, target } => (*left, *right, *target) = (runs[0], runs[1], runs[2]),
     }
@@ -270,6 +320,7 @@ fn accesses(steps: &[Step], position: usize) -> (Vec<Run>, Vec<Run>) {
     match &steps[position] {
         Step::Send { message, .. } => (message.runs().to_vec(), Vec::new()),
         Step::Receive { message, .. } => (Vec::new(), message.runs().to_vec()),
+        Step::Notify { .. } | Step::Await { .. } => (Vec::new(), Vec::new()),
         Step::Wait { posts } => {
             let waited = (0..steps.len())
                 .filter(|&other| post(&steps[other]).is_some_and(|post| posts.contains(&post)));
@@ -289,7 +340,7 @@ fn overlap(some: &[Run], others: &[Run]) -> bool {
 }
 
 /// Whether a step must come before the next one: one writes what the other accesses, the second waits for the first,
-/// or they are different messages of one channel.
+/// they are different messages of one channel, or a flag is awaited or raised for the slot that the other one accesses.
 fn depend(steps: &[Step], first: usize, second: usize) -> bool {
     let ((reads, writes), (next_reads, next_writes)) = (accesses(steps, first), accesses(steps, second));
     let conflict =
@@ -301,8 +352,16 @@ fn depend(steps: &[Step], first: usize, second: usize) -> bool {
                 peer == next_peer && message != next
             }
             (step, Step::Wait { posts }) => post(step).is_some_and(|post| posts.contains(&post)),
+            (_, Step::Notify { slot }) => writes.iter().any(|run| is_slot(*run, *slot)),
+            (Step::Await { rank, slot, .. }, _) => {
+                next_reads.iter().any(|run| run.buffer == Shared(*rank) && is_slot(*run, *slot))
+            }
             _ => false,
         }
+}
+
+fn is_slot(run: Run, slot: u32) -> bool {
+    matches!(run.buffer, Shared(_)) && run.indices().contains(&(slot as usize))
 }
 
 /// In an in-place alltoall the rank's own block stands where it belongs from the start. If no other step writes that
@@ -340,8 +399,18 @@ fn is_overwritten(steps: &[Step], position: usize) -> bool {
 
 /// The programs of all ranks, each written by the same function.
 fn programs(size: usize, blocks: usize, write: impl Fn(usize, &mut Builder)) -> Vec<Schedule> {
+    sharing_programs(size, blocks, 0, write)
+}
+
+/// The programs of all ranks, which have so many slots each.
+fn sharing_programs(
+    size: usize,
+    blocks: usize,
+    slots: usize,
+    write: impl Fn(usize, &mut Builder),
+) -> Vec<Schedule> {
     let program = |rank| {
-        let mut program = Builder::new(rank, size, blocks);
+        let mut program = Builder::new(rank, size, blocks).slots(slots);
         write(rank, &mut program);
         program.build()
     };
@@ -359,7 +428,7 @@ fn fault(collective: Collective, schedules: &[Schedule]) -> Fault {
 
 /// The fault of a program that a single rank runs for an allreduce of two blocks.
 fn fault_alone(steps: Vec<Step>) -> Fault {
-    fault(Collective::Allreduce, &[Schedule { rank: 0, size: 1, blocks: 2, steps }])
+    fault(Collective::Allreduce, &[Schedule { steps, ..Schedule::idle(0, 1, 2) }])
 }
 
 /// A broadcast of two blocks from rank 0 to rank 1.
@@ -501,7 +570,7 @@ fn the_send_buffer_is_only_read_if_there_is_one() {
     let steps = copy(Recv.block(0), Send.block(0));
     assert_eq!(fault_alone(steps), Fault::SendBufferWritten(Send.block(0)));
 
-    let schedules = [Schedule { rank: 0, size: 1, blocks: 1, steps: copy(Send.block(0), Recv.block(0)) }];
+    let schedules = [Schedule { steps: copy(Send.block(0), Recv.block(0)), ..Schedule::idle(0, 1, 1) }];
     assert_eq!(fault(Collective::Bcast, &schedules), Fault::NoSendBuffer(Send.block(0)));
     let in_place = Problem { in_place: true, ..Problem::new(1) };
     verify_schedules(Collective::Allreduce, &Problem::new(1), true, &schedules).unwrap();
@@ -844,4 +913,328 @@ fn blocks_of_unknown_lengths_stay_together() {
         }
     });
     assert_eq!(fault_between(Collective::ReduceScatter, &schedules), Fault::Parted(Send.block(1)));
+}
+
+// Slots that ranks share.
+
+/// A broadcast of one block.
+fn broadcast_through_slot(size: usize) -> Vec<Schedule> {
+    sharing_programs(size, 1, 1, |rank, program| match rank {
+        0 => program.publish(Recv.block(0), 0),
+        _ => {
+            let slot = program.awaited(0, 0);
+            program.copy(slot, Recv.block(0));
+        }
+    })
+}
+
+/// Every rank shows all others its contribution and combines them by itself.
+fn allreduce_through_slots(size: usize) -> Vec<Schedule> {
+    sharing_programs(size, 1, 1, |rank, program| {
+        program.publish(Send.block(0), 0);
+        let contribution = |program: &mut Builder, of: usize| match of == rank {
+            true => Send.block(0),
+            false => program.awaited(of, 0),
+        };
+        let mut left = contribution(program, 0);
+        for of in 1..size {
+            let right = contribution(program, of);
+            program.reduce(left, right, Recv.block(0));
+            left = Recv.block(0);
+        }
+    })
+}
+
+/// A broadcast of two blocks through one slot, which is written again after all have read the first one.
+fn broadcast_through_slot_twice(size: usize) -> Vec<Schedule> {
+    let mut schedules = sharing_programs(size, 2, 1, |rank, program| match rank {
+        0 => {
+            program.publish(Recv.block(0), 0);
+            for reader in 1..size {
+                program.awaited(reader, 0);
+            }
+            program.publish(Recv.block(1), 0);
+        }
+        _ => {
+            let slot = program.awaited(0, 0);
+            program.copy(slot, Recv.block(0));
+            program.notify(0);
+            let slot = program.awaited(0, 0);
+            program.copy(slot, Recv.block(1));
+        }
+    });
+    for reader in &mut schedules[1..] {
+        let Step::Await { times, .. } = &mut reader.steps[3] else { unreachable!("the second await") };
+        *times = 2;
+    }
+    schedules
+}
+
+/// Ranks report to the first one, which then lets all go.
+fn barrier_of_flags(size: usize) -> Vec<Schedule> {
+    sharing_programs(size, 1, 1, |rank, program| match rank {
+        0 => {
+            for other in 1..size {
+                program.awaited(other, 0);
+            }
+            program.notify(0);
+        }
+        _ => {
+            program.notify(0);
+            program.awaited(0, 0);
+        }
+    })
+}
+
+fn sharing_cases() -> Vec<(Collective, Vec<Schedule>)> {
+    let of_size = |size| {
+        [
+            (Collective::Bcast, broadcast_through_slot(size)),
+            (Collective::Bcast, broadcast_through_slot_twice(size)),
+            (Collective::Allreduce, allreduce_through_slots(size)),
+            (Collective::Barrier, barrier_of_flags(size)),
+        ]
+    };
+    [2, 3, 4].into_iter().flat_map(of_size).collect()
+}
+
+#[test]
+fn correct_programs_with_slots_pass() {
+    for (collective, schedules) in sharing_cases() {
+        verify_schedules(collective, &Problem::new(schedules.len()), true, &schedules).unwrap();
+    }
+}
+
+#[test]
+fn a_flag_that_is_not_raised_or_not_awaited_is_caught() {
+    let mut caught = 0;
+    for (collective, mut schedules) in sharing_cases() {
+        without_each(&mut schedules, Step::is_of_flags, |schedules, _, _| {
+            fault(collective, schedules);
+            caught += 1;
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+    }
+    assert!(caught > 50);
+}
+
+/// Before a flag is raised goes what it tells of; after it is awaited comes what asked for it.
+#[test]
+fn accesses_on_the_wrong_side_of_a_flag_are_caught() {
+    let mut caught = 0;
+    for (collective, original) in sharing_cases() {
+        for rank in 0..original.len() {
+            for first in 1..original[rank].steps.len() {
+                let mut schedules = original.clone();
+                let steps = &mut schedules[rank].steps;
+                steps.swap(first - 1, first);
+                if steps[first - 1].is_of_flags() != steps[first].is_of_flags()
+                    && (matches!(steps[first - 1], Step::Notify { .. })
+                        || matches!(steps[first], Step::Await { .. }))
+                {
+                    fault(collective, &schedules);
+                    caught += 1;
+                }
+            }
+        }
+    }
+    assert!(caught > 50);
+}
+
+#[test]
+fn a_flag_that_is_awaited_too_few_times_is_caught() {
+    let mut schedules = broadcast_through_slot_twice(3);
+    schedules[2].steps[3] = Step::Await { rank: 0, slot: 0, times: 1 };
+    assert!(matches!(fault(Collective::Bcast, &schedules), Fault::SlotMisfit(..)));
+}
+
+#[test]
+fn a_slot_is_read_after_it_was_written() {
+    let mut schedules = broadcast_through_slot(2);
+    schedules[1].steps.remove(0);
+    assert_eq!(
+        violation(Collective::Bcast, &schedules).to_string(),
+        "rank 1, step 0: shared0[0] is read, but perhaps not after rank 0, step 0 writes it"
+    );
+}
+
+#[test]
+fn a_slot_is_written_again_after_it_was_read_by_all() {
+    let mut schedules = broadcast_through_slot_twice(3);
+    schedules[0].steps.remove(3);
+    assert_eq!(
+        violation(Collective::Bcast, &schedules).to_string(),
+        "rank 0, step 3: shared0[0] is written, but perhaps not after rank 2, step 1 reads it"
+    );
+}
+
+#[test]
+fn what_no_one_reads_again_may_be_overwritten() {
+    let schedules = sharing_programs(2, 1, 1, |rank, program| match rank {
+        0 => {
+            program.copy(Recv.block(0), Shared(0).block(0));
+            program.publish(Recv.block(0), 0);
+        }
+        _ => {
+            let slot = program.awaited(0, 0);
+            program.copy(slot, Recv.block(0));
+        }
+    });
+    verify_schedules(Collective::Bcast, &Problem::new(2), true, &schedules).unwrap();
+}
+
+/// An allgather of two ranks: a message brings the second one's block, a slot the first one's. An answer says that the slot was
+/// written.
+fn allgather_through_slot(answers: bool) -> Vec<Schedule> {
+    sharing_programs(2, 2, 1, |rank, program| match rank {
+        0 => {
+            program.copy(Send.block(0), Shared(0).block(0));
+            program.copy(Send.block(0), Recv.block(0));
+            program.receive(1, Recv.block(1));
+            if answers {
+                program.send(1, Send.block(0));
+            }
+        }
+        _ => {
+            program.copy(Send.block(1), Recv.block(1));
+            program.send(0, Send.block(1));
+            if answers {
+                program.receive(0, Scratch.block(0));
+            }
+            program.end_round();
+            program.copy(Shared(0).block(0), Recv.block(0));
+        }
+    })
+}
+
+#[test]
+fn a_message_tells_its_receiver_what_its_sender_knew_but_not_the_other_way() {
+    verify_schedules(Collective::Allgather, &Problem::new(2), true, &allgather_through_slot(true)).unwrap();
+    let fault = fault(Collective::Allgather, &allgather_through_slot(false));
+    assert_eq!(fault, Fault::UnorderedRead(Shared(0).block(0), 0, 0));
+}
+
+#[test]
+fn who_awaits_a_flag_has_heard_of_what_its_owner_had_heard() {
+    let mut schedules = barrier_of_flags(3);
+    schedules[0].steps.swap(1, 2);
+    assert_eq!(fault(Collective::Barrier, &schedules), Fault::Unheard(2));
+}
+
+#[test]
+fn awaits_that_are_never_met_are_in_the_report_of_a_deadlock() {
+    let mut schedules = broadcast_through_slot(3);
+    schedules[0].steps.clear();
+    assert_eq!(
+        violation(Collective::Bcast, &schedules).to_string(),
+        "rank 1, step 0: deadlock; rank 1, step 0 waits for the flag of slot 0 of rank 0, raised 1 times; \
+         rank 2, step 0 waits for the flag of slot 0 of rank 0, raised 1 times"
+    );
+}
+
+#[test]
+fn all_ranks_have_as_many_slots() {
+    let mut schedules = broadcast_through_slot(2);
+    schedules[1].slots = 2;
+    assert_eq!(fault(Collective::Bcast, &schedules), Fault::Slots(2, 1));
+}
+
+/// The fault of a rank of two that does something else instead of its part in a broadcast through a slot.
+fn fault_with_slot(rank: usize, steps: Vec<Step>) -> Fault {
+    let mut schedules = broadcast_through_slot(2);
+    schedules[rank].steps = steps;
+    fault(Collective::Bcast, &schedules)
+}
+
+#[test]
+fn slots_and_flags_are_those_that_there_are() {
+    let awaiting = |rank, slot, times| fault_with_slot(1, vec![Step::Await { rank, slot, times }]);
+    assert_eq!(awaiting(1, 0, 1), Fault::Peer(1));
+    assert_eq!(awaiting(2, 0, 1), Fault::Peer(2));
+    assert_eq!(awaiting(0, 1, 1), Fault::NoSlot(1, 1));
+    assert_eq!(awaiting(0, 0, 0), Fault::Times(0));
+    assert_eq!(awaiting(0, 0, MOST_TIMES + 1), Fault::Times(MOST_TIMES + 1));
+    assert_eq!(fault_with_slot(0, vec![Step::Notify { slot: 1 }]), Fault::NoSlot(1, 1));
+    let often = vec![Step::Notify { slot: 0 }; MOST_TIMES as usize + 1];
+    assert_eq!(fault_with_slot(0, often), Fault::Times(MOST_TIMES + 1));
+    let reading = |source: Run| fault_with_slot(1, vec![Step::Copy { source, target: Recv.block(0) }]);
+    assert_eq!(reading(Shared(0).block(1)), Fault::OutOfRange(Shared(0).block(1)));
+    assert_eq!(reading(Shared(2).block(0)), Fault::Peer(2));
+}
+
+#[test]
+fn only_its_owner_writes_a_slot() {
+    let copy = Step::Copy { source: Recv.block(0), target: Shared(0).block(0) };
+    assert_eq!(fault_with_slot(1, vec![copy]), Fault::NotOwner(Shared(0).block(0)));
+}
+
+#[test]
+fn slots_are_neither_sent_nor_copied_to_slots() {
+    let slot = Shared(0).block(0);
+    assert_eq!(fault_with_slot(0, vec![send(0, 1, slot), wait(&[0])]), Fault::SlotInMessage(slot));
+    assert_eq!(fault_with_slot(0, vec![receive(0, 1, slot), wait(&[0])]), Fault::SlotInMessage(slot));
+    let copy = Step::Copy { source: slot, target: Shared(1).block(0) };
+    assert_eq!(fault_with_slot(1, vec![copy]), Fault::OnlySlots(slot));
+}
+
+#[test]
+fn what_a_slot_holds_fits_where_it_goes() {
+    let wrong = |slots, read: Run, target: Run| {
+        let schedules = sharing_programs(2, 2, slots, |rank, program| match rank {
+            0 => program.publish(Recv.block(0), 0),
+            _ => {
+                program.awaited(0, 0);
+                program.copy(read, target);
+            }
+        });
+        fault(Collective::Bcast, &schedules)
+    };
+    assert_eq!(
+        wrong(1, Shared(0).block(0), Recv.block(1)).to_string(),
+        "shared0[0] does not fit: the blocks recv[0] and recv[1] differ in size"
+    );
+    assert!(matches!(wrong(2, Shared(0).blocks(0..2), Recv.block(1)), Fault::Misfit(_)));
+    let operands = programs(1, 2, |_, program| {
+        program.reduce(Send.block(0), Recv.block(1), Scratch.block(0));
+    });
+    assert!(matches!(fault(Collective::Allreduce, &operands), Fault::Misfit(_)));
+}
+
+#[test]
+fn slots_are_seen_on_their_node_only() {
+    let problem = Problem { nodes: [0, 0, 1].into(), ..Problem::new(3) };
+    let of = |schedules: &[Schedule]| {
+        verify_schedules(Collective::Bcast, &problem, true, schedules).unwrap_err().fault
+    };
+    let mut schedules = broadcast_through_slot(3);
+    assert_eq!(of(&schedules), Fault::OtherNode(0));
+    schedules[2].steps.remove(0);
+    assert_eq!(of(&schedules), Fault::OtherNode(0));
+    let together = Problem { nodes: [1, 1, 1].into(), ..Problem::new(3) };
+    verify_schedules(Collective::Bcast, &together, true, &broadcast_through_slot(3)).unwrap();
+}
+
+#[test]
+fn neither_two_groups_nor_unknown_lengths_go_with_slots() {
+    let problem = Problem::between(1, 1);
+    let fault = verify_schedules(Collective::Bcast, &problem, true, &broadcast_through_slot(2)).unwrap_err();
+    assert_eq!(fault.fault, Fault::SlotsOfTwoGroups);
+    for requirement in [Requirement::BlockLengths, Requirement::LongestBlock] {
+        let fault = verify_lengths(&[requirement], &broadcast_through_slot(2)).unwrap_err();
+        assert_eq!(fault.fault, Fault::SlotsOfUnknownLengths);
+    }
+}
+
+/// Operators have one function that leaves its result in the place of an operand and one that has a place of its own.
+#[test]
+fn all_ranks_combine_by_the_same_function() {
+    let mut schedules = allreduce_through_slots(2);
+    let slot = Shared(1).block(0);
+    schedules[0].steps.pop();
+    schedules[0].steps.extend([
+        Step::Copy { source: slot, target: Recv.block(0) },
+        Step::Reduce { left: Send.block(0), right: Recv.block(0), target: Recv.block(0) },
+    ]);
+    assert!(matches!(fault(Collective::Allreduce, &schedules), Fault::Association(..)));
 }

@@ -10,16 +10,15 @@
 //!
 //! Flags only ever grow, so that they need no resetting: who comes late sees one of a later stripe, and may go on as well.
 
+use crate::schedule::MOST_TIMES;
+
 /// How many banks slots have that lie beside their flags.
 pub const LINE_BANKS: usize = 16;
 
 /// How many banks slots have that lie apart from their flags.
 pub const BANKS: usize = 4;
 
-/// How often a flag can be raised in one stripe.
-pub const MOST_TIMES: u32 = (1 << TIMES_BITS) - 1;
-
-const TIMES_BITS: u32 = 16;
+const TIMES_BITS: u32 = MOST_TIMES.trailing_ones();
 
 /// Where one rank is in the order of stripes, for one class of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,6 +17,9 @@ pub use builder::Builder;
 pub use layout::Layout;
 pub use text::ParseError;
 
+/// How often a flag can be raised in one schedule.
+pub const MOST_TIMES: u32 = u16::MAX as u32;
+
 /// Number of a post (a send or a receive) within its schedule, from 0 in program order.
 pub type Post = u32;
 

@@ -3,13 +3,15 @@
 //! Progress is the slowest that MPI allows: a send completes only after its receive was posted. Who deadlocks here may
 //! deadlock with long messages; who does not never will.
 
+use super::clock::{Clock, Moment};
 use super::matching::{Ends, Matching};
 use super::memory::{Memory, single_blocks};
-use super::values::{Value, Values};
+use super::program::check_fit;
+use super::slots::{Content, Slots};
+use super::values::{Function, Value, Values};
 use super::violation::{Fault, Violation};
 use crate::algorithms::{Collective, Problem};
-use crate::schedule::{Post, Run, Schedule, Step};
-use std::collections::HashSet;
+use crate::schedule::{Buffer, Post, Run, Schedule, Step};
 use std::ops::Range;
 
 /// What the ranks' memories hold after all programs have ended.
@@ -20,15 +22,15 @@ pub struct Outcome {
     pub memories: Vec<Memory>,
     /// What the memories' values mean.
     pub values: Values,
-    /// In a barrier, the ranks of which each rank has heard, directly or through others.
-    heard: Vec<Option<HashSet<usize>>>,
+    /// In a barrier, what each rank has heard of, directly or through others.
+    heard: Vec<Option<Clock>>,
 }
 
 impl Outcome {
     /// One of the others of which `rank` has not heard.
     pub fn unheard(&self, rank: usize, mut others: Range<usize>) -> Option<usize> {
         let heard = self.heard[rank].as_ref()?;
-        others.find(|other| !heard.contains(other))
+        others.find(|&other| other != rank && !heard.has_passed(Moment { rank: other, step: 0 }))
     }
 }
 
@@ -44,36 +46,39 @@ pub fn run(
     // Where ranks have different numbers of neighbours, they have different numbers of blocks.
     let blocks = schedules.iter().map(|schedule| schedule.blocks).max().unwrap_or(0);
     let values = Values::new(problem.size, blocks);
-    let is_barrier = collective == Collective::Barrier;
+    let slots = schedules[0].slots;
+    let is_timed = collective == Collective::Barrier || slots > 0;
     let start = |schedule: &Schedule| {
         let mut memory = Memory::new(blocks, schedule.scratch_blocks());
         if let Some((buffer, input)) = collective.input(problem, schedule.rank, blocks) {
             let values = input.clone().map(|block| values.input(schedule.rank, block));
             memory.fill(buffer, input.start, values);
         }
-        let heard = is_barrier.then(|| HashSet::from([schedule.rank]));
         let posts = schedule.posts();
         Process {
             memory,
             step: 0,
             posted: 0,
             travelling: vec![Vec::new(); posts],
-            heard,
+            clock: is_timed.then(|| Clock::new(problem.size)),
             news: vec![None; posts],
         }
     };
     let processes = schedules.iter().map(start).collect();
-    let mut execution = Execution { schedules, matching, processes, values };
+    let slots = Slots::new(problem.size, slots);
+    let mut execution = Execution { collective, schedules, matching, processes, slots, values };
     execution.run()?;
-    let ends = execution.processes.into_iter().map(|process| (process.memory, process.heard));
+    let ends = execution.processes.into_iter().map(|process| (process.memory, process.clock));
     let (memories, heard) = ends.unzip();
     Ok(Outcome { blocks, memories, values: execution.values, heard })
 }
 
 struct Execution<'a> {
+    collective: Collective,
     schedules: &'a [Schedule],
     matching: &'a Matching,
     processes: Vec<Process>,
+    slots: Slots,
     values: Values,
 }
 
@@ -86,10 +91,10 @@ struct Process {
     posted: Post,
     /// For each send that is posted and not yet received what it carries.
     travelling: Vec<Vec<Value>>,
-    /// In a barrier, the ranks of which this one has heard.
-    heard: Option<HashSet<usize>>,
-    /// For each send, the ranks of which its receiver will hear.
-    news: Vec<Option<HashSet<usize>>>,
+    /// What has happened before the next step, where that matters: in a barrier and where there are slots.
+    clock: Option<Clock>,
+    /// For each send, what had happened before; its receiver will know.
+    news: Vec<Option<Clock>>,
 }
 
 impl Execution<'_> {
@@ -110,6 +115,9 @@ impl Execution<'_> {
     fn may_proceed(&self, rank: usize) -> bool {
         match self.next_step(rank) {
             Some(Step::Wait { posts }) => posts.iter().all(|&post| self.is_met(rank, post)),
+            Some(Step::Await { rank, slot, times }) => {
+                self.slots.notification(*rank, *slot, *times).is_some()
+            }
             Some(_) => true,
             None => false,
         }
@@ -127,16 +135,19 @@ impl Execution<'_> {
     fn proceed(&mut self, rank: usize) -> Result<(), Violation> {
         let position = self.processes[rank].step;
         self.processes[rank].step += 1;
-        self.execute(rank, &self.schedules[rank].steps[position]).map_err(Violation::at(rank, position))
+        let moment = Moment { rank, step: position };
+        self.processes[rank].clock.iter_mut().for_each(|clock| clock.pass(moment));
+        self.execute(moment, &self.schedules[rank].steps[position]).map_err(Violation::at(rank, position))
     }
 
-    fn execute(&mut self, rank: usize, step: &Step) -> Result<(), Fault> {
-        let Process { memory, posted, travelling, heard, news, .. } = &mut self.processes[rank];
+    fn execute(&mut self, moment: Moment, step: &Step) -> Result<(), Fault> {
+        let rank = moment.rank;
+        let Process { memory, posted, travelling, clock, news, .. } = &mut self.processes[rank];
         match step {
             Step::Send { post, message, .. } => {
                 *posted += 1;
                 travelling[*post as usize] = memory.begin_send(message)?;
-                news[*post as usize] = heard.clone();
+                news[*post as usize] = clock.clone();
                 Ok(())
             }
             Step::Receive { post, message, .. } => {
@@ -147,11 +158,17 @@ impl Execution<'_> {
                 posts.iter().for_each(|&post| self.complete(rank, post));
                 Ok(())
             }
-            Step::Notify { .. } | Step::Await { .. } => todo!(),
-            Step::Copy { source, target } => copy(memory, *source, *target),
-            Step::Reduce { left, right, target } => {
-                reduce(memory, &mut self.values, (*left, *right), *target)
+            Step::Notify { slot } => {
+                self.slots.notify(rank, *slot, known(clock));
+                Ok(())
             }
+            Step::Await { rank: owner, slot, times } => {
+                let notification = self.slots.notification(*owner, *slot, *times);
+                clock.iter_mut().zip(notification).for_each(|(clock, notification)| clock.join(notification));
+                Ok(())
+            }
+            Step::Copy { source, target } => self.copy(moment, *source, *target),
+            Step::Reduce { left, right, target } => self.reduce(moment, (*left, *right), *target),
         }
     }
 
@@ -164,7 +181,7 @@ impl Execution<'_> {
                 let news = self.processes[peer].news[partner as usize].take();
                 let receiver = &mut self.processes[rank];
                 receiver.memory.end_receive(message, values);
-                receiver.heard.iter_mut().for_each(|heard| heard.extend(news.iter().flatten()));
+                receiver.clock.iter_mut().zip(&news).for_each(|(clock, news)| clock.join(news));
             }
             _ => unreachable!("not a post"),
         }
@@ -179,36 +196,76 @@ impl Execution<'_> {
         }
     }
 
-    /// The rank, the wait in which it is stuck, and the posts there that no peer meets.
+    /// The rank, the step in which it is stuck, and the posts there that no peer meets, or the flag that is not raised.
     fn waiting(&self, rank: usize) -> Option<(usize, usize, Vec<Step>)> {
-        let Some(Step::Wait { posts }) = self.next_step(rank) else { return None };
-        let unmet = posts.iter().filter(|&&post| !self.is_met(rank, post));
         let source =
             |post: &Post| self.schedules[rank].steps[self.matching[rank][*post as usize].step].clone();
-        Some((rank, self.processes[rank].step, unmet.map(source).collect()))
+        let unmet = match self.next_step(rank)? {
+            Step::Wait { posts } => {
+                posts.iter().filter(|&&post| !self.is_met(rank, post)).map(source).collect()
+            }
+            step => vec![step.clone()],
+        };
+        Some((rank, self.processes[rank].step, unmet))
+    }
+
+    fn copy(&mut self, moment: Moment, source: Run, target: Run) -> Result<(), Fault> {
+        for (source, target) in single_blocks(source).zip(single_blocks(target)) {
+            let like = known_length([source, target]);
+            let value = self.read(moment, source, like)?;
+            self.write(moment, target, Content { value, like })?;
+        }
+        Ok(())
+    }
+
+    fn reduce(&mut self, moment: Moment, (left, right): (Run, Run), target: Run) -> Result<(), Fault> {
+        let reads_slot = is_slot(left) || is_slot(right);
+        let function = match reads_slot && target != left && target != right {
+            true => Function::ThreeBuffers,
+            false => Function::TwoBuffers,
+        };
+        let operands = single_blocks(left).zip(single_blocks(right));
+        for ((left, right), target) in operands.zip(single_blocks(target)) {
+            let like = known_length([left, right, target]);
+            let (first, second) = (self.read(moment, left, like)?, self.read(moment, right, like)?);
+            let values = &mut self.values;
+            let value = values.combine(first, second, function).ok_or_else(|| {
+                Fault::ContributesTwice(target, values.describe(first), values.describe(second))
+            })?;
+            self.write(moment, target, Content { value, like })?;
+        }
+        Ok(())
+    }
+
+    /// Reads a run of one block, which must be as long as another one.
+    fn read(&mut self, moment: Moment, run: Run, like: Run) -> Result<Value, Fault> {
+        let Process { memory, clock, .. } = &self.processes[moment.rank];
+        let Buffer::Shared(owner) = run.buffer else { return memory.read(run) };
+        let content = self.slots.read(owner, run, moment, known(clock))?;
+        check_fit(self.collective, self.schedules[0].blocks, &[content.like], &[like])
+            .map_err(|misfit| Fault::SlotMisfit(run, misfit))?;
+        Ok(content.value)
+    }
+
+    /// Writes a run of one block.
+    fn write(&mut self, moment: Moment, run: Run, content: Content) -> Result<(), Fault> {
+        let Process { memory, clock, .. } = &mut self.processes[moment.rank];
+        match run.buffer {
+            Buffer::Shared(owner) => self.slots.write(owner, run, moment, known(clock), content),
+            _ => memory.write(run, content.value),
+        }
     }
 }
 
-fn copy(memory: &mut Memory, source: Run, target: Run) -> Result<(), Fault> {
-    for (source, target) in single_blocks(source).zip(single_blocks(target)) {
-        let value = memory.read(source)?;
-        memory.write(target, value)?;
-    }
-    Ok(())
+fn known(clock: &Option<Clock>) -> &Clock {
+    clock.as_ref().expect("where there are slots there are clocks")
 }
 
-fn reduce(
-    memory: &mut Memory,
-    values: &mut Values,
-    (left, right): (Run, Run),
-    target: Run,
-) -> Result<(), Fault> {
-    let operands = single_blocks(left).zip(single_blocks(right));
-    for ((left, right), target) in operands.zip(single_blocks(target)) {
-        let (first, second) = (memory.read(left)?, memory.read(right)?);
-        let value = values.combine(first, second);
-        let in_common = || Fault::ContributesTwice(target, values.describe(first), values.describe(second));
-        memory.write(target, value.ok_or_else(in_common)?)?;
-    }
-    Ok(())
+fn is_slot(run: Run) -> bool {
+    matches!(run.buffer, Buffer::Shared(_))
+}
+
+/// The run whose length is known without having seen what was written to slots.
+fn known_length<const N: usize>(runs: [Run; N]) -> Run {
+    runs.into_iter().find(|&run| !is_slot(run)).expect("slots meet other memory only")
 }

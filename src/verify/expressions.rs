@@ -1,6 +1,6 @@
 //! How results come about, told across runs: which expression of the ranks' contributions each is.
 
-use super::values::{Value, Values};
+use super::values::{Function, Value, Values};
 use std::collections::HashMap;
 
 /// An expression of ranks' contributions to one block, whichever that is.
@@ -12,19 +12,19 @@ pub enum Expression {
     Combined(usize),
 }
 
-/// The expressions met so far. Those of different runs are equal if operands and their places are.
+/// The expressions met so far. Those of different runs are equal if operands, their places and what combines them are.
 #[derive(Default)]
-pub struct Expressions(HashMap<(Expression, Expression), usize>);
+pub struct Expressions(HashMap<(Expression, Expression, Function), usize>);
 
 impl Expressions {
     /// The expression of a run's value.
     pub(super) fn of(&mut self, values: &Values, value: Value) -> Expression {
         match values.parts(value) {
             Err(rank) => Expression::Contribution(rank),
-            Ok((left, right)) => {
-                let operands = (self.of(values, left), self.of(values, right));
+            Ok((left, right, function)) => {
+                let key = (self.of(values, left), self.of(values, right), function);
                 let number = self.0.len();
-                Expression::Combined(*self.0.entry(operands).or_insert(number))
+                Expression::Combined(*self.0.entry(key).or_insert(number))
             }
         }
     }
@@ -35,14 +35,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_and_runs_make_no_difference_but_places_do() {
+    fn blocks_and_runs_make_no_difference_but_places_and_functions_do() {
         let mut known = Expressions::default();
-        let mut sum = |blocks, block, [left, right]: [usize; 2]| {
+        let mut combine = |blocks, block, [left, right]: [usize; 2], function| {
             let mut values = Values::new(3, blocks);
             let (left, right) = (values.input(left, block), values.input(right, block));
-            let value = values.combine(left, right).unwrap();
+            let value = values.combine(left, right, function).unwrap();
             known.of(&values, value)
         };
+        let apart = combine(1, 0, [0, 2], Function::ThreeBuffers);
+        let mut sum = |blocks, block, operands| combine(blocks, block, operands, Function::TwoBuffers);
+        assert_ne!(sum(1, 0, [0, 2]), apart);
         assert_eq!(sum(1, 0, [0, 2]), sum(4, 3, [0, 2]));
         assert_ne!(sum(1, 0, [0, 2]), sum(1, 0, [2, 0]));
         assert_ne!(sum(1, 0, [0, 2]), sum(1, 0, [0, 1]));

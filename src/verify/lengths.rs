@@ -9,6 +9,10 @@ use std::collections::HashSet;
 /// Checks every program by itself, as far as the requirements of its algorithm ask for it.
 pub fn check(requires: &[Requirement], schedules: &[Schedule]) -> Result<(), Violation> {
     for requirement in requires {
+        let takes_lengths = matches!(requirement, Requirement::BlockLengths | Requirement::LongestBlock);
+        if let Some(schedule) = schedules.iter().find(|schedule| takes_lengths && schedule.slots > 0) {
+            return Err(Violation::of(schedule.rank)(Fault::SlotsOfUnknownLengths));
+        }
         let check = match requirement {
             Requirement::BlockLengths => each_block_is_written_once,
             Requirement::LongestBlock => messages_hold_scratch_blocks,

@@ -106,5 +106,5 @@ pub fn message_blocks(message: &Message) -> impl Iterator<Item = Run> {
 }
 
 fn index(buffer: Buffer) -> usize {
-    buffer.private().expect("todo: slots")
+    buffer.private().expect("slots are not of one rank's memory")
 }

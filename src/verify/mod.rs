@@ -5,12 +5,14 @@
 //! (`values`). At last the values in the receive buffers are compared with what the collective promises
 //! (`contract`). Where ranks learn lengths of blocks first, programs must keep to what that takes (`lengths`).
 //!
-//! No receive names a wildcard and data is captured when it is sent, so the outcome does not depend on the order in
-//! which the ranks are run: one run stands for all.
+//! No receive names a wildcard, data is captured when it is sent, and slots that ranks share (`slots`) are read and written in an
+//! order that messages and flags impose (`clock`), so the outcome does not depend on the order in which the ranks are run: one run
+//! stands for all.
 
 #![forbid(unsafe_code)]
 
 mod all;
+mod clock;
 mod contract;
 mod execution;
 mod expressions;
@@ -20,6 +22,7 @@ mod matching;
 mod memory;
 mod problems;
 mod program;
+mod slots;
 mod values;
 mod violation;
 

@@ -2,7 +2,7 @@
 
 use super::violation::{Fault, Misfit, Violation};
 use crate::algorithms::{Collective, Cut, Problem};
-use crate::schedule::{Buffer, Message, Post, Run, Schedule, Step};
+use crate::schedule::{Buffer, MOST_TIMES, Message, Post, Run, Schedule, Step};
 
 /// Checks every program by itself: its header, its posts and waits, and the runs it names.
 pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) -> Result<(), Violation> {
@@ -15,10 +15,11 @@ pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) 
             Cut::Edges => problem.graph.neighbours(rank).blocks(),
             Cut::Vector => schedules[0].blocks.max(1),
         };
-        let rules = Rules { collective, problem, blocks };
+        let rules = Rules { collective, problem, blocks, slots: schedules[0].slots };
         rules.check_header(rank, schedule).map_err(Violation::of(rank))?;
         rules.check_steps(schedule)?;
         check_posts(schedule)?;
+        check_flags(schedule)?;
     }
     Ok(())
 }
@@ -52,6 +53,7 @@ struct Rules<'a> {
     collective: Collective,
     problem: &'a Problem,
     blocks: usize,
+    slots: usize,
 }
 
 impl Rules<'_> {
@@ -59,9 +61,13 @@ impl Rules<'_> {
         if (schedule.rank, schedule.size) != (rank, self.problem.size) {
             return Err(Fault::Identity(schedule.rank, schedule.size));
         }
-        match schedule.blocks == self.blocks {
+        if schedule.blocks != self.blocks {
+            return Err(Fault::Blocks(schedule.blocks, self.blocks));
+        }
+        match schedule.slots == self.slots {
+            true if self.slots > 0 && self.problem.remote > 0 => Err(Fault::SlotsOfTwoGroups),
             true => Ok(()),
-            false => Err(Fault::Blocks(schedule.blocks, self.blocks)),
+            false => Err(Fault::Slots(schedule.slots, self.slots)),
         }
     }
 
@@ -76,15 +82,24 @@ impl Rules<'_> {
         match step {
             Step::Send { peer, message, .. } => {
                 self.check_peer(rank, *peer)?;
+                check_private(message)?;
                 message.runs().iter().try_for_each(|&run| self.check_readable(rank, run))
             }
             Step::Receive { peer, message, .. } => {
                 self.check_peer(rank, *peer)?;
+                check_private(message)?;
                 message.runs().iter().try_for_each(|&run| self.check_writable(rank, run))
             }
             Step::Wait { .. } => Ok(()),
-            Step::Notify { .. } | Step::Await { .. } => todo!(),
+            Step::Notify { slot } => self.check_slot(*slot),
+            Step::Await { rank: owner, slot, times } => {
+                self.check_peer(rank, *owner)?;
+                self.check_owner(rank, *owner)?;
+                self.check_slot(*slot)?;
+                if (1..=MOST_TIMES).contains(times) { Ok(()) } else { Err(Fault::Times(*times)) }
+            }
             Step::Copy { source, target } => {
+                check_any_private(&[*source, *target])?;
                 self.check_readable(rank, *source)?;
                 self.check_writable(rank, *target)?;
                 check_disjoint(*source, *target)?;
@@ -98,6 +113,7 @@ impl Rules<'_> {
         if !self.collective.reduces() {
             return Err(Fault::NoOperator);
         }
+        check_any_private(&[left, right, target])?;
         self.check_writable(rank, target)?;
         for operand in [left, right] {
             self.check_readable(rank, operand)?;
@@ -106,7 +122,8 @@ impl Rules<'_> {
                 check_disjoint(operand, target)?;
             }
         }
-        check_disjoint(left, right)
+        check_disjoint(left, right)?;
+        self.check_fit(left, right)
     }
 
     fn check_peer(&self, rank: usize, peer: u32) -> Result<(), Fault> {
@@ -120,8 +137,8 @@ impl Rules<'_> {
         self.check_readable(rank, run)?;
         match run.buffer {
             Buffer::Send => Err(Fault::SendBufferWritten(run)),
-            Buffer::Recv | Buffer::Scratch => Ok(()),
-            Buffer::Shared(_) => todo!(),
+            Buffer::Shared(owner) if owner as usize != rank => Err(Fault::NotOwner(run)),
+            Buffer::Recv | Buffer::Scratch | Buffer::Shared(_) => Ok(()),
         }
     }
 
@@ -130,7 +147,10 @@ impl Rules<'_> {
             Buffer::Send => self.collective.send_blocks(self.problem, rank, self.blocks),
             Buffer::Recv => self.collective.recv_blocks(self.problem, rank, self.blocks),
             Buffer::Scratch => return self.check_inseparable(rank, run),
-            Buffer::Shared(_) => todo!(),
+            Buffer::Shared(owner) => {
+                self.check_owner(rank, owner)?;
+                return if run.indices().end > self.slots { Err(Fault::OutOfRange(run)) } else { Ok(()) };
+            }
         };
         let named = run.indices();
         match run.buffer {
@@ -147,9 +167,57 @@ impl Rules<'_> {
         if parts(named.start) || parts(named.end) { Err(Fault::Parted(run)) } else { Ok(()) }
     }
 
+    /// Which block a slot holds shows when it is read.
     fn check_fit(&self, source: Run, target: Run) -> Result<(), Fault> {
-        check_fit(self.collective, self.blocks, &[source], &[target]).map_err(Fault::Misfit)
+        let checked = match is_slot(source) || is_slot(target) {
+            true if source.count == target.count => Ok(()),
+            true => Err(Misfit { source: source.into(), target: target.into() }),
+            false => check_fit(self.collective, self.blocks, &[source], &[target]),
+        };
+        checked.map_err(Fault::Misfit)
     }
+
+    fn check_slot(&self, slot: u32) -> Result<(), Fault> {
+        if (slot as usize) < self.slots { Ok(()) } else { Err(Fault::NoSlot(slot, self.slots)) }
+    }
+
+    /// Whether a rank sees the slots of another one. If nothing is known of nodes, all are on one.
+    fn check_owner(&self, rank: usize, owner: u32) -> Result<(), Fault> {
+        let node = |rank: usize| self.problem.nodes.get(rank);
+        match owner as usize {
+            owner if owner >= self.problem.size => Err(Fault::Peer(owner as u32)),
+            owner if node(owner) != node(rank) => Err(Fault::OtherNode(owner)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn is_slot(run: Run) -> bool {
+    matches!(run.buffer, Buffer::Shared(_))
+}
+
+fn check_private(message: &Message) -> Result<(), Fault> {
+    let slot = message.runs().iter().find(|&&run| is_slot(run));
+    slot.map_or(Ok(()), |&run| Err(Fault::SlotInMessage(run)))
+}
+
+/// How long a slot is, is told by what it meets.
+fn check_any_private(runs: &[Run]) -> Result<(), Fault> {
+    if runs.iter().all(|&run| is_slot(run)) { Err(Fault::OnlySlots(runs[0])) } else { Ok(()) }
+}
+
+/// No flag is raised more often than flags can count.
+fn check_flags(schedule: &Schedule) -> Result<(), Violation> {
+    let mut times = vec![0; schedule.slots];
+    for (position, step) in schedule.steps.iter().enumerate() {
+        if let Step::Notify { slot } = step {
+            times[*slot as usize] += 1;
+            if times[*slot as usize] > MOST_TIMES {
+                return Err(Violation::at(schedule.rank, position)(Fault::Times(MOST_TIMES + 1)));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn check_disjoint(first: Run, second: Run) -> Result<(), Fault> {

@@ -12,13 +12,24 @@ pub struct Values {
     ranks: usize,
     blocks: usize,
     combined: Vec<Combined>,
-    /// By their operands, the first value of each form.
-    forms: HashMap<(Value, Value), Value>,
+    /// By their operands and what combined them, the first value of each form.
+    forms: HashMap<(Value, Value, Function), Value>,
+}
+
+/// By which of an operator's functions operands are combined. They need not give the same bits, as the maximum of a number
+/// and a NaN may show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Function {
+    /// The one that leaves the result where the right operand was.
+    TwoBuffers,
+    /// The one that leaves it in a third place; it serves where an operand is in a slot that must stay as it is.
+    ThreeBuffers,
 }
 
 struct Combined {
     left: Value,
     right: Value,
+    function: Function,
     block: usize,
     /// The first value that is the same expression.
     form: Value,
@@ -41,7 +52,7 @@ impl Values {
     /// `left ⊕ right`, unless they have a contribution in common.
     ///
     /// Both are made of the same block of the ranks' vectors: blocks only ever move to blocks that fit.
-    pub fn combine(&mut self, left: Value, right: Value) -> Option<Value> {
+    pub fn combine(&mut self, left: Value, right: Value, function: Function) -> Option<Value> {
         let block = self.block(left);
         assert_eq!(block, self.block(right), "unlike blocks were allowed to meet");
         let contributors = self.contributors(left).disjoint_union(&self.contributors(right))?;
@@ -49,9 +60,9 @@ impl Values {
             && self.is_ascending(right)
             && self.contributors(left).end() == self.contributors(right).start();
         let value = Value((self.ranks * self.blocks + self.combined.len()) as u32);
-        let operands = (self.form(left), self.form(right));
-        let form = *self.forms.entry(operands).or_insert(value);
-        self.combined.push(Combined { left, right, block, form, contributors, ascending });
+        let key = (self.form(left), self.form(right), function);
+        let form = *self.forms.entry(key).or_insert(value);
+        self.combined.push(Combined { left, right, function, block, form, contributors, ascending });
         Some(value)
     }
 
@@ -76,10 +87,10 @@ impl Values {
         self.combined(value).map_or(value.0 as usize % self.blocks, |combined| combined.block)
     }
 
-    /// The operands that it was combined of, left and right; `Err`: it is this rank's input.
-    pub fn parts(&self, value: Value) -> Result<(Value, Value), usize> {
+    /// The operands that it was combined of, left and right, and by what; `Err`: it is this rank's input.
+    pub fn parts(&self, value: Value) -> Result<(Value, Value, Function), usize> {
         let combined = self.combined(value).ok_or(value.0 as usize / self.blocks)?;
-        Ok((combined.left, combined.right))
+        Ok((combined.left, combined.right, combined.function))
     }
 
     /// The value in words.
@@ -151,18 +162,23 @@ impl Ranks {
 mod tests {
     use super::*;
 
+    fn combine(values: &mut Values, left: Value, right: Value) -> Value {
+        values.combine(left, right, Function::TwoBuffers).unwrap()
+    }
+
     /// Block 1 of the given ranks, combined from the left.
     fn chain(values: &mut Values, ranks: &[usize]) -> Value {
         let inputs: Vec<Value> = ranks.iter().map(|&rank| values.input(rank, 1)).collect();
-        inputs.into_iter().reduce(|left, right| values.combine(left, right).unwrap()).unwrap()
+        inputs.into_iter().reduce(|left, right| combine(values, left, right)).unwrap()
     }
 
     #[test]
     fn a_contribution_enters_once() {
         let mut values = Values::new(4, 2);
         let (first, second) = (chain(&mut values, &[0, 3]), chain(&mut values, &[3, 1]));
-        assert_eq!(values.combine(first, second), None);
-        assert_eq!(values.combine(first, first), None);
+        for other in [first, second] {
+            assert_eq!(values.combine(first, other, Function::TwoBuffers), None);
+        }
     }
 
     #[test]
@@ -182,7 +198,7 @@ mod tests {
         assert!(!values.is_ascending(gap));
         assert!(values.is_ascending(run));
         let first = values.input(0, 1);
-        let (right, wrong) = (values.combine(first, run).unwrap(), values.combine(run, first).unwrap());
+        let (right, wrong) = (combine(&mut values, first, run), combine(&mut values, run, first));
         assert!(values.is_ascending(right));
         assert!(!values.is_ascending(wrong));
     }
@@ -193,12 +209,21 @@ mod tests {
         let [zero, one, two] = [0, 1, 2].map(|rank| values.input(rank, 1));
         let left = chain(&mut values, &[0, 1, 2]);
         let again = chain(&mut values, &[0, 1, 2]);
-        let pair = values.combine(one, zero).unwrap();
-        let exchanged = values.combine(pair, two).unwrap();
-        let pair = values.combine(one, two).unwrap();
-        let associated = values.combine(zero, pair).unwrap();
+        let pair = combine(&mut values, one, zero);
+        let exchanged = combine(&mut values, pair, two);
+        let pair = combine(&mut values, one, two);
+        let associated = combine(&mut values, zero, pair);
         assert!(values.are_alike(left, again));
         assert!(!values.are_alike(left, exchanged));
         assert!(!values.are_alike(left, associated));
+    }
+
+    #[test]
+    fn alike_means_by_the_same_functions() {
+        let mut values = Values::new(2, 1);
+        let operands = [0, 1].map(|rank| values.input(rank, 0));
+        let mut sum = |function| values.combine(operands[0], operands[1], function).unwrap();
+        let (in_place, apart) = (sum(Function::TwoBuffers), sum(Function::ThreeBuffers));
+        assert!(!values.are_alike(in_place, apart));
     }
 }

@@ -1,6 +1,6 @@
 //! What can be wrong with a set of schedules.
 
-use crate::schedule::{Message, Post, Run, Step};
+use crate::schedule::{MOST_TIMES, Message, Post, Run, Step};
 use std::fmt;
 
 /// A proof that a set of schedules is wrong.
@@ -23,6 +23,30 @@ pub enum Fault {
     Identity(usize, usize),
     /// The buffers are cut into so many blocks instead of so many.
     Blocks(usize, usize),
+    /// Each rank has so many slots instead of so many.
+    Slots(usize, usize),
+    /// The ranks of two groups have no slots in common.
+    SlotsOfTwoGroups,
+    /// Slots where lengths of blocks are learned first.
+    SlotsOfUnknownLengths,
+    /// There is no such slot among so many.
+    NoSlot(u32, usize),
+    /// The rank is on another node, so its slots are not seen.
+    OtherNode(usize),
+    /// A flag cannot be raised or awaited so many times.
+    Times(u32),
+    /// Slots cannot be sent or received.
+    SlotInMessage(Run),
+    /// Nothing tells how long these slots are, for they meet others only.
+    OnlySlots(Run),
+    /// The slots of another rank must not be written.
+    NotOwner(Run),
+    /// What a slot holds does not fit.
+    SlotMisfit(Run, Misfit),
+    /// A slot is read that this rank has written in this step, but nothing says that this happened before.
+    UnorderedRead(Run, usize, usize),
+    /// A slot is written whose content this rank reads in this step, but nothing says that this happened before.
+    UnorderedWrite(Run, usize, usize),
     /// A post bears this number instead of that.
     PostNumber(Post, Post),
     /// There is no such peer.
@@ -51,7 +75,7 @@ pub enum Fault {
     NoOperator,
     /// The peer does not post the other half of this send or receive.
     Unmatched(Step),
-    /// These ranks wait, in these steps, for these posts, none of which will complete.
+    /// These ranks wait, in these steps, for these posts or flags, none of which will complete or be raised.
     Deadlock(Vec<(usize, usize, Vec<Step>)>),
     /// A block is read that was never written.
     Undefined(Run),
@@ -120,6 +144,30 @@ impl fmt::Display for Fault {
             Fault::ScheduleCount(count) => write!(formatter, "there are {count} schedules"),
             Fault::Identity(rank, size) => write!(formatter, "the schedule is that of rank {rank} of {size}"),
             Fault::Blocks(found, expected) => write!(formatter, "{found} blocks instead of {expected}"),
+            Fault::Slots(found, expected) => write!(formatter, "{found} slots instead of {expected}"),
+            Fault::SlotsOfTwoGroups => write!(formatter, "slots between two groups"),
+            Fault::SlotsOfUnknownLengths => {
+                write!(formatter, "slots, although lengths of blocks have to be learned first")
+            }
+            Fault::NoSlot(slot, slots) => write!(formatter, "slot {slot} is none of {slots}"),
+            Fault::OtherNode(rank) => {
+                write!(formatter, "rank {rank} is on another node: its slots are not seen")
+            }
+            Fault::Times(times) => {
+                write!(formatter, "a flag is raised and awaited from 1 to {MOST_TIMES} times, not {times}")
+            }
+            Fault::SlotInMessage(run) => write!(formatter, "{run}: slots cannot be sent or received"),
+            Fault::OnlySlots(run) => {
+                write!(formatter, "nothing tells how long {run} is: it meets slots only")
+            }
+            Fault::NotOwner(run) => write!(formatter, "{run} must not be written but by its owner"),
+            Fault::SlotMisfit(run, misfit) => write!(formatter, "{run} does not fit: {misfit}"),
+            Fault::UnorderedRead(run, rank, step) => {
+                write!(formatter, "{run} is read, but perhaps not after rank {rank}, step {step} writes it")
+            }
+            Fault::UnorderedWrite(run, rank, step) => {
+                write!(formatter, "{run} is written, but perhaps not after rank {rank}, step {step} reads it")
+            }
             Fault::PostNumber(found, expected) => {
                 write!(formatter, "post {found} should have the number {expected}")
             }
@@ -179,7 +227,7 @@ fn write_deadlock(formatter: &mut fmt::Formatter, waiting: &[(usize, usize, Vec<
     Ok(())
 }
 
-/// A send or receive as it is written in messages.
+/// A send, a receive or an await as it is written in messages.
 struct Posted<'a>(&'a Step);
 
 impl fmt::Display for Posted<'_> {
@@ -191,7 +239,10 @@ impl fmt::Display for Posted<'_> {
             Step::Receive { post, peer, message } => {
                 write!(formatter, "receive of {message} from rank {peer} (post {post})")
             }
-            _ => Ok(()),
+            Step::Await { rank, slot, times } => {
+                write!(formatter, "the flag of slot {slot} of rank {rank}, raised {times} times")
+            }
+            Step::Wait { .. } | Step::Copy { .. } | Step::Reduce { .. } | Step::Notify { .. } => Ok(()),
         }
     }
 }
