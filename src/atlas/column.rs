@@ -3,7 +3,7 @@
 use super::{Atlas, AtlasError, Point};
 use crate::algorithms::{Algorithm, Problem};
 use crate::cost::Machine;
-use crate::cost::simulation::Simulation;
+use crate::cost::simulation::{Simulation, SimulationError};
 use std::collections::{BTreeMap, HashMap};
 use std::ptr;
 
@@ -48,7 +48,10 @@ impl Column {
             let mut simulation =
                 Simulation::new(self.algorithm, &problem, machine).map_err(|error| failed(0, error))?;
             for (bytes, cells) in cells {
-                let prediction = simulation.predict(bytes).map_err(|error| failed(bytes, error))?;
+                let prediction = match simulation.predict(bytes) {
+                    Err(SimulationError::DoesNotServe(_)) => break,
+                    other => other.map_err(|error| failed(bytes, error))?,
+                };
                 times.extend(cells.into_iter().map(|cell| (cell, prediction.time())));
             }
         }

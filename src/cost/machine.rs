@@ -1,4 +1,4 @@
-//! The parameters of a machine by which messages are priced: two levels of links, ports, the processor.
+//! The parameters of a machine by which messages are priced: two levels of links, ports, shared memory, the processor.
 
 mod reading;
 mod units;
@@ -19,6 +19,8 @@ pub struct Machine {
     pub within: Link,
     /// Messages between ranks of different nodes.
     pub between: Link,
+    /// Memory that ranks of a node share; see [`Machine::shared`].
+    pub shared: Option<Shared>,
     /// What a processor needs for bytes that stay in its memory.
     pub processor: Processor,
 }
@@ -61,6 +63,15 @@ pub enum Port {
     Node,
 }
 
+/// What one processor needs for what another one of its node has written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shared {
+    /// From when a flag is raised to when it is seen.
+    pub latency: f64,
+    /// For each byte that is read.
+    pub byte_time: f64,
+}
+
 /// Times for each byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Processor {
@@ -88,6 +99,7 @@ impl Machine {
             ranks_per_node: 1,
             within: Link { port: Port::Rank, ..link },
             between: link,
+            shared: None,
             processor: Processor { reduce_time: gamma, copy_time: 0.0 },
         }
     }
@@ -105,6 +117,15 @@ impl Machine {
         let between =
             Link { unidirectional_latency: latency, unidirectional_byte_time: byte_time, ..self.between };
         Machine { between, ..self }
+    }
+
+    /// What shared memory takes. Unless that is said, a flag takes as long as the head of a message on the node, and reading as
+    /// long as a copy, or as such a message if copies take no time.
+    pub fn shared(&self) -> Shared {
+        let copy = Some(self.processor.copy_time).filter(|&time| time > 0.0);
+        let derived =
+            Shared { latency: self.within.latency, byte_time: copy.unwrap_or(self.within.byte_time) };
+        self.shared.unwrap_or(derived)
     }
 
     /// The node of each rank.
@@ -129,5 +150,20 @@ impl Link {
             own(self.unidirectional_latency).unwrap_or(self.latency),
             own(self.unidirectional_byte_time).unwrap_or(self.byte_time),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_memory_is_like_messages_and_copies_unless_it_is_said() {
+        let messages = Machine::hockney(3.0, 2.0, 0.0);
+        assert_eq!(messages.shared(), Shared { latency: 3.0, byte_time: 2.0 });
+        let copies = Machine { processor: Processor { copy_time: 0.5, ..messages.processor }, ..messages };
+        assert_eq!(copies.shared(), Shared { latency: 3.0, byte_time: 0.5 });
+        let said = Shared { latency: 1.0, byte_time: 0.25 };
+        assert_eq!(Machine { shared: Some(said), ..copies }.shared(), said);
     }
 }

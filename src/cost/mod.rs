@@ -11,10 +11,10 @@ pub mod machine;
 mod one_port;
 pub mod simulation;
 
-pub use machine::{Link, Machine, Port, Processor};
+pub use machine::{Link, Machine, Port, Processor, Shared};
 pub use simulation::{Prediction, simulate};
 
-use crate::schedule::{Schedule, Step};
+use crate::schedule::{Buffer, Run, Schedule, Step};
 use std::ops::Add;
 
 /// What the busiest ranks do in one run of a schedule. Each number is a maximum over the ranks for itself.
@@ -38,13 +38,21 @@ pub struct Cost {
     pub blocks: usize,
     /// Blocks that a rank computes by reduction.
     pub reduced: usize,
+    /// Blocks that a rank reads in slots of other ranks; more than once, if it reads them again.
+    pub read: usize,
 }
 
 impl Cost {
     /// The cost of so many rounds in each of which a rank sends, receives and reduces no more than one message,
     /// together of so many blocks.
     pub fn of_rounds(rounds: usize, blocks: usize, reduced: usize) -> Cost {
-        Cost { rounds, messages: rounds, blocks, reduced }
+        Cost { rounds, messages: rounds, blocks, reduced, read: 0 }
+    }
+
+    /// The cost of so many waits for flags, one after the other, with so many blocks read in slots of other ranks. No
+    /// message travels.
+    pub fn of_flags(rounds: usize, read: usize, reduced: usize) -> Cost {
+        Cost { rounds, reduced, read, ..Cost::default() }
     }
 
     /// Counts what the schedules of all ranks do, rank 0's first.
@@ -57,6 +65,7 @@ impl Cost {
             messages: most(Schedule::messages_sent).max(most(|schedule| received(schedule).0)),
             blocks: most(Schedule::blocks_sent).max(most(|schedule| received(schedule).1)),
             reduced: most(Schedule::blocks_reduced),
+            read: most(read),
         }
     }
 
@@ -64,7 +73,12 @@ impl Cost {
     /// other.
     pub fn up_and_down(up: Cost, down: Cost) -> Cost {
         let both = up + down;
-        Cost { messages: up.messages.max(down.messages), blocks: up.blocks.max(down.blocks), ..both }
+        Cost {
+            messages: up.messages.max(down.messages),
+            blocks: up.blocks.max(down.blocks),
+            read: up.read.max(down.read),
+            ..both
+        }
     }
 
     /// The cost of both at once, each among ranks of its own.
@@ -74,22 +88,24 @@ impl Cost {
             messages: self.messages.max(other.messages),
             blocks: self.blocks.max(other.blocks),
             reduced: self.reduced.max(other.reduced),
+            read: self.read.max(other.read),
         }
     }
 
     /// The numbers by name.
-    pub fn fields(self) -> [(&'static str, usize); 4] {
+    pub fn fields(self) -> [(&'static str, usize); 5] {
         [
             ("rounds", self.rounds),
             ("messages", self.messages),
             ("blocks", self.blocks),
             ("reduced", self.reduced),
+            ("read", self.read),
         ]
     }
 
     /// The same with vectors cut finer, into `count` blocks where there was one.
     pub fn refine(self, count: usize) -> Cost {
-        Cost { blocks: self.blocks * count, reduced: self.reduced * count, ..self }
+        Cost { blocks: self.blocks * count, reduced: self.reduced * count, read: self.read * count, ..self }
     }
 }
 
@@ -104,6 +120,7 @@ impl Add for Cost {
             messages: self.messages + next.messages,
             blocks: self.blocks + next.blocks,
             reduced: self.reduced + next.reduced,
+            read: self.read + next.read,
         }
     }
 }
@@ -114,4 +131,37 @@ fn received(schedule: &Schedule) -> (usize, usize) {
         Step::Receive { message, .. } => (messages + 1, blocks + message.blocks()),
         _ => (messages, blocks),
     })
+}
+
+/// Blocks that a rank reads in slots of other ranks.
+fn read(schedule: &Schedule) -> usize {
+    let own = Buffer::of_rank(schedule.rank);
+    let is_of_others = |run: &Run| matches!(run.buffer, Buffer::Shared(_)) && run.buffer != own;
+    // Nobody writes slots of others: where one stands, it is read.
+    let runs = schedule.steps.iter().flat_map(Step::runs);
+    runs.filter(is_of_others).map(|run| run.count as usize).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Builder;
+
+    #[test]
+    fn what_others_have_in_slots_is_counted_where_it_is_read() {
+        // Rank 0 has a slot, out of which rank 1 copies once and reduces once.
+        let program = |rank| {
+            let mut program = Builder::new(rank, 2, 2).slots(1);
+            if rank == 0 {
+                program.publish(Buffer::Send.block(0), 0);
+                program.copy(Buffer::of_rank(0).block(0), Buffer::Recv.block(0));
+            } else {
+                let slot = program.awaited(0, 0);
+                program.copy(slot, Buffer::Recv.block(0));
+                program.reduce(slot, Buffer::Send.block(1), Buffer::Recv.block(1));
+            }
+            program.build()
+        };
+        assert_eq!(Cost::count(&[0, 1].map(program)), Cost::of_flags(1, 2, 1));
+    }
 }

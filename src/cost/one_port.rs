@@ -1,15 +1,20 @@
-//! All ranks in lockstep: in each step a rank sends at most one message and receives at most one.
+//! All ranks in lockstep: in each step a rank sends at most one message and receives at most one. What one rank notifies in
+//! a step, others have awaited in the next.
 
 use crate::schedule::{Post, Schedule, Step};
+use std::collections::HashMap;
 
 /// Steps until all ranks have ended; see [`super::Cost::rounds`].
 pub fn steps(schedules: &[Schedule]) -> usize {
     let mut ranks: Vec<Rank> = schedules.iter().map(Rank::new).collect();
+    let mut flags = Flags::default();
     let mut step = 0;
     loop {
-        ranks.iter_mut().for_each(Rank::proceed);
+        let mut raised = Vec::new();
+        ranks.iter_mut().for_each(|rank| rank.proceed(&flags, &mut raised));
         let travelling = travelling(&mut ranks, step);
-        if travelling.is_empty() {
+        let is_flag_coming = flags.raise(raised, &ranks);
+        if travelling.is_empty() && !is_flag_coming {
             assert!(ranks.iter().all(Rank::has_ended), "the schedules deadlock");
             return step;
         }
@@ -18,6 +23,28 @@ pub fn steps(schedules: &[Schedule]) -> usize {
             ranks[target].complete_receive(receive);
         }
         step += 1;
+    }
+}
+
+/// The slot of a rank.
+type Slot = (u32, u32);
+
+/// How many times flags have been raised, in earlier steps.
+#[derive(Default)]
+struct Flags(HashMap<Slot, u32>);
+
+impl Flags {
+    fn are_raised(&self, slot: Slot, times: u32) -> bool {
+        self.0.get(&slot).is_some_and(|&raised| raised >= times)
+    }
+
+    /// Raises some for the next step; says whether a rank then goes on.
+    fn raise(&mut self, slots: Vec<Slot>, ranks: &[Rank]) -> bool {
+        slots.into_iter().for_each(|slot| *self.0.entry(slot).or_default() += 1);
+        ranks.iter().any(|rank| match rank.program.first() {
+            Some(&Step::Await { rank, slot, times }) => self.are_raised((rank, slot), times),
+            _ => false,
+        })
     }
 }
 
@@ -58,6 +85,8 @@ fn in_turn(ranks: &mut [Rank], source: usize, step: usize) -> Option<Transfer> {
 
 /// The state of one rank.
 struct Rank<'a> {
+    /// Its number.
+    number: u32,
     /// The steps that are left.
     program: &'a [Step],
     /// For each post so far whether it is complete.
@@ -73,6 +102,7 @@ struct Rank<'a> {
 impl Rank<'_> {
     fn new(schedule: &Schedule) -> Rank<'_> {
         Rank {
+            number: schedule.rank as u32,
             program: &schedule.steps,
             complete: Vec::new(),
             sends: Vec::new(),
@@ -81,8 +111,8 @@ impl Rank<'_> {
         }
     }
 
-    /// Goes on to the first wait for something that is not complete.
-    fn proceed(&mut self) {
+    /// Goes on to the first wait for something that is not complete, and notes which flags it raises.
+    fn proceed(&mut self, flags: &Flags, raised: &mut Vec<Slot>) {
         while let Some((step, rest)) = self.program.split_first() {
             match step {
                 &Step::Send { post, peer, .. } => {
@@ -95,7 +125,9 @@ impl Rank<'_> {
                 }
                 Step::Wait { posts } if !posts.iter().all(|&post| self.complete[post as usize]) => return,
                 Step::Wait { .. } | Step::Copy { .. } | Step::Reduce { .. } => {}
-                Step::Notify { .. } | Step::Await { .. } => todo!(),
+                &Step::Notify { slot } => raised.push((self.number, slot)),
+                &Step::Await { rank, slot, times } if !flags.are_raised((rank, slot), times) => return,
+                Step::Await { .. } => {}
             }
             self.program = rest;
         }
@@ -252,6 +284,77 @@ mod tests {
             _ => receive(program, 0),
         };
         assert_eq!(steps_of::<4>(blocked), 3);
+    }
+
+    #[test]
+    fn any_number_of_ranks_sees_a_flag_in_the_next_step() {
+        let broadcast = |rank: usize, program: &mut Builder| match rank {
+            0 => program.publish(Send.block(0), 0),
+            _ => {
+                program.awaited(0, 0);
+            }
+        };
+        assert_eq!(steps_of::<4>(broadcast), 1);
+        let chain = |rank: usize, program: &mut Builder| {
+            if rank > 0 {
+                program.awaited(rank - 1, 0);
+            }
+            program.notify(0);
+        };
+        assert_eq!(steps_of::<4>(chain), 3);
+    }
+
+    #[test]
+    fn all_flags_of_a_step_are_seen_together() {
+        let fan_in = |rank: usize, program: &mut Builder| match rank {
+            0 => (1..4).for_each(|peer| {
+                program.awaited(peer, 0);
+            }),
+            _ => program.notify(0),
+        };
+        assert_eq!(steps_of::<4>(fan_in), 1);
+    }
+
+    #[test]
+    fn flags_and_messages_take_their_steps_side_by_side() {
+        // Rank 2 sees a flag while a message travels to rank 1, who then raises one.
+        let both = |rank: usize, program: &mut Builder| match rank {
+            0 => {
+                program.notify(0);
+                send(program, 1);
+            }
+            1 => {
+                receive(program, 0);
+                program.end_round();
+                program.notify(0);
+            }
+            _ => {
+                program.awaited(0, 0);
+                program.awaited(1, 0);
+            }
+        };
+        assert_eq!(steps_of::<3>(both), 2);
+    }
+
+    #[test]
+    fn what_is_awaited_twice_is_raised_twice() {
+        let steps: Vec<Schedule> = [
+            "rank 0 of 2, 1 blocks, 1 slots\nnotify 0\nawait 0 of 1, 1 times\nnotify 0\n",
+            "rank 1 of 2, 1 blocks, 1 slots\nawait 0 of 0, 1 times\nnotify 0\nawait 0 of 0, 2 times\n",
+        ]
+        .map(|text| text.parse().unwrap())
+        .into();
+        assert_eq!(super::steps(&steps), 3);
+    }
+
+    #[test]
+    #[should_panic(expected = "deadlock")]
+    fn a_flag_that_nobody_raises_is_told() {
+        steps_of::<2>(|rank, program| {
+            if rank == 0 {
+                program.awaited(1, 0);
+            }
+        });
     }
 
     #[test]

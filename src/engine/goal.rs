@@ -15,18 +15,25 @@
 //! ```
 
 use super::{Operation, Plan};
+use crate::schedule::Schedule;
 use std::collections::HashMap;
 use std::fmt;
 
 /// The plans of all ranks, whose elements are bytes. Displays as a GOAL schedule; each plan is made when it is written.
 ///
 /// The k-th message from one rank to another bears the tag k, whatever order a simulator starts them in. A wait is a
-/// `calc 0`; a copy or a reduction is a `calc` of as many units as it has bytes.
+/// `calc 0`; a copy or a reduction is a `calc` of as many units as it has bytes. Formatting fails at flags; ask
+/// [`is_expressible_in_goal`] before.
 pub struct Goal<Planner> {
     /// How many ranks there are.
     pub ranks: usize,
     /// The plan of a rank.
     pub plan: Planner,
+}
+
+/// Whether a schedule can be said in GOAL, which has messages and work of a rank, but no memory that ranks share.
+pub fn is_expressible_in_goal(schedule: &Schedule) -> bool {
+    schedule.slots == 0
 }
 
 impl<Planner: Fn(usize) -> Plan> fmt::Display for Goal<Planner> {
@@ -65,7 +72,7 @@ impl Program<'_, '_> {
             Operation::Notify { .. }
             | Operation::Await { .. }
             | Operation::AwaitSlots
-            | Operation::EndStripe => todo!(),
+            | Operation::EndStripe => Err(fmt::Error),
             Operation::Copy { source: region, .. } | Operation::Reduce { target: region, .. } => {
                 let done = self.label(format_args!("calc {}", region.elements))?;
                 self.last = Some(done);
@@ -239,6 +246,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn flags_cannot_be_said() {
+        use crate::engine::{Binding, View};
+        use crate::schedule::{Builder, Layout};
+        use std::fmt::Write;
+        let mut program = Builder::new(0, 1, 1).slots(1);
+        assert!(is_expressible_in_goal(&Builder::new(0, 1, 1).build()));
+        program.notify(0);
+        let schedule = program.build();
+        assert!(!is_expressible_in_goal(&schedule));
+        let plan = Plan::new(&schedule, &Binding::uniform(View::new(Layout::Uniform { elements: 1 }, 1)));
+        let goal = Goal { ranks: 1, plan: |_| plan.clone() };
+        assert!(write!(String::new(), "{goal}").is_err());
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub mod turns;
 
 pub use binding::{Binding, ElementBytes, Piece, View};
 pub use execution::Execution;
-pub use goal::Goal;
+pub use goal::{Goal, is_expressible_in_goal};
 pub use length_exchange::{DataPlan, LengthExchange};
 pub use plan::{CACHE_LINE, Operation, Plan, SlotBounds, Slots};
 

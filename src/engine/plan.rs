@@ -123,6 +123,12 @@ pub struct SlotBounds {
     pub stripe: Option<usize>,
 }
 
+impl SlotBounds {
+    /// A cache line without the flag; what stays in the caches of all who read it.
+    pub const DEFAULT: SlotBounds =
+        SlotBounds { line: CACHE_LINE - size_of::<u64>(), bank: 1 << 20, stripe: None };
+}
+
 impl Plan {
     /// Binds a schedule.
     pub fn new(schedule: &Schedule, binding: &Binding) -> Plan {

@@ -12,7 +12,7 @@ use rustcoll::selection::{Call, Choice, Measure, Parameters};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-const HEAD: [&str; 9] = [
+const HEAD: [&str; 11] = [
     "algorithm",
     "time/us",
     "ratio",
@@ -21,6 +21,8 @@ const HEAD: [&str; 9] = [
     "between nodes",
     "bytes within",
     "between nodes",
+    "flags awaited",
+    "bytes in slots",
     "",
 ];
 
@@ -155,25 +157,28 @@ impl Row<'_> {
     }
 }
 
-/// The numbers of a prediction as they are printed: rounds, messages and bytes.
-fn numbers(prediction: &Prediction) -> [String; 5] {
-    let Prediction { rounds, within, between, .. } = prediction;
+/// The numbers of a prediction as they are printed: rounds, messages and bytes, flags and bytes in shared memory.
+fn numbers(prediction: &Prediction) -> [String; 7] {
+    let Prediction { rounds, within, between, shared, .. } = prediction;
     [
         rounds.len().to_string(),
         within.messages.to_string(),
         between.messages.to_string(),
         format!("{:.0}", within.bytes),
         format!("{:.0}", between.bytes),
+        shared.messages.to_string(),
+        format!("{:.0}", shared.bytes),
     ]
 }
 
 fn as_text(rows: &[Row], output: &mut impl Write) -> io::Result<()> {
-    let mut lines: Vec<[String; 9]> = Vec::new();
+    let mut lines: Vec<[String; 11]> = Vec::new();
     for row in rows {
         let name = row.candidate.to_string();
         let mark = if row.is_chosen { "chosen by the rules" } else { "" }.to_owned();
         let Ok(prediction) = row.prediction else { continue };
-        let [rounds, messages_within, messages_between, bytes_within, bytes_between] = numbers(prediction);
+        let [rounds, messages_within, messages_between, bytes_within, bytes_between, flags, slots] =
+            numbers(prediction);
         lines.push([
             name,
             format!("{:.2}", 1e6 * prediction.time()),
@@ -183,6 +188,8 @@ fn as_text(rows: &[Row], output: &mut impl Write) -> io::Result<()> {
             messages_between,
             bytes_within,
             bytes_between,
+            flags,
+            slots,
             mark,
         ]);
     }
@@ -198,7 +205,7 @@ fn as_text(rows: &[Row], output: &mut impl Write) -> io::Result<()> {
 fn as_csv(rows: &[Row], output: &mut impl Write) -> io::Result<()> {
     writeln!(
         output,
-        "algorithm,radix,microseconds,ratio,rounds,messages_within,messages_between,bytes_within,bytes_between,chosen"
+        "algorithm,radix,microseconds,ratio,rounds,messages_within,messages_between,bytes_within,bytes_between,flags_awaited,bytes_in_slots,chosen"
     )?;
     for row in rows {
         let Ok(prediction) = row.prediction else { continue };
@@ -228,6 +235,7 @@ fn as_json(rows: &[Row], chosen: Option<Choice>) -> Value {
             "rounds": prediction.rounds.len(),
             "within": { "messages": prediction.within.messages, "bytes": prediction.within.bytes },
             "between": { "messages": prediction.between.messages, "bytes": prediction.between.bytes },
+            "shared": { "flags": prediction.shared.messages, "bytes": prediction.shared.bytes },
             "chosen": row.is_chosen,
         }),
     };

@@ -3,7 +3,7 @@
 use crate::command_line::{ScheduleOptions, Whose};
 use crate::failure::{Failure, Outcome};
 use crate::problem::{algorithm, below, problem};
-use rustcoll::engine::{Goal, Plan};
+use rustcoll::engine::{Goal, Plan, is_expressible_in_goal};
 use std::io::Write;
 
 /// Prints schedules.
@@ -11,6 +11,12 @@ pub fn run(options: &ScheduleOptions, output: &mut impl Write) -> Result<Outcome
     let algorithm = algorithm(options.collective, &options.algorithm)?;
     let problem = problem(algorithm, &options.problem)?;
     if let Some(bytes) = options.bytes {
+        if !is_expressible_in_goal(&algorithm.program(&problem, 0)) {
+            let (collective, name) = (algorithm.collective.name(), algorithm.name);
+            return Err(Failure::Usage(format!(
+                "--goal: {collective} {name} uses shared memory, which GOAL does not know; without --goal its steps are printed"
+            )));
+        }
         let plan = |rank| Plan::of_even_call(algorithm, &problem, rank, bytes);
         write!(output, "{}", Goal { ranks: problem.size, plan })?;
         return Ok(Outcome::Right);

@@ -34,7 +34,7 @@ fn one_algorithm_is_described_with_its_cost() {
          parameters: radix (radix from 2 up, cut to the number of ranks; sqrt is the square root of the number of ranks, \
          rounded up)\n  \
          source: k-nomial trees of MPICH and Open MPI\n  \
-         cost: 62 rounds, 62 messages, 62 blocks, 0 reduced on 1000 ranks, those of the busiest rank\n"
+         cost: 62 rounds, 62 messages, 62 blocks, 0 reduced, 0 read on 1000 ranks, those of the busiest rank\n"
     );
     let odd = rustcoll("algorithms allgather neighbor_exchange --ranks 7").right();
     assert_eq!(last_line(&odd), "  cost: none on 7 ranks: the number of ranks is odd");

@@ -64,5 +64,11 @@ fn cost(problem: &Problem) -> Cost {
         return recursive_doubling_allgather_cost(size);
     }
     // The first keeper is the busiest: it sends the most in every round, and the vector in the end.
-    Cost { rounds: rounds + 2, messages: rounds + 1, blocks: fold.blocks_of_rounds(0) + size, reduced: 0 }
+    Cost {
+        rounds: rounds + 2,
+        messages: rounds + 1,
+        blocks: fold.blocks_of_rounds(0) + size,
+        reduced: 0,
+        ..Cost::default()
+    }
 }

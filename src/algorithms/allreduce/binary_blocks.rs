@@ -84,6 +84,7 @@ fn cost(problem: &Problem) -> Cost {
         messages: (0..blocks.len()).map(messages).max().unwrap_or(0),
         blocks: 2 * (vector - 1) + (blocks.len() - 1).min(2),
         reduced: vector - 1 + (blocks.len() - 1).min(1),
+        ..Cost::default()
     }
 }
 

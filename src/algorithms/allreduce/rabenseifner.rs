@@ -62,7 +62,7 @@ fn cost(problem: &Problem) -> Cost {
         return among;
     }
     // A keeper gives half of its vector away before, and the whole afterwards.
-    let before = Cost { rounds: 2, messages: 1, blocks: blocks / 2, reduced: blocks / 2 };
+    let before = Cost { rounds: 2, messages: 1, blocks: blocks / 2, reduced: blocks / 2, ..Cost::default() };
     before + among + Cost::of_rounds(1, blocks, 0)
 }
 

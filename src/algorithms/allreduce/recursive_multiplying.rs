@@ -62,7 +62,7 @@ fn cost(problem: &Problem) -> Cost {
     let rounds = size.ilog(radix);
     let others = size.div_ceil(radix.pow(rounds)) - 1;
     let messages = rounds as usize * (radix - 1) + others;
-    Cost { rounds: messages + others, messages, blocks: messages, reduced: messages }
+    Cost { rounds: messages + others, messages, blocks: messages, reduced: messages, ..Cost::default() }
 }
 
 /// The rounds among the participants, of whom there are a power of the radix.

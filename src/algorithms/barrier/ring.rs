@@ -39,7 +39,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 
 fn cost(problem: &Problem) -> Cost {
     let others = problem.size - 1;
-    Cost { rounds: 2 * others, messages: others.min(2), blocks: others.min(2), reduced: 0 }
+    Cost { rounds: 2 * others, messages: others.min(2), blocks: others.min(2), reduced: 0, ..Cost::default() }
 }
 
 #[cfg(test)]

@@ -38,5 +38,11 @@ fn cost(problem: &Problem) -> Cost {
     // Of a level's ranks that is reached last to which most of the way leads over second children.
     let last = level + (size + 1 - (1 << level)).ilog2() as usize;
     let first = last.max(2 * (level - 1));
-    Cost { rounds: first + 2 * (segments - 1), messages: 2 * segments, blocks: 2 * segments, reduced: 0 }
+    Cost {
+        rounds: first + 2 * (segments - 1),
+        messages: 2 * segments,
+        blocks: 2 * segments,
+        reduced: 0,
+        ..Cost::default()
+    }
 }

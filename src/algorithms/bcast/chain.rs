@@ -32,5 +32,5 @@ fn cost(problem: &Problem) -> Cost {
     if size == 1 {
         return Cost::default();
     }
-    Cost { rounds: size - 2 + segments, messages: segments, blocks: segments, reduced: 0 }
+    Cost { rounds: size - 2 + segments, messages: segments, blocks: segments, reduced: 0, ..Cost::default() }
 }

@@ -63,6 +63,7 @@ fn cost(problem: &Problem) -> Cost {
         messages: most(|(messages, _)| messages),
         blocks: most(|(_, blocks)| blocks),
         reduced: 0,
+        ..Cost::default()
     }
 }
 

@@ -162,7 +162,7 @@ pub fn doubling_cost(size: usize) -> Cost {
     let fold = Fold::new(size);
     let folds = fold.pairs.min(1);
     let messages = fold.participants.ilog2() as usize + folds;
-    Cost { rounds: messages + folds, messages, blocks: messages, reduced: messages }
+    Cost { rounds: messages + folds, messages, blocks: messages, reduced: messages, ..Cost::default() }
 }
 
 #[cfg(test)]

@@ -45,7 +45,13 @@ fn cost(problem: &Problem) -> Cost {
     let [below, above] = sides.map(arrival);
     let first = below.max(above) + usize::from(below == above);
     let messages = children * segments;
-    Cost { rounds: first + children * (segments - 1), messages, blocks: messages, reduced: messages }
+    Cost {
+        rounds: first + children * (segments - 1),
+        messages,
+        blocks: messages,
+        reduced: messages,
+        ..Cost::default()
+    }
 }
 
 /// The round in which the result of a subtree of so many ranks reaches its parent. It is one more than that of the

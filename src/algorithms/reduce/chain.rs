@@ -35,7 +35,13 @@ fn cost(problem: &Problem) -> Cost {
     if size == 1 {
         return Cost::default();
     }
-    Cost { rounds: size - 2 + segments, messages: segments, blocks: segments, reduced: segments }
+    Cost {
+        rounds: size - 2 + segments,
+        messages: segments,
+        blocks: segments,
+        reduced: segments,
+        ..Cost::default()
+    }
 }
 
 #[cfg(test)]

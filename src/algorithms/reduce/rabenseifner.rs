@@ -63,7 +63,7 @@ fn cost(problem: &Problem) -> Cost {
     let root = fold.participant(problem.root);
     let keeper = root.min(fold.pairs - 1);
     let gathering = rounds - (usize::BITS - (keeper ^ root).leading_zeros()) as usize;
-    let before = Cost { rounds: 2, messages: 2, blocks, reduced: blocks / 2 };
+    let before = Cost { rounds: 2, messages: 2, blocks, reduced: blocks / 2, ..Cost::default() };
     Cost {
         messages: (2 * rounds).max(before.messages + rounds + gathering),
         blocks: before.blocks + blocks - 1 + (1 << gathering) - 1,

@@ -92,6 +92,7 @@ fn cost(problem: &Problem) -> Cost {
         messages: rounds + last,
         blocks: (0..fold.pairs).map(received).max().unwrap_or(0),
         reduced: size + fold.blocks_of_rounds(0),
+        ..Cost::default()
     }
 }
 

@@ -44,7 +44,7 @@ fn cost(problem: &Problem) -> Cost {
     // are the fewest other pairs, so that the most is of use outside of its group.
     let outside = |round| size - fold.ranks_in_group(fold.pairs - 1, round);
     let received = size + 2 * rounds + (1..=rounds as u32).map(outside).sum::<usize>();
-    Cost { rounds: rounds + 2, messages: rounds + 1, blocks: received, reduced: received }
+    Cost { rounds: rounds + 2, messages: rounds + 1, blocks: received, reduced: received, ..Cost::default() }
 }
 
 /// The rounds among the participants, of whom there are a power of two.

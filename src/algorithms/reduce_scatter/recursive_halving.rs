@@ -42,7 +42,7 @@ fn cost(problem: &Problem) -> Cost {
     }
     // The first keeper is the busiest: it receives a vector before, and the most in every round.
     let received = size + fold.blocks_of_rounds(0);
-    Cost { rounds: rounds + 2, messages: rounds + 1, blocks: received, reduced: received }
+    Cost { rounds: rounds + 2, messages: rounds + 1, blocks: received, reduced: received, ..Cost::default() }
 }
 
 /// Reduce-scatter among any number of ranks by one among a power of two. `among(rank, size, operand)` reduces `operand`

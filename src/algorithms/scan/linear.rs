@@ -60,7 +60,7 @@ fn exscan(problem: &Problem, rank: usize) -> Schedule {
 
 fn scan_cost(problem: &Problem) -> Cost {
     let once = (problem.size - 1).min(1);
-    Cost { rounds: problem.size - 1, messages: once, blocks: once, reduced: once }
+    Cost { rounds: problem.size - 1, messages: once, blocks: once, reduced: once, ..Cost::default() }
 }
 
 fn exscan_cost(problem: &Problem) -> Cost {

@@ -1,6 +1,6 @@
 //! Machines as they are written down: a small TOML file.
 
-use super::{Link, Machine, Port, Processor, units};
+use super::{Link, Machine, Port, Processor, Shared, units};
 use crate::text::error::{Fault, Source};
 use crate::text::nearest::unknown;
 use crate::text::{TextErrors, content, file_content, quantity, tables};
@@ -16,6 +16,7 @@ type Value<'text> = Spanned<DeValue<'text>>;
 
 const WITHIN: &str = "within";
 const BETWEEN: &str = "between";
+const SHARED: &str = "shared";
 const PROCESSOR: &str = "processor";
 const RANKS_PER_NODE: &str = "ranks_per_node";
 const PLACEMENT: &str = "placement";
@@ -34,7 +35,7 @@ const PORT: &str = "port";
 const REDUCE_BANDWIDTH: &str = "reduce_bandwidth";
 const COPY_BANDWIDTH: &str = "copy_bandwidth";
 
-const OF_MACHINE: [&str; 5] = [RANKS_PER_NODE, PLACEMENT, WITHIN, BETWEEN, PROCESSOR];
+const OF_MACHINE: [&str; 6] = [RANKS_PER_NODE, PLACEMENT, WITHIN, BETWEEN, SHARED, PROCESSOR];
 const OF_LINK: [&str; 9] = [
     LATENCY,
     BANDWIDTH,
@@ -46,12 +47,18 @@ const OF_LINK: [&str; 9] = [
     PACKET,
     PORT,
 ];
+const OF_SHARED: [&str; 2] = [LATENCY, BANDWIDTH];
 const OF_PROCESSOR: [&str; 2] = [REDUCE_BANDWIDTH, COPY_BANDWIDTH];
 
 /// Every key of a machine's file, by its table; those outside a table have the name "".
 pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let tables: [(&str, &[&str]); 4] =
-        [("", &OF_MACHINE), (WITHIN, &OF_LINK), (BETWEEN, &OF_LINK), (PROCESSOR, &OF_PROCESSOR)];
+    let tables: [(&str, &[&str]); 5] = [
+        ("", &OF_MACHINE),
+        (WITHIN, &OF_LINK),
+        (BETWEEN, &OF_LINK),
+        (SHARED, &OF_SHARED),
+        (PROCESSOR, &OF_PROCESSOR),
+    ];
     tables.into_iter().flat_map(|(table, keys)| keys.iter().map(move |key| (table, *key)))
 }
 
@@ -89,8 +96,15 @@ fn machine(text: &str, faults: &mut Vec<Fault>) -> Option<Machine> {
         None if ranks_per_node == 1 => between.map(|between| Link { port: Port::Rank, ..between }),
         None => machine.missing(WITHIN),
     };
+    let shared = machine.table(SHARED, &OF_SHARED).and_then(shared);
     let processor = machine.table(PROCESSOR, &OF_PROCESSOR).map(processor).unwrap_or_default();
-    Some(Machine { ranks_per_node, within: within?, between: between?, processor })
+    Some(Machine { ranks_per_node, within: within?, between: between?, shared, processor })
+}
+
+fn shared(mut table: Table) -> Option<Shared> {
+    let latency = table.required(LATENCY, units::time);
+    let byte_time = table.required(BANDWIDTH, units::byte_time);
+    Some(Shared { latency: latency?, byte_time: byte_time? })
 }
 
 fn link(table: Option<Table>, own_port: Port) -> Option<Link> {
@@ -248,6 +262,7 @@ mod tests {
             [within]\nlatency = \"1s\"\nbandwidth = \"4B/s\"\nport = \"node\"\n\
             [between]\nlatency = \"2s\"\nbandwidth = \"2B/s\"\nunidirectional_latency = \"1s\"\n\
             unidirectional_bandwidth = \"4B/s\"\noverhead = \"3s\"\ngap = \"4s\"\neager_limit = \"8KiB\"\npacket = \"1KiB\"\nport = \"rank\"\n\
+            [shared]\nlatency = \"5s\"\nbandwidth = \"32B/s\"\n\
             [processor]\nreduce_bandwidth = \"8B/s\"\ncopy_bandwidth = \"16B/s\"\n";
         let link = Machine::hockney(1.0, 0.25, 0.0).between;
         let between = Link {
@@ -262,7 +277,8 @@ mod tests {
             port: Port::Rank,
         };
         let processor = Processor { reduce_time: 0.125, copy_time: 0.0625 };
-        let expected = Machine { ranks_per_node: 24, within: link, between, processor };
+        let shared = Some(Shared { latency: 5.0, byte_time: 1.0 / 32.0 });
+        let expected = Machine { ranks_per_node: 24, within: link, between, shared, processor };
         assert_eq!(Machine::parse("file", text).unwrap(), expected);
         for (table, key) in keys() {
             let table = if table.is_empty() { "" } else { &format!("[{table}]") };
@@ -275,6 +291,18 @@ mod tests {
     fn ranks_of_a_node_need_links_of_their_own() {
         let expected = "file:1:1: `within` is missing in a machine";
         assert_eq!(errors(&format!("ranks_per_node = 2\n{BETWEEN_NODES}")), expected);
+    }
+
+    #[test]
+    fn shared_memory_has_both_numbers_or_none() {
+        let with = |lines: &str| errors(&format!("{BETWEEN_NODES}[shared]\n{lines}"));
+        assert_eq!(with("latency = \"1us\""), "file:4:1: `bandwidth` is missing in shared");
+        assert_eq!(with("bandwidth = \"1GB/s\""), "file:4:1: `latency` is missing in shared");
+        assert_eq!(
+            with("latency = \"1us\"\nbandwidth = \"1GB\""),
+            "file:6:13: unknown unit `GB`; the units of a bandwidth are bit/s, kbit/s, Mbit/s, Gbit/s, B/s, kB/s, MB/s, \
+             GB/s, KiB/s, MiB/s, GiB/s"
+        );
     }
 
     #[test]

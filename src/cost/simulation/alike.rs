@@ -1,10 +1,12 @@
 //! That few ranks may stand for all.
 
 use crate::algorithms::Collective::{self, *};
-use crate::algorithms::{Cut, Problem, REGISTRY, default_radix};
+use crate::algorithms::{Algorithm, Cut, Problem, REGISTRY, default_radix};
 use crate::cost::simulation::program::Program;
+use crate::cost::simulation::sizes::Lengths;
 use crate::cost::simulation::{Prediction, Simulation};
-use crate::cost::{Link, Machine, Processor};
+use crate::cost::{Cost, Link, Machine, Processor, Shared};
+use crate::schedule::{Buffer, Builder};
 use crate::verify::problems;
 
 /// Machines that differ in what nodes share; on some, work takes time.
@@ -15,6 +17,7 @@ fn machines() -> [Machine; 3] {
         ranks_per_node: 2,
         between: link,
         within: Link { latency: 4.0, byte_time: 0.5, ..hockney.within },
+        shared: None,
         processor: Processor { reduce_time: 0.25, copy_time: 0.0 },
     };
     let copying = Machine {
@@ -75,7 +78,7 @@ fn few_ranks_stand_for_all_of_up_to_128() {
 }
 
 fn assert_sample_is_right(simulation: &Simulation, label: &str) {
-    let compiler = simulation.compiler(None);
+    let compiler = simulation.compiler(Lengths::AnyOne);
     let programs: Vec<Program> = (0..simulation.size()).map(|rank| compiler.program(rank)).collect();
     for symmetry in simulation.symmetries() {
         let holds = |shifts| symmetry.holds(shifts, |rank| programs[rank].clone());
@@ -123,4 +126,53 @@ fn the_ranks_of_many_algorithms_are_alike() {
     }
     assert!(!are_alike(Bcast, "binomial", 64));
     assert!(!are_alike(Scan, "recursive_doubling", 64));
+}
+
+/// An allgather over slots, as a hand-written algorithm: all publish, then each reads what others of its node did, and
+/// exchanges messages with its counterparts on other nodes, which are a radix apart.
+const OVER_SLOTS: Algorithm = Algorithm {
+    collective: Allgather,
+    name: "over_slots",
+    aliases: &[],
+    source: "",
+    parameters: &[],
+    requires: &[],
+    schedule: |problem, rank| {
+        let (size, node) = (problem.size, problem.nodes[rank]);
+        let mut program = Builder::new(rank, size, size).slots(1);
+        program.publish(Buffer::Send.block(rank), 0);
+        let apart = |distance| match size.is_power_of_two() {
+            true => rank ^ distance,
+            false => (rank + distance) % size,
+        };
+        for peer in (1..size).map(apart).filter(|&peer| problem.nodes[peer] == node) {
+            let slot = program.awaited(peer, 0);
+            program.copy(slot, Buffer::Recv.block(peer));
+        }
+        for peer in (1..size).filter(|distance| distance % problem.radix == 0).map(apart) {
+            program.exchange((peer, Buffer::Send.block(rank)), (peer, Buffer::Recv.block(peer)));
+        }
+        program.build()
+    },
+    cost: |_| Cost::default(),
+};
+
+#[test]
+fn who_stands_for_others_raises_their_flags_too() {
+    let sharing = Machine {
+        shared: Some(Shared { latency: 3.0, byte_time: 0.5 }),
+        processor: Processor { reduce_time: 0.0, copy_time: 0.25 },
+        ..machines()[1].clone()
+    };
+    for (size, ranks_per_node) in [(8, 8), (12, 12), (16, 4), (48, 48), (64, 8)] {
+        let machine = Machine { ranks_per_node, ..sharing.clone() };
+        let problem = Problem { radix: ranks_per_node, ..Problem::new(size) };
+        for bytes in [8, 1 << 10, 3 << 20, 9 << 20] {
+            let label = format!("{size} ranks, {ranks_per_node} to a node, {bytes} bytes");
+            let mut simulation = Simulation::of_all_ranks(&OVER_SLOTS, &problem, &machine).unwrap();
+            assert!(simulation.find_symmetry().is_some(), "{label}");
+            assert_sample_is_right(&simulation, &label);
+            assert_times_are_equal(&mut simulation, bytes, &label);
+        }
+    }
 }

@@ -2,10 +2,12 @@
 //!
 //! A rank goes on by itself until it waits for a message whose time is not known yet. What ranks share, ports, is given
 //! away event by event, in the order of time. Of what happens at one time, leaving comes before entering, then the order
-//! of ranks on their nodes and of their posts decides, so that nodes which do the same take the same time.
+//! of ranks on their nodes and of their posts decides, so that nodes which do the same take the same time. Flags are nobody's
+//! to give away: who waits for one goes on when it is raised.
 
 use super::network::Network;
 use super::program::{Direction, Step};
+use super::signals::Given;
 use super::{Prediction, Progress, SimulationError, Stage};
 use crate::cost::machine::{Link, Machine, Port};
 use std::cmp::{Ordering, Reverse};
@@ -25,13 +27,14 @@ pub fn run(
     observe: &mut dyn FnMut(Progress),
 ) -> Result<Prediction, SimulationError> {
     let mut run = Run::new(network, block_bytes, machine);
-    (0..network.programs.len()).for_each(|rank| run.advance(rank));
+    run.advance_all();
     for happened in 0.. {
         let Some(Reverse(event)) = run.events.pop() else { break };
         if happened % EVENTS_BETWEEN_TELLING == 0 {
             observe(Progress { stage: Stage::Messages, done: run.done, total: network.ends.len() });
         }
         run.happen(event);
+        run.advance_all();
     }
     run.prediction()
 }
@@ -78,6 +81,9 @@ struct Run<'job> {
     packets: Vec<u32>,
     /// From when on each port is free, by direction and by whether messages stay on the node.
     free: [[Vec<f64>; 2]; 2],
+    given: Given<'job>,
+    /// Ranks that may go on.
+    ready: Vec<usize>,
     rounds: Vec<f64>,
     events: BinaryHeap<Reverse<Event>>,
     /// How many posts are complete.
@@ -109,9 +115,18 @@ impl<'job> Run<'job> {
             completed: unknown,
             packets: vec![0; network.ends.len()],
             free: [[ports(), ports()], [ports(), ports()]],
+            given: Given::none(&network.signals),
+            ready: (0..ranks).rev().collect(),
             rounds: Vec::new(),
             events: BinaryHeap::new(),
             done: 0,
+        }
+    }
+
+    /// Goes on with all ranks that may, also those for which others have just raised flags.
+    fn advance_all(&mut self) {
+        while let Some(rank) = self.ready.pop() {
+            self.advance(rank);
         }
     }
 
@@ -122,6 +137,14 @@ impl<'job> Run<'job> {
             match step {
                 Step::Work(time) => self.ranks[rank].time += time.with(self.block_bytes),
                 Step::Post => self.start(rank),
+                Step::Give => {
+                    let released = self.given.give(rank, self.ranks[rank].time);
+                    self.ready.extend(released);
+                }
+                Step::Expect => match self.given.expect(rank) {
+                    Some(given) => self.end_round(rank, given + self.machine.shared().latency),
+                    None => return,
+                },
                 Step::Wait(awaited) => {
                     let awaited = &program.awaited[awaited.start as usize..awaited.end as usize];
                     let number = |&post: &u32| self.network.first[rank] + post as usize;
@@ -204,7 +227,7 @@ impl<'job> Run<'job> {
         if state.missing > 0 && wait <= state.waits {
             state.missing -= 1;
             if state.missing == 0 {
-                self.advance(rank);
+                self.ready.push(rank);
             }
         }
     }
@@ -224,8 +247,13 @@ impl<'job> Run<'job> {
         arrived.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
         let busy =
             arrived.iter().fold(self.ranks[rank].time, |busy, (at, overhead)| busy.max(*at) + overhead);
+        self.end_round(rank, time.max(busy));
+    }
+
+    /// Ends a wait for what was there at some time.
+    fn end_round(&mut self, rank: usize, time: f64) {
         let state = &mut self.ranks[rank];
-        state.time = time.max(busy);
+        state.time = state.time.max(time);
         let round = state.waits as usize;
         state.waits += 1;
         let end = state.time;

@@ -2,11 +2,12 @@
 
 use super::network::Network;
 use super::program::{Compiler, Program};
-use super::sizes::Sizes;
+use super::sizes::{Lengths, Sizes};
 use super::symmetry::Symmetry;
 use super::{MOST_BYTES, MOST_POSTS, Prediction, Progress, SimulationError, Stage, events};
 use crate::algorithms::{Algorithm, Cut, Problem};
 use crate::cost::machine::{Machine, Port};
+use crate::schedule::Schedule;
 
 /// Up to so many ranks are all simulated: it takes no time, and blocks that differ by a byte are told apart.
 const FEW_RANKS: usize = 32;
@@ -23,6 +24,8 @@ pub struct Simulation<'job> {
     is_block_placed: bool,
     /// How many blocks a schedule cuts vectors into.
     blocks: usize,
+    /// Whether ranks share slots: how long blocks are decides what the programs do.
+    has_slots: bool,
     /// The ranks that stand for all, if any do.
     symmetry: Option<Symmetry>,
     /// The programs for blocks of one length, which may be any, once these were asked for.
@@ -54,8 +57,17 @@ impl<'job> Simulation<'job> {
         let is_block_placed = problem.nodes.is_empty() || problem.nodes == placed;
         let nodes = if problem.nodes.is_empty() { placed } else { problem.nodes.clone() };
         let problem = Problem { nodes, ..problem.clone() };
-        let blocks = algorithm.program(&problem, 0).blocks;
-        Ok(Simulation { algorithm, problem, machine, is_block_placed, blocks, symmetry: None, even: None })
+        let Schedule { blocks, slots, .. } = algorithm.program(&problem, 0);
+        Ok(Simulation {
+            algorithm,
+            problem,
+            machine,
+            is_block_placed,
+            blocks,
+            has_slots: slots > 0,
+            symmetry: None,
+            even: None,
+        })
     }
 
     /// What the algorithm costs. `bytes` are those of the collective's [`Measure`](crate::selection::Measure); where it
@@ -79,17 +91,18 @@ impl<'job> Simulation<'job> {
         }
         let parts = Sizes::parts(self.algorithm.collective, &self.problem, self.blocks);
         let is_even = bytes.is_multiple_of(parts) || self.symmetry.is_some();
-        if bytes > 0 && is_even {
+        if bytes > 0 && is_even && !self.has_slots {
             let network = match self.even.take() {
                 Some(network) => network,
-                None => self.network(self.symmetry, None, observe)?,
+                None => self.network(self.symmetry, Lengths::AnyOne, observe)?,
             };
             let block_bytes = bytes as f64 / parts as f64;
             return events::run(self.even.insert(network), block_bytes, self.machine, observe);
         }
         // Blocks without data are all of one length.
-        let symmetry = self.symmetry.filter(|_| bytes == 0);
-        let network = self.network(symmetry, Some(bytes), observe)?;
+        let symmetry = self.symmetry.filter(|_| bytes == 0 || self.has_slots);
+        let lengths = if symmetry.is_some() { Lengths::Mean(bytes) } else { Lengths::Of(bytes) };
+        let network = self.network(symmetry, lengths, observe)?;
         events::run(&network, 1.0, self.machine, observe)
     }
 
@@ -107,7 +120,7 @@ impl<'job> Simulation<'job> {
     /// The ranks whose programs stand for all, if they do. What holds for single ranks or pairs of them holds for whole
     /// nodes, which share ports.
     pub(super) fn find_symmetry(&self) -> Option<Symmetry> {
-        let compiler = self.compiler(None);
+        let compiler = self.compiler(Lengths::AnyOne);
         let holds = |symmetry: &Symmetry| symmetry.holds(symmetry.sample(), |rank| compiler.program(rank));
         let symmetry = self.symmetries().find(holds)?;
         symmetry.coarser(self.ranks_sharing_ports())
@@ -128,20 +141,20 @@ impl<'job> Simulation<'job> {
         if is_one_node && self.machine.within.port == Port::Rank { 1 } else { self.machine.ranks_per_node }
     }
 
-    /// For calls of so many bytes; of blocks of one length, if none are given.
-    pub(super) fn compiler(&self, bytes: Option<usize>) -> Compiler<'_> {
-        Compiler { algorithm: self.algorithm, problem: &self.problem, bytes, machine: self.machine }
+    /// For calls with such blocks.
+    pub(super) fn compiler(&self, lengths: Lengths) -> Compiler<'_> {
+        Compiler { algorithm: self.algorithm, problem: &self.problem, lengths, machine: self.machine }
     }
 
     /// The matched programs of the ranks that stand for all, or of all.
     fn network(
         &self,
         symmetry: Option<Symmetry>,
-        bytes: Option<usize>,
+        lengths: Lengths,
         observe: &mut dyn FnMut(Progress),
     ) -> Result<Network, SimulationError> {
         let symmetry = symmetry.unwrap_or(Symmetry::none(self.size()));
-        let programs = self.programs(&self.compiler(bytes), symmetry.period(), observe)?;
+        let programs = self.programs(&self.compiler(lengths), symmetry.period(), observe)?;
         Network::new(programs, symmetry, &self.problem.nodes)
     }
 
@@ -161,7 +174,7 @@ impl<'job> Simulation<'job> {
         for rank in 0..ranks {
             observe(Progress { stage: Stage::Programs, done: rank, total: ranks });
             let program = compiler.program(rank);
-            posts += program.posts.len();
+            posts += program.posts_and_signals();
             if posts > MOST_POSTS {
                 return too_many;
             }
@@ -171,13 +184,13 @@ impl<'job> Simulation<'job> {
     }
 }
 
-/// How many sends and receives a rank has that is not the busiest; 0 for few ranks. It is to find out in time that a job
+/// How many sends, receives and signals a rank has that is not the busiest; 0 for few ranks. It is to find out in time that a job
 /// is too large.
 fn typical_posts(compiler: &Compiler, ranks: usize) -> usize {
     if ranks <= MANY_RANKS {
         return 0;
     }
-    let mut posts = [1, 2, 3, 4, 5].map(|sixth| compiler.program(ranks * sixth / 6).posts.len());
+    let mut posts = [1, 2, 3, 4, 5].map(|sixth| compiler.program(ranks * sixth / 6).posts_and_signals());
     posts.sort_unstable();
     posts[2]
 }

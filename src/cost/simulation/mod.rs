@@ -1,7 +1,7 @@
 //! The time that a collective takes on a machine: the schedules of all ranks are carried out without data.
 //!
 //! Each rank is a program of posts, waits and work of its processor. The posts of all are matched; then the messages
-//! travel in the order of time through the ports of ranks or nodes. Where all ranks do the same, those of a node stand for
+//! travel in the order of time through the ports of ranks or nodes. Flags are seen without any port. Where all ranks do the same, those of a node stand for
 //! the others.
 
 #[cfg(test)]
@@ -10,6 +10,7 @@ mod events;
 mod job;
 mod network;
 mod program;
+mod signals;
 mod sizes;
 mod symmetry;
 #[cfg(test)]
@@ -21,7 +22,7 @@ use super::machine::Machine;
 use crate::algorithms::{Algorithm, Problem, Reason};
 use std::fmt;
 
-/// How many sends and receives are simulated at most, which bounds memory to some 4 GiB.
+/// How many sends and receives, flags raised and awaited are simulated at most, which bounds memory to some 4 GiB.
 pub const MOST_POSTS: usize = 1 << 25;
 
 /// The longest vectors and blocks that are priced: beyond them bytes could no longer be counted.
@@ -39,6 +40,8 @@ pub struct Prediction {
     pub within: Traffic,
     /// What travels between nodes.
     pub between: Traffic,
+    /// What passes through memory that ranks share: waits for flags and slots, and bytes read in slots of other ranks.
+    pub shared: Traffic,
     /// What a rank sends, or receives if that is more; each number is a maximum over the ranks for itself.
     pub busiest: Traffic,
 }
@@ -89,7 +92,7 @@ pub enum Stage {
 pub enum SimulationError {
     /// The algorithm cannot serve such a call.
     DoesNotServe(Reason),
-    /// The ranks together have more than [`MOST_POSTS`] sends and receives, and are not alike.
+    /// The ranks together have more than [`MOST_POSTS`] sends, receives and flags, and are not alike.
     TooManyPosts {
         /// Number of ranks.
         size: usize,
@@ -116,7 +119,7 @@ impl fmt::Display for SimulationError {
             SimulationError::DoesNotServe(reason) => write!(formatter, "it cannot serve this: {reason}"),
             SimulationError::TooManyPosts { size } => write!(
                 formatter,
-                "this is too large to be simulated: the {size} ranks have more than {MOST_POSTS} sends and receives"
+                "this is too large to be simulated: the {size} ranks have more than {MOST_POSTS} sends, receives and flags"
             ),
             SimulationError::TooManyBytes(bytes) => {
                 write!(formatter, "{bytes} bytes are too many to be priced; at most {MOST_BYTES} are")

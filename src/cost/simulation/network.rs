@@ -1,6 +1,7 @@
 //! Who is at the other end of each post, and which ports are between.
 
 use super::program::{Direction, Program};
+use super::signals::Signals;
 use super::sizes::Amount;
 use super::symmetry::Symmetry;
 use super::{Prediction, SimulationError, Traffic};
@@ -14,6 +15,8 @@ pub struct Network {
     pub first: Vec<usize>,
     /// The posts, by number.
     pub ends: Vec<End>,
+    /// What ranks of a node tell each other by flags.
+    pub signals: Signals,
     /// Where the ranks are.
     pub places: Vec<Place>,
     /// For how many ranks each one stands.
@@ -92,9 +95,12 @@ impl Network {
             ends[send as usize] = End { partner: receive, is_unidirectional, ..sent };
             ends[receive as usize] = End { partner: send, is_unidirectional, ..received };
         }
-        programs.iter_mut().for_each(|program| program.posts = Vec::new());
+        let signals = Signals::new(&programs, symmetry, nodes)?;
+        for program in &mut programs {
+            (program.posts, program.given, program.expected) = Default::default();
+        }
         let places = places(programs.len(), nodes);
-        Ok(Network { programs, first, ends, places, copies: symmetry.copies() })
+        Ok(Network { programs, first, ends, signals, places, copies: symmetry.copies() })
     }
 
     /// A prediction that as yet says only what travels, with blocks of so many bytes where these are not known.
@@ -119,7 +125,11 @@ impl Network {
                 busiest.bytes = busiest.bytes.max(traffic.bytes);
             }
         }
-        Prediction { ranks: Vec::new(), rounds: Vec::new(), within, between, busiest }
+        let shared = Traffic {
+            messages: (self.signals.expectations() * self.copies) as u64,
+            bytes: self.programs.iter().map(|program| program.read).sum::<f64>() * self.copies as f64,
+        };
+        Prediction { ranks: Vec::new(), rounds: Vec::new(), within, between, shared, busiest }
     }
 }
 

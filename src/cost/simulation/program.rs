@@ -1,14 +1,19 @@
 //! What a rank does, as far as it takes time.
 
-use super::sizes::{Amount, Sizes};
+use super::sizes::{Amount, Lengths, Sizes};
 use crate::algorithms::{Algorithm, Problem, RECURSIVE_DOUBLING_ALLREDUCE, Requirement};
 use crate::cost::Machine;
-use crate::engine::{Operation, Plan, Region};
-use crate::schedule::Schedule;
+use crate::engine::turns::{BANKS, LINE_BANKS};
+use crate::engine::{CACHE_LINE, Memory, Operation, Plan, Region, SlotBounds, Slots};
+use crate::schedule::{Buffer, Schedule};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Bytes of the number that tells a block's length.
 const LENGTH_BYTES: usize = size_of::<u64>();
+
+/// Blocks of more stripes are priced as if slots were longer, so that there are no more: a program has the steps of all.
+const MOST_STRIPES: usize = 256;
 
 /// The program of one rank.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,8 +24,21 @@ pub struct Program {
     pub posts: Vec<Post>,
     /// The posts that the waits wait for, one wait after the other.
     pub awaited: Vec<u32>,
-    /// How many waits there are.
+    /// How many waits there are, of either kind.
     pub waits: u32,
+    /// The signals that it gives, in the order of the steps.
+    pub given: Vec<Signal>,
+    /// The signals that it waits for, in the order of the steps.
+    pub expected: Vec<Signal>,
+    /// Bytes that it reads in slots of other ranks, if blocks of unknown length have one byte.
+    pub read: f64,
+}
+
+impl Program {
+    /// How much there is to be matched.
+    pub fn posts_and_signals(&self) -> usize {
+        self.posts.len() + self.given.len() + self.expected.len()
+    }
 }
 
 /// A step of a program.
@@ -32,6 +50,19 @@ pub enum Step {
     Wait(Range<u32>),
     /// Keeps the processor busy for so many seconds.
     Work(Amount),
+    /// Gives the next signal.
+    Give,
+    /// Waits for the next signal.
+    Expect,
+}
+
+/// What ranks of a node see of each other in the memory that they share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Signal {
+    /// A rank has raised the flag of a slot so many times in a stripe.
+    Flag { rank: u32, stripe: u32, slot: u32, times: u32 },
+    /// All ranks of the node have ended a stripe.
+    End { stripe: u32 },
 }
 
 /// A send or a receive.
@@ -59,8 +90,7 @@ pub enum Direction {
 pub struct Compiler<'job> {
     pub algorithm: &'job Algorithm,
     pub problem: &'job Problem,
-    /// Bytes of the call; none for blocks of any one length.
-    pub bytes: Option<usize>,
+    pub lengths: Lengths,
     pub machine: &'job Machine,
 }
 
@@ -80,7 +110,7 @@ impl Compiler<'_> {
             writer.append(&allreduce, &Sizes::each(LENGTH_BYTES));
         }
         let collective = self.algorithm.collective;
-        let sizes = Sizes::of(collective, self.problem, schedule.blocks, self.bytes);
+        let sizes = Sizes::of(collective, self.problem, schedule.blocks, self.lengths);
         writer.append(&schedule, &sizes);
         writer.program
     }
@@ -90,18 +120,27 @@ impl Compiler<'_> {
 pub struct Writer<'job> {
     pub program: Program,
     machine: &'job Machine,
-    /// Elements that were copied and reduced since the last other step.
+    work: Work,
+}
+
+/// How many elements were worked on since the last other step.
+#[derive(Default)]
+struct Work {
     copied: usize,
     reduced: usize,
+    /// In slots of other ranks.
+    read: usize,
 }
 
 impl<'job> Writer<'job> {
     pub fn new(machine: &'job Machine) -> Self {
-        Writer { program: Program::default(), machine, copied: 0, reduced: 0 }
+        Writer { program: Program::default(), machine, work: Work::default() }
     }
 
     pub fn append(&mut self, schedule: &Schedule, sizes: &Sizes) {
-        let plan = Plan::new(schedule, &sizes.binding);
+        let plan = planned(schedule, sizes);
+        let own = schedule.rank as u32;
+        let mut stripe = Stripe::default();
         // Posts without data are left out.
         let mut number_of = vec![None; plan.posts];
         for operation in &plan.operations {
@@ -117,15 +156,27 @@ impl<'job> Writer<'job> {
                     let posts = plan.awaited[awaited.clone()].iter();
                     self.wait(posts.filter_map(|&post| number_of[post as usize]));
                 }
-                Operation::Notify { .. }
-                | Operation::Await { .. }
-                | Operation::AwaitSlots
-                | Operation::EndStripe => todo!(),
-                Operation::Copy { source, .. } => self.copied += source.elements,
-                Operation::Reduce { left, right, target } => {
-                    self.reduced += target.elements;
-                    self.copied += copies_of_reduction(*left, *right, *target) * target.elements;
+                Operation::Notify { slot } => {
+                    self.end_work(sizes);
+                    self.give(stripe.raised(own, *slot));
                 }
+                &Operation::Await { rank, slot, times } => {
+                    self.end_work(sizes);
+                    self.expect(Signal::Flag { rank, stripe: stripe.number, slot, times });
+                }
+                Operation::AwaitSlots => {
+                    if let Some(stripe) = stripe.number.checked_sub(banks(&plan)) {
+                        self.end_work(sizes);
+                        self.expect(Signal::End { stripe });
+                    }
+                }
+                Operation::EndStripe => {
+                    self.end_work(sizes);
+                    self.give(Signal::End { stripe: stripe.number });
+                    stripe = Stripe { number: stripe.number + 1, ..Stripe::default() };
+                }
+                Operation::Copy { source, .. } => self.copy(*source, own, sizes),
+                Operation::Reduce { left, right, target } => self.reduce(*left, *right, *target, own, sizes),
             }
         }
         self.end_work(sizes);
@@ -160,14 +211,100 @@ impl<'job> Writer<'job> {
         program.steps.push(Step::Wait(start as u32..program.awaited.len() as u32));
     }
 
+    fn give(&mut self, signal: Signal) {
+        self.program.given.push(signal);
+        self.program.steps.push(Step::Give);
+    }
+
+    fn expect(&mut self, signal: Signal) {
+        self.program.expected.push(signal);
+        self.program.steps.push(Step::Expect);
+        self.program.waits += 1;
+    }
+
+    fn copy(&mut self, source: Region, own: u32, sizes: &Sizes) {
+        if is_of_others(source, own) {
+            self.work.read += source.elements;
+            self.note_read(source.elements, sizes);
+        } else {
+            self.work.copied += source.elements;
+        }
+    }
+
+    /// MPI's operators leave the result where the right operand was, so that one may have to be copied first. What is read
+    /// in slots of others comes while the processor reduces: the longer of the two counts.
+    fn reduce(&mut self, left: Region, right: Region, target: Region, own: u32, sizes: &Sizes) {
+        let copies = copies_of_reduction(left, right, target);
+        let mut operands = vec![left];
+        if copies > 0 {
+            self.copy(right, own, sizes);
+            self.work.copied += (copies - 1) * target.elements;
+        } else {
+            operands.push(right);
+        }
+        let read =
+            operands.into_iter().filter(|&operand| is_of_others(operand, own)).count() * target.elements;
+        self.note_read(read, sizes);
+        let (reading, reducing) = (self.machine.shared().byte_time, self.machine.processor.reduce_time);
+        if read as f64 * reading > target.elements as f64 * reducing {
+            self.work.read += read;
+        } else {
+            self.work.reduced += target.elements;
+        }
+    }
+
+    fn note_read(&mut self, elements: usize, sizes: &Sizes) {
+        self.program.read += sizes.element.times(elements as f64).with(1.0);
+    }
+
     fn end_work(&mut self, sizes: &Sizes) {
-        let processor = &self.machine.processor;
-        let time = self.copied as f64 * processor.copy_time + self.reduced as f64 * processor.reduce_time;
-        (self.copied, self.reduced) = (0, 0);
+        let (processor, shared) = (&self.machine.processor, self.machine.shared());
+        let Work { copied, reduced, read } = std::mem::take(&mut self.work);
+        let time = copied as f64 * processor.copy_time
+            + reduced as f64 * processor.reduce_time
+            + read as f64 * shared.byte_time;
         if time > 0.0 {
             self.program.steps.push(Step::Work(sizes.element.times(time)));
         }
     }
+}
+
+/// Which stripe is being written down, and how many times each flag was raised in it.
+#[derive(Default)]
+struct Stripe {
+    number: u32,
+    raised: HashMap<u32, u32>,
+}
+
+impl Stripe {
+    fn raised(&mut self, rank: u32, slot: u32) -> Signal {
+        let times = self.raised.entry(slot).or_default();
+        *times += 1;
+        Signal::Flag { rank, stripe: self.number, slot, times: *times }
+    }
+}
+
+/// The plan of a schedule, in stripes if it uses slots.
+fn planned(schedule: &Schedule, sizes: &Sizes) -> Plan {
+    if schedule.slots == 0 {
+        return Plan::new(schedule, &sizes.binding);
+    }
+    let blocks = 0..schedule.blocks;
+    let longest = blocks.map(|block| sizes.binding.scratch.layout.elements(block..block + 1)).max();
+    let least_slot = longest.unwrap_or(0).div_ceil(MOST_STRIPES).next_multiple_of(CACHE_LINE);
+    let bank = SlotBounds::DEFAULT.bank.max(least_slot * schedule.slots);
+    Plan::in_stripes(schedule, &sizes.binding, 1, &SlotBounds { bank, ..SlotBounds::DEFAULT })
+}
+
+fn banks(plan: &Plan) -> u32 {
+    match plan.slots {
+        Some(Slots::Lines) => LINE_BANKS as u32,
+        Some(Slots::Apart { .. }) | None => BANKS as u32,
+    }
+}
+
+fn is_of_others(region: Region, own: u32) -> bool {
+    matches!(region.memory, Memory::Buffer(Buffer::Shared(rank)) if rank != own)
 }
 
 /// MPI's operators leave the result where the right operand was.

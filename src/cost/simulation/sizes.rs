@@ -13,6 +13,17 @@ pub struct Sizes {
     pub element: Amount,
 }
 
+/// How long the blocks of a call are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lengths {
+    /// All as long as each other, whatever that is.
+    AnyOne,
+    /// As the engine cuts a call of so many bytes.
+    Of(usize),
+    /// All of the mean length in a call of so many bytes.
+    Mean(usize),
+}
+
 /// A number, of bytes or seconds, that is known or to be multiplied by the length of blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
@@ -21,13 +32,18 @@ pub enum Amount {
 }
 
 impl Sizes {
-    /// The blocks of a call of so many bytes, of which a schedule has `blocks`; of any one length, if no bytes are given.
-    pub fn of(collective: Collective, problem: &Problem, blocks: usize, bytes: Option<usize>) -> Sizes {
+    /// The blocks of a call, of which a schedule has `blocks`.
+    pub fn of(collective: Collective, problem: &Problem, blocks: usize, lengths: Lengths) -> Sizes {
         let parts = Sizes::parts(collective, problem, blocks);
-        match bytes {
+        match lengths {
             _ if collective == Collective::Barrier => Sizes::each(1),
-            None => Sizes { element: Amount::ForEachByte(1.0), ..Sizes::each(1) },
-            Some(bytes) => Sizes::new(Layout::Balanced { elements: bytes, blocks: parts }),
+            Lengths::AnyOne => Sizes { element: Amount::ForEachByte(1.0), ..Sizes::each(1) },
+            Lengths::Of(bytes) => Sizes::new(Layout::Balanced { elements: bytes, blocks: parts }),
+            Lengths::Mean(bytes) => {
+                let whole = bytes.div_ceil(parts);
+                let mean = bytes as f64 / parts as f64;
+                Sizes { element: Amount::Known(mean / whole.max(1) as f64), ..Sizes::each(whole) }
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Programs that are all the same but for the names of the ranks, so that a few stand for all.
 
-use super::program::Program;
+use super::program::{Program, Signal};
 use crate::random::Random;
 
 /// How the program of rank r < `period` becomes that of r further on: every rank in it is moved by as much.
@@ -107,6 +107,11 @@ impl Symmetry {
     fn is_moved(self, model: &Program, mut program: Program, rank: usize) -> bool {
         for post in &mut program.posts {
             post.peer = self.seen_from(rank, post.peer as usize) as u32;
+        }
+        for signal in program.given.iter_mut().chain(&mut program.expected) {
+            if let Signal::Flag { rank: raises, .. } = signal {
+                *raises = self.seen_from(rank, *raises as usize) as u32;
+            }
         }
         *model == program
     }

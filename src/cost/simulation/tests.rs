@@ -7,8 +7,9 @@ use super::symmetry::Symmetry;
 use super::*;
 use crate::algorithms::Collective::{self, *};
 
-use crate::cost::{Link, Port, Processor};
-use crate::schedule::{Buffer, Builder};
+use crate::algorithms::Reason;
+use crate::cost::{Link, Port, Processor, Shared};
+use crate::schedule::{Buffer, Builder, Schedule};
 
 /// Exact numbers, so that times can be compared for equality.
 const ALPHA: f64 = 64.0;
@@ -26,11 +27,24 @@ fn carried_out(
     let program = |rank| {
         let mut program = Builder::new(rank, size, size);
         write(rank, &mut program);
+        program.build()
+    };
+    carried_out_with(&(0..size).map(program).collect::<Vec<_>>(), BYTES, machine)
+}
+
+/// Carries out schedules with blocks of so many bytes.
+fn carried_out_with(
+    schedules: &[Schedule],
+    bytes: usize,
+    machine: &Machine,
+) -> Result<Prediction, SimulationError> {
+    let size = schedules.len();
+    let program = |schedule| {
         let mut writer = Writer::new(machine);
-        writer.append(&program.build(), &Sizes::each(BYTES));
+        writer.append(schedule, &Sizes::each(bytes));
         writer.program
     };
-    let programs: Vec<Program> = (0..size).map(program).collect();
+    let programs: Vec<Program> = schedules.iter().map(program).collect();
     let network = Network::new(programs, Symmetry::none(size), &machine.nodes(size))?;
     events::run(&network, 1.0, machine, &mut |_| {})
 }
@@ -220,6 +234,180 @@ fn copies_and_reductions_take_the_processor() {
     assert_eq!(reduced_into(Buffer::Send), [24.0 + 16.0]);
 }
 
+/// Four ranks share memory: a flag takes 16, a byte of another's slot 1 / 4, a copy 1 / 8, a reduction 1 / 2.
+fn sharing() -> Machine {
+    Machine {
+        ranks_per_node: 4,
+        shared: Some(Shared { latency: 16.0, byte_time: 0.25 }),
+        processor: Processor { reduce_time: 0.5, copy_time: 0.125 },
+        ..hockney()
+    }
+}
+
+/// Schedules of ranks with one slot and one block each.
+fn schedules(size: usize, write: impl Fn(usize, &mut Builder)) -> Vec<Schedule> {
+    let program = |rank| {
+        let mut program = Builder::new(rank, size, 1).slots(1);
+        write(rank, &mut program);
+        program.build()
+    };
+    (0..size).map(program).collect()
+}
+
+/// Rank 0 publishes its block, which all others copy.
+fn broadcast(rank: usize, program: &mut Builder) {
+    if rank == 0 {
+        program.publish(Buffer::Send.block(0), 0);
+    } else {
+        let slot = program.awaited(0, 0);
+        program.copy(slot, Buffer::Recv.block(0));
+    }
+}
+
+#[test]
+fn what_is_published_is_seen_and_read_by_all_at_once() {
+    let found = carried_out_with(&schedules(4, broadcast), 8, &sharing()).unwrap();
+    // Written for 1, on its way for 16, read for 2.
+    assert_eq!(found.ranks, [1.0, 19.0, 19.0, 19.0]);
+    assert_eq!(found.rounds, [17.0]);
+    assert_eq!(found.shared, Traffic { messages: 3, bytes: 24.0 });
+    assert_eq!((found.within, found.between), Default::default());
+}
+
+#[test]
+fn a_flag_that_was_raised_long_ago_costs_nothing() {
+    let late = |rank: usize, program: &mut Builder| {
+        if rank == 1 {
+            (0..40).for_each(|_| program.copy(Buffer::Send.block(0), Buffer::Scratch.block(0)));
+        }
+        broadcast(rank, program);
+    };
+    assert_eq!(carried_out_with(&schedules(2, late), 8, &sharing()).unwrap().ranks, [1.0, 42.0]);
+}
+
+#[test]
+fn flags_go_from_rank_to_rank() {
+    let relayed = |rank: usize, program: &mut Builder| {
+        if rank > 0 {
+            let slot = program.awaited(rank - 1, 0);
+            program.copy(slot, Buffer::Recv.block(0));
+        }
+        program.publish(Buffer::Recv.block(0), 0);
+    };
+    // 16 and a copy of another's slot and one of the rank's own memory.
+    let expected = [1.0, 1.0 + 19.0, 1.0 + 38.0, 1.0 + 57.0];
+    assert_eq!(carried_out_with(&schedules(4, relayed), 8, &sharing()).unwrap().ranks, expected);
+}
+
+#[test]
+fn a_slot_of_one_s_own_is_ordinary_memory() {
+    let alone = |_: usize, program: &mut Builder| {
+        program.publish(Buffer::Send.block(0), 0);
+        program.copy(Buffer::of_rank(0).block(0), Buffer::Recv.block(0));
+    };
+    let found = carried_out_with(&schedules(1, alone), 8, &sharing()).unwrap();
+    assert_eq!((found.ranks, found.shared), (vec![2.0], Traffic::default()));
+}
+
+#[test]
+fn a_reduction_takes_the_longer_of_reading_and_reducing() {
+    let reduced = |machine: &Machine, target: Buffer, of_others: usize| {
+        let write = |rank: usize, program: &mut Builder| match rank {
+            0 | 1 => program.publish(Buffer::Send.block(0), 0),
+            _ => {
+                let others = [0, 1].map(|peer| program.awaited(peer, 0));
+                let left = if of_others > 0 { others[0] } else { Buffer::Send.block(0) };
+                let right = if of_others > 1 { others[1] } else { Buffer::Scratch.block(0) };
+                program.reduce(left, right, target.block(0));
+            }
+        };
+        carried_out_with(&schedules(3, write), 8, machine).unwrap().ranks[2] - 17.0
+    };
+    let slow = sharing();
+    let fast = Machine { processor: Processor { reduce_time: 0.0625, ..slow.processor }, ..slow.clone() };
+    assert_eq!([0, 1].map(|others| reduced(&slow, Buffer::Scratch, others)), [4.0, 4.0]);
+    assert_eq!([0, 1].map(|others| reduced(&fast, Buffer::Scratch, others)), [0.5, 2.0]);
+    // Into a third buffer the right operand is copied first.
+    assert_eq!([0, 1, 2].map(|others| reduced(&fast, Buffer::Recv, others)), [1.5, 3.0, 4.0]);
+}
+
+#[test]
+fn flags_and_messages_go_together() {
+    // Rank 1 tells rank 2 by a message what it was told by a flag.
+    let two_nodes = Machine { ranks_per_node: 2, ..sharing() };
+    let write = |rank: usize, program: &mut Builder| match rank {
+        0 => program.publish(Buffer::Send.block(0), 0),
+        1 => {
+            let slot = program.awaited(0, 0);
+            program.copy(slot, Buffer::Recv.block(0));
+            program.send(2, Buffer::Recv.block(0));
+        }
+        2 => {
+            program.receive(1, Buffer::Recv.block(0));
+            program.end_round();
+            program.publish(Buffer::Recv.block(0), 0);
+        }
+        _ => {
+            let slot = program.awaited(2, 0);
+            program.copy(slot, Buffer::Recv.block(0));
+        }
+    };
+    let found = carried_out_with(&schedules(4, write), 8, &two_nodes).unwrap();
+    // Read at 19; the message takes 80, of which 16 are the sender's.
+    assert_eq!(found.ranks, [1.0, 19.0 + 16.0, 19.0 + 80.0 + 1.0, 100.0 + 16.0 + 2.0]);
+    assert_eq!(found.between, Traffic { messages: 1, bytes: 8.0 });
+}
+
+#[test]
+fn long_blocks_go_in_stripes_through_four_banks() {
+    // Of 1 MiB each: a rank writes it in 2^17, another one reads it in 2^18.
+    let (written, read) = ((1 << 17) as f64, (1 << 18) as f64);
+    let time =
+        |stripes: usize| carried_out_with(&schedules(2, broadcast), stripes << 20, &sharing()).unwrap().ranks;
+    let readings = |stripes: f64| written + 16.0 + stripes * read;
+    assert_eq!(time(1), [written, readings(1.0)]);
+    assert_eq!(time(4), [4.0 * written, readings(4.0)]);
+    // The writer has written four before it could wait for the first to be read by all, but then it waits.
+    assert_eq!(time(5), [5.0 * written, readings(5.0)]);
+    assert_eq!(time(8), [readings(4.0) + 16.0 + written, readings(8.0)]);
+    let found = carried_out_with(&schedules(2, broadcast), 8 << 20, &sharing()).unwrap();
+    // Who writes slots waits for the end of four stripes, besides.
+    assert_eq!(found.shared, Traffic { messages: 8 + 4, bytes: f64::from(8 << 20) });
+}
+
+#[test]
+fn very_long_blocks_have_no_more_than_256_stripes() {
+    let found = carried_out_with(&schedules(2, broadcast), 1 << 30, &sharing()).unwrap();
+    assert_eq!(found.shared.messages, 256 + 252);
+    assert_eq!(found.shared.bytes, f64::from(1 << 30));
+}
+
+#[test]
+fn flags_that_never_come_are_deadlocks() {
+    let error = |size, write: fn(usize, &mut Builder)| {
+        carried_out_with(&schedules(size, write), 8, &sharing()).unwrap_err()
+    };
+    let nobody_raises = |rank: usize, program: &mut Builder| {
+        if rank == 1 {
+            program.awaited(0, 0);
+        }
+    };
+    assert_eq!(error(2, nobody_raises), SimulationError::Deadlock { rank: 1 });
+    let both_wait_first = |rank: usize, program: &mut Builder| {
+        program.awaited(1 - rank, 0);
+        program.notify(0);
+    };
+    assert_eq!(error(2, both_wait_first), SimulationError::Deadlock { rank: 0 });
+}
+
+#[test]
+fn ranks_of_different_nodes_share_no_memory() {
+    let apart = Machine { ranks_per_node: 2, ..sharing() };
+    let error = carried_out_with(&schedules(3, broadcast), 8, &apart).unwrap_err();
+    assert_eq!(error, SimulationError::DoesNotServe(Reason::SeveralNodes));
+    assert_eq!(error.to_string(), "it cannot serve this: ranks of different nodes share no memory");
+}
+
 #[test]
 fn rounds_end_with_the_last_rank() {
     let relayed = |rank: usize, program: &mut Builder| match rank {
@@ -364,7 +552,7 @@ fn what_cannot_be_priced_is_told() {
     );
     assert_eq!(
         error(Bcast, "scatter_ring_allgather", &Problem::new(1 << 14), 1 << 20),
-        "this is too large to be simulated: the 16384 ranks have more than 33554432 sends and receives"
+        "this is too large to be simulated: the 16384 ranks have more than 33554432 sends, receives and flags"
     );
 }
 

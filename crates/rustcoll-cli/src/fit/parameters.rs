@@ -46,6 +46,7 @@ impl Parameters {
             ranks_per_node: self.ranks_per_node,
             between: link(self.links[0], hockney.between),
             within: link(self.links[self.links.len() - 1], hockney.within),
+            shared: None,
             processor: Processor { reduce_time, copy_time },
         }
     }
@@ -91,7 +92,7 @@ impl Parameters {
 
 /// A machine's file, as far as such parameters go.
 pub fn to_toml(machine: &Machine) -> String {
-    let Machine { ranks_per_node, within, between, processor } = machine;
+    let Machine { ranks_per_node, within, between, processor, .. } = machine;
     let mut text = String::new();
     let mut add = |line: String| writeln!(text, "{line}").expect("a text takes everything");
     if *ranks_per_node > 1 {

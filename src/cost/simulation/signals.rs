@@ -1,0 +1,115 @@
+//! Flags that ranks of a node raise and wait for, and stripes that all of them end.
+
+use super::SimulationError;
+use super::program::{Program, Signal};
+use super::symmetry::Symmetry;
+use crate::algorithms::Reason;
+use std::collections::HashMap;
+
+/// The signals of all programs, numbered.
+pub struct Signals {
+    /// How many ranks give each: all of a node, if it is the end of a stripe, else one.
+    givers: Vec<u32>,
+    /// What each rank gives, in the order of its program.
+    given: Vec<Vec<u32>>,
+    /// What each rank expects, in the order of its program.
+    expected: Vec<Vec<u32>>,
+}
+
+impl Signals {
+    /// Finds who gives what others expect. Fails if somebody expects what nobody gives, or what another node does.
+    pub fn new(programs: &[Program], symmetry: Symmetry, nodes: &[u32]) -> Result<Signals, SimulationError> {
+        let mut numbers: HashMap<(u32, Signal), u32> = HashMap::new();
+        let mut givers: Vec<u32> = Vec::new();
+        let mut given = Vec::with_capacity(programs.len());
+        for (rank, program) in programs.iter().enumerate() {
+            let mut number_of = |&signal: &Signal| {
+                let number = *numbers.entry(key(signal, symmetry, nodes[rank])).or_insert_with(|| {
+                    givers.push(0);
+                    givers.len() as u32 - 1
+                });
+                givers[number as usize] += 1;
+                number
+            };
+            given.push(program.given.iter().map(&mut number_of).collect());
+        }
+        let mut expected = Vec::with_capacity(programs.len());
+        for (rank, program) in programs.iter().enumerate() {
+            let number_of = |&signal: &Signal| match signal {
+                Signal::Flag { rank: peer, .. } if nodes[peer as usize] != nodes[rank] => {
+                    Err(SimulationError::DoesNotServe(Reason::SeveralNodes))
+                }
+                _ => {
+                    let number = numbers.get(&key(signal, symmetry, nodes[rank]));
+                    number.copied().ok_or(SimulationError::Deadlock { rank })
+                }
+            };
+            expected.push(program.expected.iter().map(number_of).collect::<Result<_, _>>()?);
+        }
+        Ok(Signals { givers, given, expected })
+    }
+
+    /// How many signals all ranks wait for.
+    pub fn expectations(&self) -> usize {
+        self.expected.iter().map(Vec::len).sum()
+    }
+}
+
+/// What tells a signal from all others: flags by who raises them, ends of stripes by their node.
+fn key(signal: Signal, symmetry: Symmetry, node: u32) -> (u32, Signal) {
+    match signal {
+        Signal::Flag { rank, stripe, slot, times } => {
+            let rank = symmetry.representative(rank as usize) as u32;
+            (0, Signal::Flag { rank, stripe, slot, times })
+        }
+        Signal::End { .. } => (node, signal),
+    }
+}
+
+/// Which signals have been given.
+pub struct Given<'job> {
+    signals: &'job Signals,
+    /// How many ranks have yet to give each.
+    missing: Vec<u32>,
+    /// When the last rank so far gave each.
+    times: Vec<f64>,
+    /// How many signals each rank has given, and has waited for.
+    progress: Vec<(usize, usize)>,
+    /// Who waits for a signal.
+    waiting: HashMap<u32, Vec<usize>>,
+}
+
+impl<'job> Given<'job> {
+    pub fn none(signals: &'job Signals) -> Self {
+        Given {
+            signals,
+            missing: signals.givers.clone(),
+            times: vec![0.0; signals.givers.len()],
+            progress: vec![(0, 0); signals.given.len()],
+            waiting: HashMap::new(),
+        }
+    }
+
+    /// A rank gives its next signal: who need not wait for it any longer.
+    pub fn give(&mut self, rank: usize, time: f64) -> Vec<usize> {
+        let (given, _) = &mut self.progress[rank];
+        let number = self.signals.given[rank][*given];
+        *given += 1;
+        let (missing, last) = (&mut self.missing[number as usize], &mut self.times[number as usize]);
+        *missing -= 1;
+        *last = last.max(time);
+        if *missing == 0 { self.waiting.remove(&number).unwrap_or_default() } else { Vec::new() }
+    }
+
+    /// When the next signal that a rank expects was given. If it is not, the rank waits.
+    pub fn expect(&mut self, rank: usize) -> Option<f64> {
+        let (_, expected) = &mut self.progress[rank];
+        let number = self.signals.expected[rank][*expected];
+        if self.missing[number as usize] > 0 {
+            self.waiting.entry(number).or_default().push(rank);
+            return None;
+        }
+        *expected += 1;
+        Some(self.times[number as usize])
+    }
+}
