@@ -9,6 +9,7 @@ pub mod neighbor_exchange;
 pub mod node_aware;
 pub mod recursive_doubling;
 pub mod ring;
+pub mod shared_leaders;
 
 use super::Problem;
 use crate::schedule::{Buffer::*, Schedule, Step};

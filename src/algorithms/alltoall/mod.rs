@@ -12,6 +12,7 @@ pub mod node_aware;
 pub mod pairwise;
 pub mod postal;
 mod routes;
+pub mod shared_multi_leaders;
 pub mod spread_out;
 
 use super::Problem;

@@ -9,6 +9,8 @@ pub mod recursive_doubling;
 pub mod recursive_halving;
 pub mod reduce_scatter_v;
 pub mod ring;
+pub mod shared_leaders;
+pub mod shared_multi_leaders;
 
 use super::phases::receive_in_scratch::{free_vector, receive_in_scratch};
 use crate::schedule::{Buffer::*, Builder, Schedule};
