@@ -200,6 +200,8 @@ pub enum Reason {
     Unmet(Requirement),
     /// Its results are not reproducible, and they must be.
     Irreproducible,
+    /// A rank would read in slots of one on another node.
+    SeveralNodes,
 }
 
 impl fmt::Display for Reason {
@@ -219,6 +221,7 @@ impl fmt::Display for Reason {
             Reason::Unmet(Requirement::TwoGroups) => "the communicator has but one group",
             Reason::Unmet(Requirement::OneGroup) => "the communicator has two groups",
             Reason::Irreproducible => "its results are not reproducible",
+            Reason::SeveralNodes => "ranks of different nodes share no memory",
         })
     }
 }

@@ -50,7 +50,10 @@ impl Column {
                 other => other.map_err(|error| failed(0, error))?,
             };
             for (bytes, cells) in cells {
-                let prediction = simulation.predict(bytes).map_err(|error| failed(bytes, error))?;
+                let prediction = match simulation.predict(bytes) {
+                    Err(SimulationError::DoesNotServe(_)) => break,
+                    other => other.map_err(|error| failed(bytes, error))?,
+                };
                 times.extend(cells.into_iter().map(|cell| (cell, prediction.time())));
             }
         }

@@ -91,10 +91,15 @@ impl Builder {
         self
     }
 
-    /// Writes a block to a slot of the rank's own and raises its flag.
-    pub fn publish(&mut self, block: Run, slot: usize) {
-        self.copy(block, Buffer::of_rank(self.schedule.rank).block(slot));
+    /// Writes blocks to slots of the rank's own, from `slot` on, and raises the flag of the first one.
+    pub fn publish(&mut self, blocks: Run, slot: usize) {
+        self.show(blocks, slot);
         self.notify(slot);
+    }
+
+    /// Writes blocks to slots of the rank's own, from `slot` on.
+    pub fn show(&mut self, blocks: Run, slot: usize) {
+        self.copy(blocks, Buffer::of_rank(self.schedule.rank).blocks(slot..slot + blocks.count as usize));
     }
 
     /// Raises the flag of a slot of the rank's own; see [`Step::Notify`].

@@ -10,6 +10,7 @@ pub mod node_aware;
 pub mod recursive_doubling;
 pub mod ring;
 pub mod shared;
+pub mod shared_leaders;
 
 use super::Problem;
 use crate::schedule::{Buffer::*, Schedule, Step};

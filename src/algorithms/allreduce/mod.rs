@@ -14,6 +14,8 @@ pub mod ring;
 pub mod ring_segmented;
 pub mod shared_flat;
 pub mod shared_slices;
+pub mod shared_leaders;
+pub mod shared_multi_leaders;
 
 use super::Problem;
 use crate::schedule::Buffer;

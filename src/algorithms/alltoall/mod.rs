@@ -13,6 +13,7 @@ pub mod pairwise;
 pub mod postal;
 mod routes;
 pub mod shared;
+pub mod shared_multi_leaders;
 pub mod spread_out;
 
 use super::Problem;

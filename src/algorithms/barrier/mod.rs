@@ -4,6 +4,7 @@ pub mod dissemination;
 pub mod recursive_doubling;
 pub mod ring;
 pub mod shared;
+pub mod shared_leaders;
 pub mod tree;
 
 use crate::schedule::{Buffer::*, Run};

@@ -13,3 +13,5 @@ pub mod scatter_recursive_doubling_allgather;
 pub mod scatter_ring_allgather;
 pub mod scatter_ring_allgather_opt;
 pub mod shared;
+pub mod shared_leaders;
+pub mod shared_leaders_pipelined;

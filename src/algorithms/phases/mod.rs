@@ -15,6 +15,8 @@ pub mod recursive_halving;
 pub mod ring_allgather;
 pub mod ring_reduce_scatter;
 pub mod slots;
+pub mod shared_node;
+pub mod shares;
 pub mod tree_broadcast;
 pub mod tree_reduce;
 

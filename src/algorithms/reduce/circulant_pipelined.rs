@@ -12,7 +12,7 @@ use crate::algorithms::phases::circulant_broadcast::{CirculantBroadcast, Round, 
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
-use crate::schedule::{Buffer::*, Builder, Message, Run, Schedule};
+use crate::schedule::{Buffer, Buffer::*, Builder, Message, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collective: Collective::Reduce,
@@ -27,11 +27,15 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, root, segments, .. } = *problem;
-    let contribution = contribution(problem, rank);
+    let program = reduce_to_first(problem.relative(rank), size, segments, contribution(problem, rank));
+    at_root(problem, program.relabel(root))
+}
+
+/// The program of a rank if rank 0 is the root, which combines in the receive buffer.
+pub fn reduce_to_first(rank: usize, size: usize, segments: usize, contribution: Buffer) -> Schedule {
     if size == 1 {
-        return tree_reduce(0, 1, 1, contribution, None, []);
+        return tree_reduce(0, 1, segments, contribution, None, []);
     }
-    let rank = problem.relative(rank);
     let rounds = CirculantBroadcast::new(size, segments).rounds(rank);
     let mut program = Builder::new(rank, size, segments);
     // What the rank has combined of each segment.
@@ -58,7 +62,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
             arrivals[segment] += 1;
         }
     }
-    at_root(problem, program.build().relabel(root)).overlapped(AHEAD)
+    program.build().overlapped(AHEAD)
 }
 
 fn cost(problem: &Problem) -> Cost {

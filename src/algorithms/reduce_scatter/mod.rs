@@ -10,6 +10,8 @@ pub mod recursive_halving;
 pub mod reduce_scatter_v;
 pub mod ring;
 pub mod shared;
+pub mod shared_leaders;
+pub mod shared_multi_leaders;
 
 use super::phases::receive_in_scratch::{free_vector, receive_in_scratch};
 use crate::schedule::{Buffer::*, Builder, Schedule};

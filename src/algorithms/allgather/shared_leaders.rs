@@ -1,0 +1,179 @@
+//! Allgather on several nodes: the ranks of each show their blocks, one of them gets those of the other nodes and shows
+//! these as well.
+//!
+//! Source: the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `bruck`.
+//! With m nodes of up to q ranks the rounds of Bruck's algorithm among m ranks: one round of m − 1 messages, if that is the
+//! radix k. Every block enters each other node once: a node of q ranks sends (m − 1)q blocks if all are alike. On a node
+//! each rank reads what it has not, its leader what the node sends.
+//! Loses when: each rank has a node of its own, or all share one.
+
+use super::bruck;
+use crate::algorithms::phases::placement::{Place, Placement};
+use crate::algorithms::phases::receive_in_scratch::receive_in_scratch;
+use crate::algorithms::phases::shared_node::with_slots;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement, legal_radix};
+use crate::cost::Cost;
+use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
+
+pub const ALLGATHER: Algorithm = Algorithm {
+    collective: Collective::Allgather,
+    name: "shared_leaders",
+    aliases: &[],
+    source: "MPICH; Open MPI (han)",
+    parameters: &[Parameter::Radix],
+    requires: &[Requirement::Nodes, Requirement::SharedMemory],
+    schedule,
+    cost,
+};
+
+pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
+
+/// What the leaders of the nodes do.
+const BETWEEN: Algorithm = bruck::ALLGATHER;
+
+/// Slots bear the numbers of blocks.
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let placement = Placement::new(problem);
+    let Place { node, local } = placement.place(rank);
+    let part = Part { problem, placement: &placement, rank, node };
+    let program = match local {
+        0 => {
+            let among_leaders = (BETWEEN.schedule)(&among_nodes(problem, &placement), node);
+            let travelling =
+                placement.between(placement.with_blocks_of_nodes(receive_in_scratch(among_leaders)));
+            part.collect().then(travelling).then(part.show())
+        }
+        _ => part.read(),
+    };
+    debug_assert_eq!(program.size, size);
+    with_slots(size, placement.most_members(), program)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let placement = Placement::new(problem);
+    let most = placement.most_members();
+    (BETWEEN.cost)(&among_nodes(problem, &placement)).refine(most)
+}
+
+fn among_nodes(problem: &Problem, placement: &Placement) -> Problem {
+    let nodes = placement.nodes();
+    Problem { in_place: true, radix: legal_radix(problem.radix, nodes), ..Problem::new(nodes) }
+}
+
+/// What a rank of a node does there.
+struct Part<'a> {
+    problem: &'a Problem,
+    placement: &'a Placement,
+    rank: usize,
+    node: usize,
+}
+
+impl Part<'_> {
+    fn program(&self) -> Builder {
+        Builder::new(self.rank, self.problem.size, self.problem.size)
+    }
+
+    /// Where the rank's own block is.
+    fn own(&self) -> Run {
+        if self.problem.in_place { Recv.block(self.rank) } else { Send.block(self.rank) }
+    }
+
+    /// The ranks of the node but this one.
+    fn neighbours(&self) -> impl Iterator<Item = usize> {
+        let members = self.placement.members(self.node);
+        let local = members.iter().position(|&member| member == self.rank).expect("it is a member");
+        members[local + 1..].iter().chain(&members[..local]).copied()
+    }
+
+    /// The ranks of each other node, in the order in which they are shown.
+    fn others(&self) -> impl Iterator<Item = &[usize]> {
+        let nodes = self.placement.nodes();
+        (1..nodes).map(move |distance| self.placement.members((self.node + distance) % nodes))
+    }
+
+    /// Shows the own block, if anybody is there to read it.
+    fn show_own(&self, program: &mut Builder) {
+        if self.placement.members(self.node).len() > 1 {
+            program.publish(self.own(), self.rank);
+        }
+    }
+
+    /// The leader takes the blocks of its node to scratch memory. What travels are scratch blocks alone, which are bytes: so
+    /// long blocks can be cut anywhere.
+    fn collect(&self) -> Schedule {
+        let mut program = self.program();
+        self.show_own(&mut program);
+        let is_sent = self.placement.nodes() > 1;
+        program.copy(self.own(), Recv.block(self.rank));
+        if is_sent {
+            program.copy(self.own(), Scratch.block(self.rank));
+        }
+        for member in self.neighbours() {
+            let block = program.awaited(member, member);
+            let target = if is_sent { Scratch.block(member) } else { Recv.block(member) };
+            program.copy(block, target);
+        }
+        program.build()
+    }
+
+    /// The leader shows what has arrived, and takes it and the blocks of its node where they belong.
+    fn show(&self) -> Schedule {
+        let mut program = self.program();
+        if self.placement.members(self.node).len() > 1 {
+            for members in self.others() {
+                for &member in members {
+                    program.show(Scratch.block(member), member);
+                }
+                program.notify(members[0]);
+            }
+        }
+        let collected = self.neighbours().filter(|_| self.placement.nodes() > 1);
+        for block in collected.chain(self.others().flatten().copied()) {
+            program.copy(Scratch.block(block), Recv.block(block));
+        }
+        program.build()
+    }
+
+    /// Another rank shows its block and reads all others.
+    fn read(&self) -> Schedule {
+        let mut program = self.program();
+        self.show_own(&mut program);
+        program.copy(self.own(), Recv.block(self.rank));
+        for member in self.neighbours() {
+            let block = program.awaited(member, member);
+            program.copy(block, Recv.block(member));
+        }
+        let leader = self.placement.leader(self.node);
+        for members in self.others() {
+            program.awaited(leader, members[0]);
+            for &member in members {
+                program.copy(Buffer::of_rank(leader).block(member), Recv.block(member));
+            }
+        }
+        program.build()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn each_block_enters_a_node_once_and_in_scratch() {
+        // Nodes of 4, 3 and 3 ranks, in turn.
+        let problem = Problem { nodes: (0..10).map(|rank| rank % 3).collect(), ..Problem::new(10) };
+        for rank in 0..10 {
+            let steps = schedule(&problem, rank).steps;
+            let entering = steps.iter().filter_map(|step| match step {
+                Step::Receive { message, .. } => Some(message),
+                _ => None,
+            });
+            let entering: Vec<_> = entering.collect();
+            assert!(entering.iter().all(|message| message.runs().iter().all(|run| run.buffer == Scratch)));
+            let blocks: usize = entering.iter().map(|message| message.blocks()).sum();
+            assert_eq!(blocks, [6, 7, 7].get(rank).copied().unwrap_or(0));
+        }
+    }
+}

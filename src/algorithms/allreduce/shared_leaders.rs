@@ -1,0 +1,79 @@
+//! Allreduce for short vectors on several nodes: one rank of each combines what the others there show it, these combine
+//! among themselves, and show the result.
+//!
+//! Source: the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `recursive_multiplying`.
+//! With m nodes of up to q ranks the rounds of recursive multiplying among m ranks: one round of m − 1 messages, if that is
+//! the radix k. On a node one rank reduces q − 1 vectors, and all read the result from there.
+//! Ranks of a node come before others, so the operator must commute. Loses when: vectors are long; each rank has a node
+//! of its own, or all share one.
+
+use super::node_aware::among_nodes;
+use super::{contribution, recursive_multiplying};
+use crate::algorithms::phases::placement::{Place, Placement};
+use crate::algorithms::phases::shared_node::{combine_at_leader, hand_out, with_slots};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::Recv, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Allreduce,
+    name: "shared_leaders",
+    aliases: &[],
+    source: "MPICH; Open MPI (han)",
+    parameters: &[Parameter::Radix],
+    requires: &[
+        Requirement::Nodes,
+        Requirement::SharedMemory,
+        Requirement::Predefined,
+        Requirement::Commutative,
+    ],
+    schedule,
+    cost,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    through_leaders(problem, rank, &recursive_multiplying::ALGORITHM)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    cost_through_leaders(problem, &recursive_multiplying::ALGORITHM)
+}
+
+/// Allreduce in which one rank stands for each node; `between` is what these do.
+pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> Schedule {
+    let placement = Placement::new(problem);
+    let Place { node, local } = placement.place(rank);
+    let population = placement.members(node).len();
+    let among_leaders = (between.schedule)(&among_nodes(problem, &placement, population == 1), node);
+    let blocks = among_leaders.blocks;
+    let up = placement.within(node, combine_at_leader(local, population, blocks, contribution(problem)));
+    let down = placement.within(node, hand_out(local, population, blocks, Recv));
+    let program = match local {
+        0 => up.then(placement.between(among_leaders)).then(down),
+        _ => up.then(down),
+    };
+    with_slots(blocks, placement.most_members(), program)
+}
+
+/// What [`through_leaders`] costs; where nodes have different numbers of ranks, at most.
+pub fn cost_through_leaders(problem: &Problem, between: &Algorithm) -> Cost {
+    let placement = Placement::new(problem);
+    let most = placement.most_members();
+    let among_leaders = among_nodes(problem, &placement, most == 1);
+    let combined = (most - 1) * (between.schedule)(&among_leaders, 0).blocks;
+    Cost { reduced: combined, ..Cost::default() } + (between.cost)(&among_leaders)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaders_alone_send_in_one_round_if_there_are_as_many_nodes_as_the_radix() {
+        let problem = Problem { radix: 4, nodes: (0..16).map(|rank| rank % 4).collect(), ..Problem::new(16) };
+        for rank in 0..16 {
+            let schedule = schedule(&problem, rank);
+            assert_eq!((schedule.messages_sent(), schedule.slots), (if rank < 4 { 3 } else { 0 }, 1));
+        }
+    }
+}

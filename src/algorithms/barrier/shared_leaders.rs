@@ -1,0 +1,67 @@
+//! Barrier on several nodes: the ranks of each raise a flag for one of them, these meet by dissemination, and raise theirs.
+//!
+//! Source: the leaders of MPICH (smp) and Open MPI (han); between m nodes as in `dissemination`.
+//! ceil(log2 m) rounds. Loses when: each rank has a node of its own, or all share one.
+
+use super::dissemination;
+use crate::algorithms::phases::placement::{Place, Placement};
+use crate::algorithms::phases::shared_node::with_slots;
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Barrier,
+    name: "shared_leaders",
+    aliases: &[],
+    source: "MPICH; Open MPI (han)",
+    parameters: &[],
+    requires: &[Requirement::Nodes, Requirement::SharedMemory],
+    schedule,
+    cost,
+};
+
+/// What the leaders of the nodes do.
+const BETWEEN: Algorithm = dissemination::ALGORITHM;
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let placement = Placement::new(problem);
+    let Place { node, local } = placement.place(rank);
+    let members = placement.members(node);
+    let (mut arriving, mut leaving) =
+        (Builder::new(rank, problem.size, 1), Builder::new(rank, problem.size, 1));
+    let program = match local {
+        0 => {
+            for &member in &members[1..] {
+                arriving.awaited(member, 0);
+            }
+            if members.len() > 1 {
+                leaving.notify(0);
+            }
+            let between = (BETWEEN.schedule)(&Problem::new(placement.nodes()), node);
+            arriving.build().then(placement.between(between)).then(leaving.build())
+        }
+        _ => {
+            arriving.notify(0);
+            arriving.awaited(placement.leader(node), 0);
+            arriving.build()
+        }
+    };
+    with_slots(1, placement.most_members(), program)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    (BETWEEN.cost)(&Problem::new(Placement::new(problem).nodes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaders_alone_send() {
+        let problem = Problem { nodes: (0..16).map(|rank| rank / 4).collect(), ..Problem::new(16) };
+        let sent: Vec<usize> = (0..16).map(|rank| schedule(&problem, rank).messages_sent()).collect();
+        assert_eq!(sent, [2, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,94 @@
+//! Broadcast for short vectors on several nodes: one rank of each gets the vector and shows it to the others there.
+//!
+//! Source: the leaders of MPICH (smp) and Open MPI (han), along the k-nomial trees of both; on the nodes as in `shared`.
+//! With m nodes w(k−1) − floor((k^w − m)/k^(w−1)) messages, where w = ceil(log_k m), each of the whole vector: one round, if
+//! m is the radix. Loses when: vectors are long, for the root sends the vector to several nodes; each rank has a node of
+//! its own, or all share one.
+
+use crate::algorithms::digits::with_one_nonzero_digit;
+use crate::algorithms::phases::knomial_tree::{children, parent};
+use crate::algorithms::phases::placement::{Place, Placement};
+use crate::algorithms::phases::receive_in_scratch::receive_in_scratch;
+use crate::algorithms::phases::shared_node::{hand_out, with_slots};
+use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Bcast,
+    name: "shared_leaders",
+    aliases: &[],
+    source: "MPICH; Open MPI (han)",
+    parameters: &[Parameter::Radix],
+    requires: &[Requirement::Nodes, Requirement::SharedMemory],
+    schedule,
+    cost,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let radix = problem.radix;
+    through_leaders(problem, rank, |node, nodes| {
+        tree_broadcast(node, nodes, 1, parent(node, radix), children(node, nodes, radix))
+    })
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let messages = with_one_nonzero_digit(Placement::new(problem).nodes(), problem.radix);
+    Cost::of_rounds(messages, messages, 0)
+}
+
+/// Broadcast in which one rank stands for each node; `between` is what the one of a node does among those of so many, in
+/// the receive buffer. Messages hold scratch blocks alone, which are bytes: so a long vector can be cut anywhere.
+pub fn through_leaders(
+    problem: &Problem,
+    rank: usize,
+    between: impl Fn(usize, usize) -> Schedule,
+) -> Schedule {
+    let placement = Placement::new(problem);
+    let Place { node, local } = placement.place(rank);
+    let (nodes, population) = (placement.nodes(), placement.members(node).len());
+    let among_leaders = between(node, nodes);
+    let blocks = among_leaders.blocks;
+    let copied = |source, target| {
+        let mut program = Builder::new(rank, problem.size, blocks);
+        program.copy(source, target);
+        program.build()
+    };
+    let (vector, arrived) = (Recv.blocks(0..blocks), Scratch.blocks(0..blocks));
+    let down = |held| placement.within(node, hand_out(local, population, blocks, held));
+    let travelling = || placement.between(receive_in_scratch(among_leaders));
+    let program = match (local, rank == problem.root) {
+        (0, true) if nodes == 1 => down(Recv),
+        (0, true) => copied(vector, arrived).then(travelling()).then(down(Scratch)),
+        (0, false) => travelling().then(down(Scratch)).then(copied(arrived, vector)),
+        _ => down(Scratch),
+    };
+    with_slots(blocks, placement.most_members(), program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn leaders_alone_send_and_receive_and_only_bytes() {
+        let problem =
+            Problem { root: 5, radix: 4, nodes: (0..16).map(|rank| rank % 4).collect(), ..Problem::new(16) };
+        for rank in 0..16 {
+            let schedule = schedule(&problem, rank);
+            let posts = schedule.steps.iter().filter_map(|step| match step {
+                Step::Send { message, .. } | Step::Receive { message, .. } => Some(message.runs()),
+                _ => None,
+            });
+            assert!(posts.flatten().all(|run| run.buffer == Scratch));
+            let expected = match rank {
+                5 => 3,
+                0 | 2 | 3 => 1,
+                _ => 0,
+            };
+            assert_eq!((schedule.posts(), schedule.slots), (expected, 1));
+        }
+    }
+}

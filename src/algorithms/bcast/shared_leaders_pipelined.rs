@@ -1,0 +1,41 @@
+//! Broadcast for long vectors on several nodes: segments travel between one rank of each, which shows them to the others
+//! there.
+//!
+//! Source: the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `circulant_pipelined`, on them as in
+//! `shared`.
+//! With m nodes and k segments, of which there are at most 2p, k − 1 + ceil(log2 m) rounds of one segment; the vector enters
+//! each node once. Loses when: vectors are too short to be cut; each rank has a node of its own, or all share one.
+
+use super::circulant_pipelined;
+use super::shared_leaders::through_leaders;
+use crate::algorithms::phases::placement::Placement;
+use crate::algorithms::phases::shared_node::segments;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Bcast,
+    name: "shared_leaders_pipelined",
+    aliases: &[],
+    source: "Open MPI (han); Träff 2022, 2023",
+    parameters: &[Parameter::Segment],
+    requires: &[Requirement::Nodes, Requirement::SharedMemory],
+    schedule,
+    cost,
+};
+
+/// What the leaders of the nodes do.
+const BETWEEN: Algorithm = circulant_pipelined::ALGORITHM;
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let segments = segments(problem);
+    through_leaders(problem, rank, |node, nodes| {
+        (BETWEEN.schedule)(&Problem { segments, ..Problem::new(nodes) }, node)
+    })
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let nodes = Placement::new(problem).nodes();
+    (BETWEEN.cost)(&Problem { segments: segments(problem), ..Problem::new(nodes) })
+}

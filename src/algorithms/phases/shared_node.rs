@@ -1,0 +1,85 @@
+//! What the ranks of a node do in the slots that they share, written for their numbers there; the first one leads.
+//!
+//! A rank's slots bear the numbers of blocks. No rank writes a slot in more than one of the phases that follow each other, so
+//! these share slots: they declare none, which [`with_slots`] does for the whole.
+
+use crate::algorithms::Problem;
+use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
+
+/// The leader combines the contributions of all in the receive buffer, out of their order; the others show theirs.
+pub fn combine_at_leader(local: usize, population: usize, blocks: usize, contribution: Buffer) -> Schedule {
+    let mut program = Builder::new(local, population, blocks);
+    for block in 0..blocks {
+        if local > 0 {
+            program.publish(contribution.block(block), block);
+            continue;
+        }
+        let mut combined = contribution.block(block);
+        for member in 1..population {
+            let left = program.awaited(member, block);
+            // The result takes the place of the right operand, where operators leave it.
+            program.reduce(left, combined, Recv.block(block));
+            combined = Recv.block(block);
+        }
+    }
+    program.build()
+}
+
+/// The others get what the leader holds in a buffer.
+pub fn hand_out(local: usize, population: usize, blocks: usize, held: Buffer) -> Schedule {
+    let mut program = Builder::new(local, population, blocks);
+    for block in 0..blocks {
+        match local {
+            0 if population == 1 => {}
+            0 => program.publish(held.block(block), block),
+            _ => {
+                let shown = program.awaited(0, block);
+                program.copy(shown, Recv.block(block));
+            }
+        }
+    }
+    program.build()
+}
+
+/// Each rank combines its slice, of `width` blocks, of the contributions of all in the receive buffer, out of their order.
+pub fn combine_slices(local: usize, population: usize, width: usize, contribution: Buffer) -> Schedule {
+    let mut program = Builder::new(local, population, population * width);
+    let slice = |buffer: Buffer, owner: usize| buffer.blocks(owner * width..(owner + 1) * width);
+    // In the order in which the others read, each of whom begins with the next rank.
+    for owner in (1..population).map(|distance| (local + population - distance) % population) {
+        program.publish(slice(contribution, owner), owner * width);
+    }
+    let mut combined = slice(contribution, local);
+    for other in (1..population).map(|distance| (local + distance) % population) {
+        program.awaited(other, local * width);
+        let shown = slice(Buffer::of_rank(other), local);
+        program.reduce(shown, combined, slice(Recv, local));
+        combined = slice(Recv, local);
+    }
+    program.build()
+}
+
+/// Each rank shows its slice of the receive buffer and gets the others'. A rank's slot of its own slice was not needed by
+/// [`combine_slices`].
+pub fn hand_out_slices(local: usize, population: usize, width: usize) -> Schedule {
+    let mut program = Builder::new(local, population, population * width);
+    let slice = |buffer: Buffer, owner: usize| buffer.blocks(owner * width..(owner + 1) * width);
+    if population > 1 {
+        program.publish(slice(Recv, local), local * width);
+    }
+    for other in (1..population).map(|distance| (local + distance) % population) {
+        program.awaited(other, other * width);
+        program.copy(slice(Buffer::of_rank(other), other), slice(Recv, other));
+    }
+    program.build()
+}
+
+/// A program of such phases; ranks have no slots where none shares a node with another.
+pub fn with_slots(slots: usize, most_members: usize, program: Schedule) -> Schedule {
+    Schedule { slots: if most_members > 1 { slots } else { 0 }, ..program }
+}
+
+/// Into how many segments a vector is cut: each has a slot, of which a rank has not many more than two for each rank.
+pub fn segments(problem: &Problem) -> usize {
+    problem.segments.min(2 * problem.size)
+}

@@ -1,0 +1,79 @@
+//! Reduce for short vectors on several nodes: one rank of each combines what the others there show it, and these pass the
+//! sums on along a k-nomial tree.
+//!
+//! Source: the leaders of MPICH (smp) and Open MPI (han), along the k-nomial trees of both.
+//! With m nodes of up to q ranks w(k−1) − floor((k^w − m)/k^(w−1)) messages, where w = ceil(log_k m), each of the whole
+//! vector: one round, if m is the radix. On a node one rank reduces q − 1 vectors.
+//! Ranks of a node come before others, so the operator must commute. Loses when: vectors are long, for the root receives
+//! the vector from several nodes; each rank has a node of its own, or all share one.
+
+use super::{at_root, contribution};
+use crate::algorithms::digits::with_one_nonzero_digit;
+use crate::algorithms::phases::knomial_tree::{nearest_first, parent};
+use crate::algorithms::phases::placement::{Place, Placement};
+use crate::algorithms::phases::shared_node::{combine_at_leader, with_slots};
+use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer, Buffer::Recv, Schedule};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Reduce,
+    name: "shared_leaders",
+    aliases: &[],
+    source: "MPICH; Open MPI (han)",
+    parameters: &[Parameter::Radix],
+    requires: &[
+        Requirement::Nodes,
+        Requirement::SharedMemory,
+        Requirement::Predefined,
+        Requirement::Commutative,
+    ],
+    schedule,
+    cost,
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let radix = problem.radix;
+    through_leaders(problem, rank, |node, nodes, combined| {
+        tree_reduce(node, nodes, 1, combined, parent(node, radix), nearest_first(node, nodes, radix))
+    })
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let placement = Placement::new(problem);
+    let messages = with_one_nonzero_digit(placement.nodes(), problem.radix);
+    Cost::of_rounds(messages, messages, messages + placement.most_members() - 1)
+}
+
+/// Reduce in which one rank stands for each node; `between` is what the one of a node does among those of so many, with
+/// what its node has combined in a buffer.
+pub fn through_leaders(
+    problem: &Problem,
+    rank: usize,
+    between: impl Fn(usize, usize, Buffer) -> Schedule,
+) -> Schedule {
+    let placement = Placement::new(problem);
+    let Place { node, local } = placement.place(rank);
+    let population = placement.members(node).len();
+    let contribution = contribution(problem, rank);
+    let combined = if population == 1 { contribution } else { Recv };
+    let among_leaders = between(node, placement.nodes(), combined);
+    let blocks = among_leaders.blocks;
+    let up = placement.within(node, combine_at_leader(local, population, blocks, contribution));
+    let program = if local == 0 { up.then(placement.between(among_leaders)) } else { up };
+    with_slots(blocks, placement.most_members(), at_root(problem, program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaders_alone_send_and_each_once() {
+        let problem = Problem { root: 7, nodes: (0..10).map(|rank| rank % 3).collect(), ..Problem::new(10) };
+        let sent: Vec<usize> = (0..10).map(|rank| schedule(&problem, rank).messages_sent()).collect();
+        // The root is on node 1; ranks 0 and 2 lead the others.
+        assert_eq!(sent, [1, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,38 @@
+//! Reduce for long vectors on several nodes: one rank of each combines what the others there show it, and segments of the
+//! sums travel between these.
+//!
+//! Source: the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `circulant_pipelined`.
+//! With m nodes of up to q ranks and k segments, of which there are at most 2p, k − 1 + ceil(log2 m) rounds of one segment;
+//! the vector leaves each node once. On a node one rank reduces q − 1 vectors.
+//! Combines contributions out of order, so the operator must commute. Loses when: vectors are too short to be cut; each
+//! rank has a node of its own, or all share one.
+
+use super::circulant_pipelined::reduce_to_first;
+use super::shared_leaders::{self, through_leaders};
+use crate::algorithms::phases::circulant_broadcast::rounds;
+use crate::algorithms::phases::placement::Placement;
+use crate::algorithms::phases::shared_node::segments;
+use crate::algorithms::{Algorithm, Parameter, Problem};
+use crate::cost::Cost;
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    name: "shared_leaders_pipelined",
+    source: "Open MPI (han); Träff 2024",
+    parameters: &[Parameter::Segment],
+    schedule,
+    cost,
+    ..shared_leaders::ALGORITHM
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let segments = segments(problem);
+    through_leaders(problem, rank, |node, nodes, combined| reduce_to_first(node, nodes, segments, combined))
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let placement = Placement::new(problem);
+    let segments = segments(problem);
+    let rounds = rounds(placement.nodes(), segments);
+    Cost::of_rounds(rounds, rounds, rounds + segments * (placement.most_members() - 1))
+}

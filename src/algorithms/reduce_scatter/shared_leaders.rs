@@ -1,0 +1,85 @@
+//! Reduce-scatter for short blocks on several nodes: one rank of each combines what the others there show it, these
+//! reduce-scatter the nodes' blocks among themselves, and show the results.
+//!
+//! Source: the leaders of Open MPI (han) and MVAPICH; between the nodes as in `circulant`.
+//! With m nodes of up to q ranks ceil(log_k m) rounds; a node of q ranks sends (m − 1)q blocks if all are alike. On each node
+//! one rank reduces q − 1 whole vectors.
+//! Ranks of a node come before others, so the operator must commute. Loses when: blocks are long; each rank has a node of
+//! its own, or all share one.
+
+use super::{alone, deliver_own_block};
+use crate::algorithms::phases::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
+use crate::algorithms::phases::placement::{Place, Placement};
+use crate::algorithms::phases::shared_node::{combine_at_leader, with_slots};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement, legal_radix};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::*, Builder, Schedule};
+
+pub const REDUCE_SCATTER: Algorithm = Algorithm {
+    collective: Collective::ReduceScatter,
+    name: "shared_leaders",
+    aliases: &[],
+    source: "Open MPI (han); MVAPICH",
+    parameters: &[Parameter::Radix],
+    requires: &[
+        Requirement::Nodes,
+        Requirement::SharedMemory,
+        Requirement::Predefined,
+        Requirement::Commutative,
+    ],
+    schedule,
+    cost,
+};
+
+pub const REDUCE_SCATTER_BLOCK: Algorithm =
+    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    if size == 1 {
+        return alone();
+    }
+    let placement = Placement::new(problem);
+    let Place { node, local } = placement.place(rank);
+    let members = placement.members(node);
+    let up = placement.within(node, combine_at_leader(local, members.len(), size, Send));
+    let mut down = Builder::new(rank, size, size);
+    let program = match local {
+        0 => {
+            let contribution = if members.len() == 1 { Send } else { Recv };
+            let between_radix = legal_radix(problem.radix, placement.nodes());
+            let among_leaders = of_rank(node, reduce_scatter(placement.nodes(), between_radix, contribution));
+            let between = placement.between(placement.with_blocks_of_nodes(among_leaders));
+            for &member in &members[1..] {
+                down.publish(Recv.block(member), member);
+            }
+            deliver_own_block(up.then(between).then(down.build()))
+        }
+        _ => {
+            let result = down.awaited(members[0], rank);
+            down.copy(result, Recv.block(rank));
+            up.then(down.build())
+        }
+    };
+    with_slots(size, placement.most_members(), program)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let placement = Placement::new(problem);
+    let most = placement.most_members();
+    let between_radix = legal_radix(problem.radix, placement.nodes());
+    let up = Cost { reduced: (most - 1) * problem.size, ..Cost::default() };
+    up + reduce_scatter_cost(placement.nodes(), between_radix).refine(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaders_alone_send() {
+        let problem = Problem { nodes: (0..16).map(|rank| rank / 4).collect(), ..Problem::new(16) };
+        let sent: Vec<usize> = (0..16).map(|rank| schedule(&problem, rank).blocks_sent()).collect();
+        assert_eq!(sent, [12, 0, 0, 0, 12, 0, 0, 0, 12, 0, 0, 0, 12, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,107 @@
+//! Reduce-scatter on several nodes: the ranks of a node share out for which ranks elsewhere each combines what all of them
+//! show, and sends them the sums.
+//!
+//! Source: the multi-leader designs of Bayatpour et al. 2017 and of MVAPICH; between the nodes all at once.
+//! With m nodes of q ranks one round of m − 1 messages of a block, each to the rank that it is for. A rank reduces m(q − 1)
+//! blocks on its node and m − 1 of others. Ranks of a node come before others, so the operator must commute. Loses when:
+//! blocks are short and nodes many; each rank has a node of its own, or all share one.
+
+use super::alone;
+use crate::algorithms::phases::placement::Placement;
+use crate::algorithms::phases::shared_node::with_slots;
+use crate::algorithms::phases::shares::Shares;
+use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::cost::Cost;
+use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
+
+pub const REDUCE_SCATTER: Algorithm = Algorithm {
+    collective: Collective::ReduceScatter,
+    name: "shared_multi_leaders",
+    aliases: &[],
+    source: "after Bayatpour et al. 2017",
+    parameters: &[],
+    requires: &[
+        Requirement::Nodes,
+        Requirement::SharedMemory,
+        Requirement::Predefined,
+        Requirement::Commutative,
+    ],
+    schedule,
+    cost,
+};
+
+pub const REDUCE_SCATTER_BLOCK: Algorithm =
+    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    if size == 1 {
+        return alone();
+    }
+    let placement = Placement::new(problem);
+    let shares = Shares::new(&placement, rank);
+    let mut program = Builder::new(rank, size, size);
+    show(&mut program, &shares);
+    // Scratch blocks bear the numbers of the ranks that they are for; behind them is what arrives, all of it for this one.
+    let incoming = |turn: usize| Scratch.block((turn + 1) * size + rank);
+    for (turn, (source, _)) in shares.sources().enumerate() {
+        program.receive(source, incoming(turn));
+    }
+    for neighbour in shares.neighbours() {
+        program.awaited(neighbour, rank);
+    }
+    for target in shares.targets(shares.place.local) {
+        let sum = combine(&mut program, &shares, target, Scratch.block(target));
+        program.send(target, sum);
+    }
+    let mut sum = combine(&mut program, &shares, rank, Recv.block(rank));
+    program.end_round();
+    for turn in 0..placement.nodes() - 1 {
+        program.reduce(incoming(turn), sum, Recv.block(rank));
+        sum = Recv.block(rank);
+    }
+    with_slots(size, placement.most_members(), program.build())
+}
+
+/// Shows each rank of the node what it combines, in slots of the blocks' numbers.
+fn show(program: &mut Builder, shares: &Shares) {
+    for reader in shares.neighbours() {
+        for target in shares.targets(shares.placement.place(reader).local) {
+            program.show(Send.block(target), target);
+        }
+        program.publish(Send.block(reader), reader);
+    }
+}
+
+/// Combines what the node has for a rank: where the sum is, which is the contribution itself if the rank is alone there.
+fn combine(program: &mut Builder, shares: &Shares, target: usize, sum: Run) -> Run {
+    let mut combined = Send.block(target);
+    for neighbour in shares.neighbours() {
+        // The result takes the place of the right operand, where operators leave it.
+        program.reduce(Buffer::of_rank(neighbour).block(target), combined, sum);
+        combined = sum;
+    }
+    combined
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let placement = Placement::new(problem);
+    let others = placement.nodes() - 1;
+    let combined = placement.nodes() * (placement.most_members() - 1);
+    Cost::of_rounds(others, others, combined + others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rank_sends_a_sum_to_one_rank_of_each_other_node() {
+        let problem = Problem { nodes: (0..16).map(|rank| rank / 4).collect(), ..Problem::new(16) };
+        for rank in 0..16 {
+            let schedule = schedule(&problem, rank);
+            assert_eq!((schedule.messages_sent(), schedule.blocks_sent()), (3, 3));
+            assert_eq!(schedule.blocks_reduced(), 4 * 3 + 3);
+        }
+    }
+}
