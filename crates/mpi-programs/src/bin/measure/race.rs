@@ -157,6 +157,7 @@ impl<'job> Race<'job> {
             ranks: self.control.size(),
             bytes,
             contestant: racer.contestant.to_string(),
+            launch: 0,
             ran,
             late: times.late,
             nanoseconds: times.seconds.iter().map(|seconds| (seconds * 1e9).round() as u64).collect(),
