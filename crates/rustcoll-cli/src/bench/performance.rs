@@ -201,8 +201,8 @@ impl<'plan> Campaign<'plan> {
             let paths = experiment.rules.iter().map(|path| rule_file(path)).collect::<Result<Vec<_>, _>>()?;
             mca.push(("coll_rustcoll_rules_file".into(), paths.join(",")));
         }
-        let template = if experiment.network.is_some() { &self.plan.lab.run } else { &self.plan.launcher };
-        let launch = LaunchOptions { launcher: template.clone(), mca, program: self.options.program.clone() };
+        let launcher = self.plan.launcher(experiment).to_owned();
+        let launch = LaunchOptions { launcher, mca, program: self.options.program.clone() };
         Launcher::new(&launch, &self.repetitions(experiment))
     }
 

@@ -25,7 +25,7 @@ pub struct Plan {
     /// The bytes of collectives.
     bytes: UsualBytes,
     /// What starts a job on this machine.
-    pub launcher: String,
+    launcher: String,
     /// The commands of an emulated cluster.
     #[serde(default)]
     pub lab: LabCommands,
@@ -86,6 +86,8 @@ pub struct Experiment {
     pub title: String,
     /// One node unless given.
     pub network: Option<Network>,
+    /// What starts its jobs on this machine, where the plan's launcher does not do.
+    launcher: Option<String>,
     /// How many ranks a host of the network has.
     #[serde(default = "one")]
     pub ranks_per_host: usize,
@@ -253,6 +255,11 @@ impl Plan {
         if experiment.network.is_some() && self.lab.run.is_empty() {
             return Err("its network needs the commands of a lab".into());
         }
+        if experiment.network.is_some() && experiment.launcher.is_some() {
+            return Err(
+                "its network has the launcher of the lab, and so it cannot have one of its own".into()
+            );
+        }
         if experiment.ranks.is_empty() || experiment.collectives.is_empty() {
             return Err("ranks or collectives are missing".into());
         }
@@ -294,6 +301,14 @@ impl Plan {
         let own = &experiment.contestants;
         let names = if own.is_empty() { &self.contestants } else { own };
         names.iter().map(|name| name.parse()).collect()
+    }
+
+    /// What starts the jobs of an experiment, those of other MPIs apart.
+    pub fn launcher<'plan>(&'plan self, experiment: &'plan Experiment) -> &'plan str {
+        match &experiment.network {
+            Some(_) => &self.lab.run,
+            None => experiment.launcher.as_ref().unwrap_or(&self.launcher),
+        }
     }
 
     fn series(&self, experiment: &Experiment, name: &str) -> Result<Series, String> {
@@ -351,6 +366,18 @@ mod tests {
             assert!(!cells.contains(other));
         }
         assert_eq!(cells.described(), "bcast; p a power of two; 1K.. bytes");
+    }
+
+    #[test]
+    fn an_experiment_may_have_a_launcher_of_its_own() {
+        for (more, expected) in [("", "mpirun"), ("launcher = 'srun'", "srun")] {
+            let plan = Plan::read(&experiment(more)).unwrap();
+            assert_eq!(plan.launcher(&plan.experiments[0]), expected);
+        }
+        let more = "launcher = 'srun'\nnetwork = { latency = '1ms', bandwidth = '1', gap = '0' }";
+        let lab = "lab = { up = '', set = '', run = 'run', down = '' }\n[[experiment]]";
+        let told = Plan::read(&experiment(more).replace("[[experiment]]", lab)).unwrap_err();
+        assert!(told.contains("the launcher of the lab, and so it cannot have one of its own"), "{told}");
     }
 
     #[test]

@@ -75,8 +75,7 @@ impl<'job> Race<'job> {
     /// Measures with so many bytes.
     pub fn run(&self, bytes: usize, clock: &Clock) -> Result<Vec<Line>, Error> {
         let mut call = even::call(self.collective, self.control, bytes, SEED)?;
-        let (rank, ranks) = (self.control.rank(), self.control.size());
-        let mut copy = Copy::of(even::received(self.collective, rank, ranks, bytes));
+        let mut copy = Copy::of(self.copied(bytes));
         let mut lines = Vec::new();
         let mut checked = Vec::new();
         for racer in &self.racers {
@@ -96,6 +95,13 @@ impl<'job> Race<'job> {
             lines.push(self.measurement(racer, bytes, ran, times));
         }
         Ok(lines)
+    }
+
+    /// How many bytes this rank copies, if anybody does.
+    fn copied(&self, bytes: usize) -> usize {
+        let is_copied = self.racers.iter().any(|racer| racer.contestant.is_copy());
+        let (rank, ranks) = (self.control.rank(), self.control.size());
+        if is_copied { even::received(self.collective, rank, ranks, bytes) } else { 0 }
     }
 
     /// Calls once; tells which algorithm ran, or what is wrong.
