@@ -58,6 +58,17 @@ fn medians_and_ratios_stand_in_a_table() {
 }
 
 #[test]
+fn open_mpi_is_asked_for_the_components_that_race_and_for_no_others() {
+    let lines = ["rustcoll", "copy", "adapt"].map(|name| measurement("bcast", 8, name, "1000"));
+    let lines = [&[JOB.to_owned()], &lines[..]].concat();
+    let then = "echo $OMPI_MCA_coll >> $(dirname $0)/components";
+    let (run, folder) = bench("bench_components", &lines, then, "--contestants rustcoll,copy,adapt");
+    run.right();
+    let components = fs::read_to_string(folder.join("components")).unwrap();
+    assert_eq!(components, "rustcoll,tuned,han,sm,basic,libnbc,self,inter,adapt\n");
+}
+
+#[test]
 fn a_job_that_fails_is_told_of_and_what_it_measured_is_kept() {
     let (run, folder) = bench("bench_crash", &both()[..2], "echo boom >&2; exit 3", "");
     assert_eq!(run.code, Some(1));
