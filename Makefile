@@ -6,7 +6,9 @@
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
 # make check-lab       the emulated cluster of lab/: whether it works and is what is asked of it; needs root
 # make check-valgrind  the component under valgrind
-# make bench           docs/performance.md: rustcoll against Open MPI's own components, over an emulated network as root
+# make bench           docs/performance.md: rustcoll against Open MPI's own components, over an emulated network as root, and
+#                      against MPICH and Intel MPI on one node
+# make other-mpis      MPICH and Intel MPI from PyPI, into build/other-mpis, and the measuring program for them
 # make bench-costs     what it costs to choose an algorithm, and to build schedules
 # make install         what make has built: the component into Open MPI's plug-in folder, the command and its measuring
 #                      program into /usr/local; PREFIX, PLUGIN_DIR, DESTDIR
@@ -83,8 +85,13 @@ check: all programs
 	$(LAB_TESTS)
 	@echo "All tests passed."
 
+.PHONY: other-mpis
+other-mpis: prerequisites
+	@packaging/prerequisites --python
+	packaging/other-mpis
+
 .PHONY: bench
-bench: all
+bench: all other-mpis
 	$(COMMAND) performance benches/performance.toml --report docs/performance.md
 
 .PHONY: bench-costs

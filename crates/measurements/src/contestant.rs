@@ -4,7 +4,8 @@ use rustcoll::selection::{nearest, quantity};
 use std::fmt;
 use std::str::FromStr;
 
-/// A component of Open MPI, possibly with an algorithm and its parameters: `rustcoll:bruck:radix=4`, `tuned:3`, `han`.
+/// A component of Open MPI, possibly with an algorithm and its parameters: `rustcoll:bruck:radix=4`, `tuned:3`, `han`. Or the
+/// name of another MPI, which chooses by itself; or `copy`, a plain copy of as many bytes as a call moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contestant {
     /// The component's name.
@@ -19,12 +20,25 @@ impl Contestant {
     /// The component that this project makes.
     pub const OWN: &str = "rustcoll";
 
+    /// The contestant that calls no collective.
+    pub const COPY: &str = "copy";
+
     /// The parameters that rustcoll's algorithms have.
     const OWN_PARAMETERS: [&str; 3] = ["radix", "segment", "window"];
 
     /// Whether it is rustcoll.
     pub fn is_own(&self) -> bool {
         self.component == Self::OWN
+    }
+
+    /// Whether it copies instead of calling a collective.
+    pub fn is_copy(&self) -> bool {
+        self.component == Self::COPY
+    }
+
+    /// Whether it is a name alone.
+    pub fn is_plain(&self) -> bool {
+        self.algorithm.is_none() && self.parameters.is_empty()
     }
 
     fn check_parameter(&self, key: &str) -> Result<(), String> {
@@ -59,6 +73,9 @@ impl FromStr for Contestant {
                 None if place == 0 && is_name(part) => contestant.algorithm = Some(part.into()),
                 None => return Err(refuse(format!("`{part}` is not key=value"))),
             }
+        }
+        if contestant.is_copy() && !contestant.is_plain() {
+            return Err(refuse("a copy has neither algorithms nor parameters".into()));
         }
         Ok(contestant)
     }
@@ -98,6 +115,7 @@ mod tests {
                 "rustcoll:bruck:radx=2",
                 "the contestant `rustcoll:bruck:radx=2`: unknown parameter `radx`; the nearest known one is `radix`",
             ),
+            ("copy:3", "the contestant `copy:3`: a copy has neither algorithms nor parameters"),
             (
                 "tuned:segmentsize=x",
                 "the contestant `tuned:segmentsize=x`: segmentsize: `x` is not a number of bytes",

@@ -34,6 +34,9 @@ pub struct Measurement {
     pub bytes: usize,
     /// The contestant.
     pub contestant: String,
+    /// Which of several jobs that measure the same it was, from 0; who starts them says so.
+    #[serde(default)]
+    pub launch: usize,
     /// The algorithm that ran, as far as the component tells.
     pub ran: String,
     /// How many repetitions were dropped because a rank was late.

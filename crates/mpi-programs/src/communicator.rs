@@ -14,8 +14,6 @@ use crate::topology::{Kind, Topology};
 /// The info key by which Open MPI orders the collective components of a new communicator.
 const PREFERENCE: &str = "ompi_comm_coll_preference";
 const TAG: c_int = 0;
-/// `MPI_ROOT`
-const ROOT: c_int = -4;
 
 /// A communicator whose errors are returned; freed when dropped unless it is predefined.
 #[derive(Debug)]
@@ -156,7 +154,7 @@ impl Communicator {
         match &self.others {
             None => root as c_int,
             Some(others) if others.contains(&root) => (root - others.start) as c_int,
-            Some(_) if root == self.number(self.rank) => ROOT,
+            Some(_) if root == self.number(self.rank) => handles::ROOT,
             // SAFETY: reads a constant.
             Some(_) => unsafe { mpi_sys::RSMPI_PROC_NULL },
         }

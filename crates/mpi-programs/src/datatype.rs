@@ -98,7 +98,7 @@ static LAYOUTS: Mutex<Vec<(usize, Arc<Layout>)>> = Mutex::new(Vec::new());
 pub fn layout_of(handle: MPI_Datatype) -> Option<Arc<Layout>> {
     let layouts = LAYOUTS.lock().expect("no thread panics while it holds the lock");
     // The handle of a freed datatype may have become that of a later one.
-    layouts.iter().rfind(|(key, _)| *key == handle.0.addr()).map(|(_, layout)| layout.clone())
+    layouts.iter().rfind(|(key, _)| *key == handles::number(handle)).map(|(_, layout)| layout.clone())
 }
 
 /// A datatype, freed when dropped unless it is predefined.
@@ -186,15 +186,15 @@ impl Datatype {
         // SAFETY: the handle is valid.
         unsafe { mpi_sys::MPI_Type_get_extent(handle, &mut lower_bound, &mut extent) };
         assert_eq!(
-            (lower_bound, extent),
-            (layout.lower_bound, layout.extent),
+            [lower_bound, extent],
+            [layout.lower_bound, layout.extent].map(|number| number as MPI_Aint),
             "MPI and this crate must agree on a datatype's bounds"
         );
         let layout = Arc::new(layout);
         LAYOUTS
             .lock()
             .expect("no thread panics while it holds the lock")
-            .push((handle.0.addr(), layout.clone()));
+            .push((handles::number(handle), layout.clone()));
         Datatype { handle, layout, released: Cell::new(released) }
     }
 

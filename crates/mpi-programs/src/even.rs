@@ -24,23 +24,40 @@ pub fn call(
     seed: u64,
 ) -> Result<Call, Error> {
     let datatype = Rc::new(Datatype::int());
-    let ranks = communicator.size();
-    let elements = |count| Elements { datatype: datatype.clone(), count };
-    let blocks: Vec<Elements> =
-        (0..ranks).map(|rank| elements(block(collective, bytes / ELEMENT, rank, ranks))).collect();
-    let vector = vec![elements(bytes / ELEMENT)];
-    let own = vec![blocks[communicator.rank()].clone()];
-    let (send, receive) = match collective {
-        Alltoall | Alltoallv | Alltoallw => (blocks.clone(), blocks),
-        Allgather | Allgatherv | Gather | Gatherv => (own, blocks),
-        Scatter | Scatterv | ReduceScatter | ReduceScatterBlock => (blocks, own),
-        _ => (vector.clone(), vector),
-    };
+    let [send, receive] =
+        shares(collective, communicator.rank(), communicator.size(), bytes / ELEMENT).map(|counts| {
+            counts.into_iter().map(|count| Elements { datatype: datatype.clone(), count }).collect()
+        });
     let mut arguments = Arguments::new(collective, send, receive);
     if collective.reduces() {
         arguments.operator = Some(Rc::new(Operator::new(Arithmetic::Sum)?));
     }
     Ok(Call::new(communicator, &arguments, seed))
+}
+
+/// How many bytes such a call moves into a rank's receive buffer.
+pub fn received(collective: Collective, rank: usize, ranks: usize, bytes: usize) -> usize {
+    let is_root = rank == 0;
+    let receives = match collective {
+        Barrier => false,
+        Bcast => !is_root,
+        Gather | Gatherv | Reduce => is_root,
+        _ => true,
+    };
+    let [_, receive] = shares(collective, rank, ranks, bytes / ELEMENT);
+    if receives { receive.iter().sum::<usize>() * ELEMENT } else { 0 }
+}
+
+/// The elements of the blocks that a rank sends, and of those that it receives.
+fn shares(collective: Collective, rank: usize, ranks: usize, elements: usize) -> [Vec<usize>; 2] {
+    let blocks: Vec<usize> = (0..ranks).map(|rank| block(collective, elements, rank, ranks)).collect();
+    let own = vec![blocks[rank]];
+    match collective {
+        Alltoall | Alltoallv | Alltoallw => [blocks.clone(), blocks],
+        Allgather | Allgatherv | Gather | Gatherv => [own, blocks],
+        Scatter | Scatterv | ReduceScatter | ReduceScatterBlock => [blocks, own],
+        _ => [vec![elements], vec![elements]],
+    }
 }
 
 /// The elements of a rank's block.
@@ -60,5 +77,15 @@ mod tests {
         let lengths = |collective| (0..3).map(|rank| block(collective, 8, rank, 3)).collect::<Vec<_>>();
         assert_eq!(lengths(ReduceScatter), [3, 3, 2]);
         assert_eq!(lengths(ReduceScatterBlock), [8, 8, 8]);
+    }
+
+    #[test]
+    fn what_a_rank_receives_depends_on_whether_it_is_the_root() {
+        let of_ranks = |collective| [0, 1].map(|rank| received(collective, rank, 4, 16));
+        assert_eq!(of_ranks(Bcast), [0, 16]);
+        assert_eq!(of_ranks(Reduce), [16, 0]);
+        assert_eq!(of_ranks(Allgather), [64, 64]);
+        assert_eq!(of_ranks(ReduceScatterBlock), [16, 16]);
+        assert_eq!(of_ranks(Barrier), [0, 0]);
     }
 }

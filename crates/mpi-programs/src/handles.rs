@@ -4,6 +4,12 @@
 use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
 use std::ffi::{c_int, c_void};
 
+/// `MPI_ROOT`
+pub const ROOT: c_int = -4;
+
+/// `MPI_T_PVAR_CLASS_STATE`
+pub const STATE: c_int = mpi_sys::MPI_T_PVAR_CLASS_STATE as c_int;
+
 pub fn int() -> MPI_Datatype {
     MPI_Datatype((&raw mut mpi_sys::ompi_mpi_int).cast())
 }
@@ -34,6 +40,11 @@ pub fn minloc() -> MPI_Op {
 
 pub fn maxloc() -> MPI_Op {
     MPI_Op((&raw mut mpi_sys::ompi_mpi_op_maxloc).cast())
+}
+
+/// What tells a datatype from all others that live.
+pub fn number(datatype: MPI_Datatype) -> usize {
+    datatype.0.addr()
 }
 
 /// `MPI_IN_PLACE`

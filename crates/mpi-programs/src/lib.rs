@@ -10,6 +10,7 @@ pub mod datatype;
 pub mod environment;
 pub mod even;
 pub mod expected;
+#[cfg_attr(mpich_abi, path = "handles_of_mpich.rs")]
 mod handles;
 pub mod image;
 pub mod invocation;

@@ -9,7 +9,6 @@ use crate::environment::{Error, check};
 use crate::handles;
 
 const TEXT: usize = 256;
-const STATE: c_int = mpi_sys::MPI_T_PVAR_CLASS_STATE as c_int;
 
 /// A control variable of type int, bound to no object. Its handle lives until the tool interface ends.
 #[derive(Debug)]
@@ -119,7 +118,7 @@ impl PerformanceVariable {
         let mut session: MPI_T_pvar_session = ptr::null_mut();
         let mut handle: MPI_T_pvar_handle = ptr::null_mut();
         // SAFETY: the name is zero-terminated.
-        check(unsafe { mpi_sys::MPI_T_pvar_get_index(name.as_ptr(), STATE, &mut index) }).ok()?;
+        check(unsafe { mpi_sys::MPI_T_pvar_get_index(name.as_ptr(), handles::STATE, &mut index) }).ok()?;
         let enumerator = Self::enumerator_of_continuous_int(index)?;
         // SAFETY: the index is valid, and a variable that is bound to no object takes none.
         unsafe {

@@ -50,6 +50,28 @@ fn every_collective_of_a_group_can_be_measured() {
 }
 
 #[test]
+fn a_copy_takes_part_as_the_yardstick() {
+    let series = ["bcast:1M", "allgather:4K", "barrier"];
+    let arguments = [&["--hot", "--contestants", "tuned,copy"], &series[..]].concat();
+    let job = run(&mut measure(&arguments), 60);
+    job.assert(job.success, "the program failed");
+    let copies: Vec<_> = measurements(&job.text).into_iter().filter(|one| one.contestant == "copy").collect();
+    job.assert(copies.len() == series.len(), "a copy is missing");
+    // The time of the rank that copies, not of the root.
+    let least = |one: &Measurement| one.nanoseconds.iter().min().copied().unwrap_or(0);
+    job.assert(least(&copies[0]) > 5_000, "a MiB takes some time");
+}
+
+#[test]
+fn sm_serves_ranks_of_one_node_without_the_help_of_rustcoll() {
+    let series = ["barrier", "bcast:8,64K", "reduce:8", "allreduce:8,64K", "allgather:8"];
+    let arguments = [&["--hot", "--contestants", "rustcoll,sm,tuned"], &series[..]].concat();
+    let job = run(measure(&arguments).env("OMPI_MCA_coll", "rustcoll,sm,tuned,basic,libnbc,self,inter"), 60);
+    job.assert(job.success, "the program failed");
+    job.assert(measurements(&job.text).len() == 3 * 7, "a result is missing");
+}
+
+#[test]
 fn whoever_is_not_there_is_named() {
     for (contestant, expected) in [
         ("nobody", "the contestant nobody: the component nobody is not loaded"),

@@ -7,6 +7,7 @@ mod lab;
 pub mod launcher;
 mod limits;
 mod machine;
+mod other_mpis;
 pub mod performance;
 mod plan;
 mod plots;
@@ -44,7 +45,7 @@ pub fn run(options: &BenchOptions, output: &mut impl Write) -> Result<Outcome, F
     for complaint in &ended.complaints {
         eprintln!("rustcoll: {complaint}");
     }
-    let missing = cells.left(&race).map_or(0, |left| left.cells());
+    let missing = cells.left(&race, 0).map_or(0, |left| left.cells());
     if missing > 0 {
         eprintln!("rustcoll: {} of {} could not be measured by all", missing, counted(race.cells(), "cell"));
     }

@@ -3,7 +3,7 @@
 mod bench;
 mod pricing;
 
-pub use bench::{BenchOptions, LaunchOptions, PerformanceOptions, RepetitionOptions};
+pub use bench::{BenchOptions, LaunchOptions, PerformanceOptions, ProgramOptions, RepetitionOptions};
 pub use pricing::{
     AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions, TableFormat,
     ValidateOptions,

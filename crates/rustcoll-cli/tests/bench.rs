@@ -54,7 +54,18 @@ fn medians_and_ratios_stand_in_a_table() {
     assert!(asked.contains("--contestants rustcoll,tuned --at-least 3"), "{asked}");
     assert!(asked.ends_with("bcast:8\n"), "{asked}");
     let times = fs::read_to_string(folder.join("times.csv")).unwrap();
-    assert!(times.ends_with("bench,bcast,4,8,tuned,,0,4000 4000 4000\n"));
+    assert!(times.ends_with("bench,bcast,4,8,tuned,0,,0,4000 4000 4000\n"));
+}
+
+#[test]
+fn open_mpi_is_asked_for_the_components_that_race_and_for_no_others() {
+    let lines = ["rustcoll", "copy", "adapt"].map(|name| measurement("bcast", 8, name, "1000"));
+    let lines = [&[JOB.to_owned()], &lines[..]].concat();
+    let then = "echo $OMPI_MCA_coll >> $(dirname $0)/components";
+    let (run, folder) = bench("bench_components", &lines, then, "--contestants rustcoll,copy,adapt");
+    run.right();
+    let components = fs::read_to_string(folder.join("components")).unwrap();
+    assert_eq!(components, "rustcoll,tuned,han,sm,basic,libnbc,self,inter,adapt\n");
 }
 
 #[test]
@@ -64,7 +75,7 @@ fn a_job_that_fails_is_told_of_and_what_it_measured_is_kept() {
     assert!(run.errors.contains("launcher failed (exit status: 3)\n  boom\n"), "{}", run.errors);
     assert!(run.errors.contains("1 of 1 cell could not be measured by all"), "{}", run.errors);
     assert!(run.output.contains("rustcoll"));
-    assert!(fs::read_to_string(folder.join("times.csv")).unwrap().contains("rustcoll,,0,1000 2000 9000"));
+    assert!(fs::read_to_string(folder.join("times.csv")).unwrap().contains("rustcoll,0,,0,1000 2000 9000"));
 }
 
 #[test]
@@ -125,6 +136,48 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
     }
 }
 
+/// A plan that compares with other MPIs, of which one is there, by a launcher that tells who asks it.
+fn plan_with_other_mpis(folder: &Path) -> String {
+    let own = folder.join("own");
+    let other = folder.join("other");
+    for (place, contestant, times) in [(&own, "rustcoll", "1000"), (&other, "mpich", "2000,2000,2000")] {
+        fs::create_dir_all(place).unwrap();
+        let lines = [JOB.to_owned(), measurement("barrier", 0, contestant, times)];
+        launcher(place, &lines, &format!("echo {contestant} >> {}/turns", folder.display()));
+    }
+    let at = folder.display();
+    let text = format!(
+        "at_least = 1\nat_most = 2\nbudget = 3\nlauncher = '{at}/own/launcher'\n\
+         contestants = ['rustcoll', 'mpich', 'absent']\nbytes = {{ vector = [], block = [] }}\n\
+         [mpi.mpich]\nlauncher = '{at}/other/launcher --ranks {{ranks}}'\nprogram = '/bin/true'\n\
+         [mpi.absent]\nlauncher = 'false'\nprogram = '{at}/absent/measure'\n\
+         [[experiment]]\nname = 'others'\ntitle = 'Others'\nlaunches = 2\nhot = true\nranks = [4]\n\
+         collectives = ['barrier']\nlimit = [{{ each = 0.6 }}]\n"
+    );
+    fs::write(folder.join("plan.toml"), text).unwrap();
+    format!("performance {at}/plan.toml --report {at}/report.md --program /bin/true")
+}
+
+#[test]
+fn other_mpis_take_turns_in_jobs_of_their_own() {
+    let folder = folder("performance_other_mpis");
+    let run = rustcoll(&plan_with_other_mpis(&folder));
+    assert_eq!(run.code, Some(0), "{}", run.errors);
+    assert!(run.output.contains("| others | all | 1 | 0.60 | 0.50 |"), "{}", run.output);
+    let turns = fs::read_to_string(folder.join("turns")).unwrap();
+    assert_eq!(turns, "rustcoll\nmpich\nrustcoll\nmpich\n");
+    let asked = fs::read_to_string(folder.join("other/asked")).unwrap();
+    assert!(asked.starts_with("--ranks 4 /") && asked.contains(" --contestants mpich "), "{asked}");
+    let measured = fs::read_to_string(folder.join("report/measured.csv")).unwrap();
+    assert!(measured.contains("others,barrier,4,0,mpich,1,,0,2000 2000 2000\n"), "{measured}");
+    // Whoever is not there is not passed over in silence.
+    assert!(run.errors.contains("others: absent is not measured: there is no "), "{}", run.errors);
+    let report = fs::read_to_string(folder.join("report.md")).unwrap();
+    assert!(report.contains("Not measured, and so not compared with: absent."), "{report}");
+    assert!(report.contains("2 jobs of each MPI."), "{report}");
+    assert!(folder.join("report/others.svg").exists());
+}
+
 /// A plan of one experiment with two cells, by a launcher that measures them.
 fn plan(folder: &Path, limit: &str, remarks: &str) -> String {
     let lines = [
@@ -179,8 +232,8 @@ fn times_are_compared_with_a_bound_that_messages_between_two_ranks_set() {
         [[experiment]]\nname = 'bound'\ntitle = 'The bound'\nagainst = 'bound'\nranks = [2, 4]\n\
         collectives = ['bcast', 'allreduce']\nlimit = [{ where = { bytes = '16K..' }, each = 1.25 }]\n";
     // Alpha is 1 ms, and beta 100 ns: pipelining, and doubling, take the least.
-    let measured = "bound,bcast,2,8,rustcoll,,0,1000800\nbound,bcast,2,1048576,rustcoll,,0,105857600\n\
-        bound,bcast,4,16384,rustcoll,binomial,0,5198400\nbound,allreduce,4,16384,rustcoll,ring,0,10553600\n";
+    let measured = "bound,bcast,2,8,rustcoll,0,,0,1000800\nbound,bcast,2,1048576,rustcoll,0,,0,105857600\n\
+        bound,bcast,4,16384,rustcoll,0,binomial,0,5198400\nbound,allreduce,4,16384,rustcoll,0,ring,0,10553600\n";
     fs::write(folder.join("plan.toml"), plan).unwrap();
     fs::write(folder.join("measured.csv"), measured).unwrap();
     let at = folder.display();
@@ -217,7 +270,7 @@ fn an_interrupted_plan_goes_on_where_it_stopped() {
     let folder = folder("performance_interrupted");
     let line = plan(&folder, "{ each = 9.0 }", "");
     fs::create_dir(folder.join("report")).unwrap();
-    let measured = "one,bcast,4,8,rustcoll,,0,100\none,bcast,4,8,tuned,,0,100\none,bcast,4,64,rust";
+    let measured = "one,bcast,4,8,rustcoll,0,,0,100\none,bcast,4,8,tuned,0,,0,100\none,bcast,4,64,rust";
     fs::write(folder.join("report/measuring.csv"), measured).unwrap();
     // The job measures more than it is asked for; what counts is what it was asked for.
     assert_eq!(rustcoll(&line).code, Some(0));

@@ -93,7 +93,8 @@ mod tests {
         {
             let (collective, contestant) = ("bcast".into(), "a".into());
             let (ran, nanoseconds) = (String::new(), vec![nanoseconds]);
-            cells.add(Measurement { collective, ranks, bytes, contestant, ran, late: 0, nanoseconds });
+            let (launch, late) = (0, 0);
+            cells.add(Measurement { collective, ranks, bytes, contestant, launch, ran, late, nanoseconds });
         }
         let Hockney { alpha, beta } = Hockney::found_in(&cells, "a").unwrap();
         assert!((alpha / MODEL.alpha - 1.0).abs() < 1e-9 && (beta / MODEL.beta - 1.0).abs() < 1e-9);

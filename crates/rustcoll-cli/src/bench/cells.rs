@@ -15,10 +15,15 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A contestant's median and spread in seconds.
+    /// A contestant's median and spread in seconds, over all launches.
     pub fn summary(&self, contestant: &str) -> Option<Summary> {
-        let found = self.measurements.iter().find(|measurement| measurement.contestant == contestant)?;
-        Some(Summary::of(found.nanoseconds.iter().map(|&time| time as f64 * 1e-9)))
+        let seconds = |own: &Measurement| own.nanoseconds.iter().map(|&time| time as f64 * 1e-9).collect();
+        let launches: Vec<Vec<f64>> = self.of(contestant).map(seconds).collect();
+        (!launches.is_empty()).then(|| Summary::of_launches(&launches))
+    }
+
+    fn of(&self, contestant: &str) -> impl Iterator<Item = &Measurement> {
+        self.measurements.iter().filter(move |measurement| measurement.contestant == contestant)
     }
 
     /// How a contestant's median compares with the best of all others.
@@ -31,8 +36,12 @@ impl Cell {
 
     /// What ran for a contestant.
     pub fn ran(&self, contestant: &str) -> Option<&str> {
-        let found = self.measurements.iter().find(|measurement| measurement.contestant == contestant)?;
-        Some(&found.ran)
+        Some(&self.of(contestant).next()?.ran)
+    }
+
+    /// Whether a contestant was measured in a launch.
+    fn has(&self, contestant: &str, launch: usize) -> bool {
+        self.of(contestant).any(|measurement| measurement.launch == launch)
     }
 }
 
@@ -41,7 +50,7 @@ impl Cell {
 pub struct Cells(pub Vec<Cell>);
 
 impl Cells {
-    /// Adds times; those of the same contestant in the same cell are replaced.
+    /// Adds times; those of the same contestant in the same cell and launch are replaced.
     pub fn add(&mut self, measurement: Measurement) {
         let Measurement { collective, ranks, bytes, .. } = &measurement;
         let known = self
@@ -50,7 +59,8 @@ impl Cells {
             .find(|cell| (&cell.collective, &cell.ranks, &cell.bytes) == (collective, ranks, bytes));
         match known {
             Some(cell) => {
-                cell.measurements.retain(|other| other.contestant != measurement.contestant);
+                let own = (&measurement.contestant, measurement.launch);
+                cell.measurements.retain(|other| (&other.contestant, other.launch) != own);
                 cell.measurements.push(measurement);
             }
             None => self.0.push(Cell {
@@ -68,11 +78,11 @@ impl Cells {
         self.0.iter().find(|cell| (&cell.collective[..], cell.ranks, cell.bytes) == wanted)
     }
 
-    /// What is left of a race: the cells in which not all contestants were measured. `None` if nothing is.
-    pub fn left(&self, race: &Race) -> Option<Race> {
+    /// What is left of a race's launch: the cells in which not all contestants were measured. `None` if nothing is.
+    pub fn left(&self, race: &Race, launch: usize) -> Option<Race> {
         let is_left = |collective, bytes: &usize| match self.find(collective, race.ranks, *bytes) {
             Some(cell) => {
-                !race.contestants.iter().all(|contestant| cell.ran(&contestant.to_string()).is_some())
+                !race.contestants.iter().all(|contestant| cell.has(&contestant.to_string(), launch))
             }
             None => true,
         };
@@ -95,6 +105,7 @@ mod tests {
             ranks: 4,
             bytes: 8,
             contestant: contestant.into(),
+            launch: 0,
             ran: String::new(),
             late: 0,
             nanoseconds: nanoseconds.to_vec(),
@@ -117,11 +128,21 @@ mod tests {
     }
 
     #[test]
+    fn what_counts_of_several_launches_is_the_median_of_their_medians() {
+        let mut cells = Cells::default();
+        cells.add(measurement("b", &[10]));
+        for (launch, times) in [[10, 20, 60], [40, 40, 40], [90, 90, 90]].iter().enumerate() {
+            cells.add(Measurement { launch, ..measurement("a", times) });
+        }
+        assert_eq!(cells.0[0].ratio("a"), Some(4.0));
+    }
+
+    #[test]
     fn a_cell_is_left_until_all_contestants_were_measured() {
         let contestants = ["a", "b"].map(|name| name.parse().unwrap()).to_vec();
         let race = Race::new(4, 1, vec!["bcast:8,16".parse().unwrap()], contestants).unwrap();
         let mut cells = Cells::default();
-        let left = |cells: &Cells| cells.left(&race).map(|race| race.cells());
+        let left = |cells: &Cells| cells.left(&race, 0).map(|race| race.cells());
         cells.add(measurement("a", &[1]));
         assert_eq!(left(&cells), Some(2));
         cells.add(measurement("b", &[1]));
@@ -129,5 +150,6 @@ mod tests {
         cells.add(Measurement { bytes: 16, ..measurement("a", &[1]) });
         cells.add(Measurement { bytes: 16, ..measurement("b", &[1]) });
         assert_eq!(left(&cells), None);
+        assert_eq!(cells.left(&race, 1).map(|race| race.cells()), Some(2));
     }
 }

@@ -105,7 +105,8 @@ impl Launcher {
 
     fn needed(&self, race: &Race) -> Vec<(&'static str, String)> {
         let mut components: Vec<&str> = COMPONENTS.to_vec();
-        components.extend(race.contestants.iter().map(|contestant| &contestant.component[..]));
+        let racing = race.contestants.iter().filter(|contestant| !contestant.is_copy());
+        components.extend(racing.map(|contestant| &contestant.component[..]));
         let known = components.clone();
         let mut place = 0..;
         components.retain(|component| known.iter().position(|other| other == component) == place.next());

@@ -3,15 +3,30 @@
 use std::fs;
 use std::thread;
 
-/// Processors, kernel and the MPI library.
-pub fn described(library: &str) -> String {
+/// Processors, kernel and MPI libraries: those that were noted before on the same machine, and one more.
+pub fn described(noted: Option<&str>, library: &str) -> String {
+    let machine = without_library();
+    let noted = noted.filter(|noted| noted.starts_with(&machine)).unwrap_or(&machine);
+    let library = in_short(library);
+    if noted.split("; ").any(|part| part == library) {
+        noted.to_owned()
+    } else {
+        format!("{noted}; {library}")
+    }
+}
+
+fn without_library() -> String {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let cpu = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| model(&text));
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    // The library names the machine on which it was built, after a comma.
-    let library = library.split(',').next().unwrap_or_default();
     let cpu = cpu.map_or(String::new(), |model| format!(" ({model})"));
-    format!("{processors} processors{cpu}; Linux {}; {library}", kernel.trim())
+    format!("{processors} processors{cpu}; Linux {}", kernel.trim())
+}
+
+/// A library's name and version; the machine on which it was built comes after a comma, and other things in further lines.
+fn in_short(library: &str) -> String {
+    let line = library.split(['\n', ',']).next().unwrap_or_default();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn model(text: &str) -> Option<String> {
@@ -22,6 +37,16 @@ fn model(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn libraries_are_noted_once() {
+        let one = described(None, "Some MPI 1.0, made somewhere");
+        assert_eq!(one, format!("{}; Some MPI 1.0", without_library()));
+        let both = described(Some(&one), "MPICH Version:      5.0.2\nMPICH Device: x");
+        assert_eq!(both, format!("{one}; MPICH Version: 5.0.2"));
+        assert_eq!(described(Some(&both), "Some MPI 1.0"), both);
+        assert_eq!(described(Some("another machine; Some MPI 0.9"), "Some MPI 1.0"), one);
+    }
 
     #[test]
     fn the_model_of_the_processors_is_found() {

@@ -2,16 +2,18 @@
 
 use super::lab::Lab;
 use super::launcher::Launcher;
+use super::other_mpis::{self, OtherMpi};
 use super::plan::{Experiment, Plan};
 use super::report;
 use super::store::{self, Store};
 use super::{Race, job, machine};
-use crate::command_line::{LaunchOptions, PerformanceOptions, RepetitionOptions};
+use crate::command_line::{LaunchOptions, PerformanceOptions, ProgramOptions, RepetitionOptions};
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use measurements::Measurement;
+use measurements::{Contestant, Measurement};
 use rustcoll::selection::nearest;
 use rustix::process::geteuid;
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -66,6 +68,13 @@ struct Campaign<'plan> {
     is_complete: bool,
 }
 
+/// One of several jobs that measure the same.
+struct Job {
+    launcher: Launcher,
+    race: Race,
+    launch: usize,
+}
+
 impl<'plan> Campaign<'plan> {
     fn new(plan: &'plan Plan, options: &'plan PerformanceOptions, folder: &Path) -> Result<Self, Failure> {
         let unfinished = folder.join("measuring.csv");
@@ -116,10 +125,9 @@ impl<'plan> Campaign<'plan> {
     }
 
     fn measure(&mut self, experiment: &Experiment, lab: &mut Lab) -> Result<(), Failure> {
-        let launcher = self.launcher(experiment)?;
-        for race in self.plan.races(experiment).map_err(Failure::Input)? {
+        for Job { launcher, race, launch } in self.jobs(experiment)? {
             let cells = self.store.experiments.entry(experiment.name.clone()).or_default();
-            let Some(left) = cells.left(&race) else { continue };
+            let Some(left) = cells.left(&race, launch) else { continue };
             let prepared = experiment.network.as_ref().map_or(Ok(()), |network| lab.prepare(network));
             if let Err(reason) = prepared {
                 // What needs no network can be measured all the same.
@@ -127,17 +135,49 @@ impl<'plan> Campaign<'plan> {
                 self.is_complete = false;
                 return Ok(());
             }
-            self.race(experiment, &launcher, &left)?;
+            self.race(experiment, &Job { launcher, race: left, launch })?;
         }
         Ok(())
     }
 
-    fn race(&mut self, experiment: &Experiment, launcher: &Launcher, race: &Race) -> Result<(), Failure> {
-        let name = &experiment.name;
-        eprintln!("rustcoll: {name}, {} ranks", race.ranks);
+    /// In the order in which they take turns. Those of MPIs that are not there are left out, which is said.
+    fn jobs(&self, experiment: &Experiment) -> Result<Vec<Job>, Failure> {
+        let mut jobs = Vec::new();
+        let mut missing = BTreeSet::new();
+        for race in self.plan.races(experiment).map_err(Failure::Input)? {
+            let parts = other_mpis::parts(&race, &self.plan.other_mpis);
+            for (launch, (mpi, race)) in (0..experiment.launches)
+                .flat_map(|launch| parts.iter().map(move |part| (launch, part.clone())))
+            {
+                let launcher = match mpi {
+                    Some((name, mpi)) if !mpi.program.exists() => {
+                        missing.insert((name, &mpi.program));
+                        continue;
+                    }
+                    Some((_, mpi)) => self.other_launcher(experiment, mpi)?,
+                    None => self.launcher(experiment)?,
+                };
+                jobs.push(Job { launcher, race, launch });
+            }
+        }
+        for (name, program) in missing {
+            eprintln!(
+                "rustcoll: {}: {name} is not measured: there is no {}; `make other-mpis` provides what PyPI has",
+                experiment.name,
+                program.display()
+            );
+        }
+        Ok(jobs)
+    }
+
+    fn race(&mut self, experiment: &Experiment, job: &Job) -> Result<(), Failure> {
+        let (name, Job { launcher, race, launch }) = (&experiment.name, job);
+        let names: Vec<String> = race.contestants.iter().map(Contestant::to_string).collect();
+        eprintln!("rustcoll: {name}, {} ranks: {}", race.ranks, names.join(", "));
         let cells = self.store.experiments.entry(name.clone()).or_default();
         let mut file = OpenOptions::new().append(true).open(&self.unfinished);
         let mut keep = |measurement: Measurement| {
+            let measurement = Measurement { launch: *launch, ..measurement };
             let written = file.as_mut().map(|file| file.write_all(store::row(name, &measurement).as_bytes()));
             if !matches!(written, Ok(Ok(()))) {
                 eprintln!("rustcoll: {}: cannot be written", self.unfinished.display());
@@ -148,9 +188,9 @@ impl<'plan> Campaign<'plan> {
         for complaint in &ended.complaints {
             eprintln!("rustcoll: {name}: {complaint}");
         }
-        self.is_complete &= cells.left(race).is_none();
+        self.is_complete &= cells.left(race, *launch).is_none();
         if let Some(library) = ended.library {
-            self.store.machine = Some(machine::described(&library));
+            self.store.machine = Some(machine::described(self.store.machine.as_deref(), &library));
         }
         Ok(())
     }
@@ -161,12 +201,22 @@ impl<'plan> Campaign<'plan> {
             let paths = experiment.rules.iter().map(|path| rule_file(path)).collect::<Result<Vec<_>, _>>()?;
             mca.push(("coll_rustcoll_rules_file".into(), paths.join(",")));
         }
-        let template = if experiment.network.is_some() { &self.plan.lab.run } else { &self.plan.launcher };
-        let launch = LaunchOptions { launcher: template.clone(), mca, program: self.options.program.clone() };
+        let launcher = self.plan.launcher(experiment).to_owned();
+        let launch = LaunchOptions { launcher, mca, program: self.options.program.clone() };
+        Launcher::new(&launch, &self.repetitions(experiment))
+    }
+
+    fn other_launcher(&self, experiment: &Experiment, mpi: &OtherMpi) -> Result<Launcher, Failure> {
+        let program = ProgramOptions { program: Some(mpi.program.clone()), ..self.options.program.clone() };
+        let launch = LaunchOptions { launcher: mpi.launcher.clone(), mca: Vec::new(), program };
+        Launcher::new(&launch, &self.repetitions(experiment))
+    }
+
+    fn repetitions(&self, experiment: &Experiment) -> RepetitionOptions {
         let Plan { at_least, at_most, budget, .. } = *self.plan;
         let at_least = experiment.at_least.unwrap_or(at_least);
         let at_most = experiment.at_most.unwrap_or(at_most);
-        Launcher::new(&launch, &RepetitionOptions { at_least, at_most, budget, hot: experiment.hot })
+        RepetitionOptions { at_least, at_most, budget, hot: experiment.hot }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A plan of experiments, and what is to hold in them.
 
+use super::other_mpis::{self, OtherMpis};
 use super::{Race, bound};
 use measurements::{Contestant, Series};
 use rustcoll::algorithms::Collective;
@@ -24,10 +25,13 @@ pub struct Plan {
     /// The bytes of collectives.
     bytes: UsualBytes,
     /// What starts a job on this machine.
-    pub launcher: String,
+    launcher: String,
     /// The commands of an emulated cluster.
     #[serde(default)]
     pub lab: LabCommands,
+    /// Other MPIs that are contestants.
+    #[serde(default, rename = "mpi")]
+    pub other_mpis: OtherMpis,
     /// What is measured.
     #[serde(rename = "experiment")]
     pub experiments: Vec<Experiment>,
@@ -82,12 +86,17 @@ pub struct Experiment {
     pub title: String,
     /// One node unless given.
     pub network: Option<Network>,
+    /// What starts its jobs on this machine, where the plan's launcher does not do.
+    launcher: Option<String>,
     /// How many ranks a host of the network has.
     #[serde(default = "one")]
     pub ranks_per_host: usize,
     /// Calls follow barriers closely.
     #[serde(default)]
     pub hot: bool,
+    /// How many jobs measure each cell.
+    #[serde(default = "one")]
+    pub launches: usize,
     /// What the first contestant's times are divided by.
     #[serde(default)]
     pub against: Against,
@@ -246,10 +255,19 @@ impl Plan {
         if experiment.network.is_some() && self.lab.run.is_empty() {
             return Err("its network needs the commands of a lab".into());
         }
+        if experiment.network.is_some() && experiment.launcher.is_some() {
+            return Err(
+                "its network has the launcher of the lab, and so it cannot have one of its own".into()
+            );
+        }
         if experiment.ranks.is_empty() || experiment.collectives.is_empty() {
             return Err("ranks or collectives are missing".into());
         }
+        if experiment.launches == 0 {
+            return Err("launches = 0 measures nothing: at least 1 is needed".into());
+        }
         let races = self.races(experiment)?;
+        other_mpis::check(experiment, &races[0].contestants, &self.other_mpis)?;
         match experiment.against {
             Against::Bound => bound::check(experiment, &races[0].series)?,
             Against::BestOther if races[0].contestants.len() < 2 => {
@@ -283,6 +301,14 @@ impl Plan {
         let own = &experiment.contestants;
         let names = if own.is_empty() { &self.contestants } else { own };
         names.iter().map(|name| name.parse()).collect()
+    }
+
+    /// What starts the jobs of an experiment, those of other MPIs apart.
+    pub fn launcher<'plan>(&'plan self, experiment: &'plan Experiment) -> &'plan str {
+        match &experiment.network {
+            Some(_) => &self.lab.run,
+            None => experiment.launcher.as_ref().unwrap_or(&self.launcher),
+        }
     }
 
     fn series(&self, experiment: &Experiment, name: &str) -> Result<Series, String> {
@@ -343,11 +369,51 @@ mod tests {
     }
 
     #[test]
+    fn an_experiment_may_have_a_launcher_of_its_own() {
+        for (more, expected) in [("", "mpirun"), ("launcher = 'srun'", "srun")] {
+            let plan = Plan::read(&experiment(more)).unwrap();
+            assert_eq!(plan.launcher(&plan.experiments[0]), expected);
+        }
+        let more = "launcher = 'srun'\nnetwork = { latency = '1ms', bandwidth = '1', gap = '0' }";
+        let lab = "lab = { up = '', set = '', run = 'run', down = '' }\n[[experiment]]";
+        let told = Plan::read(&experiment(more).replace("[[experiment]]", lab)).unwrap_err();
+        assert!(told.contains("the launcher of the lab, and so it cannot have one of its own"), "{told}");
+    }
+
+    #[test]
+    fn what_other_mpis_cannot_do_is_refused() {
+        let fault = |more: &str| {
+            let mpi = "lab.run = 'run'\nlab.up = ''\nlab.set = ''\nlab.down = ''\n\
+                mpi.mpich = { launcher = 'mpiexec', program = 'measure' }\n[[experiment]]";
+            Plan::read(&experiment(more).replace("[[experiment]]", mpi)).map(drop)
+        };
+        assert_eq!(fault("contestants = ['rustcoll', 'tuned', 'mpich']\nlaunches = 3"), Ok(()));
+        for (more, expected) in [
+            (
+                "contestants = ['mpich', 'tuned']",
+                "mpich is another MPI, and the first contestant is a component of Open MPI",
+            ),
+            (
+                "contestants = ['tuned', 'mpich:3']",
+                "the contestant mpich:3: mpich is another MPI, whose algorithms cannot be chosen",
+            ),
+            (
+                "contestants = ['tuned', 'mpich']\nnetwork = { latency = '1ms', bandwidth = '1', gap = '0' }",
+                "mpich is another MPI, which is measured on one node alone",
+            ),
+        ] {
+            let told = fault(more).unwrap_err();
+            assert!(told.contains(expected), "{more}: {told}");
+        }
+    }
+
+    #[test]
     fn faults_of_a_plan_are_told() {
         let fault = |more: &str| Plan::read(&experiment(more)).unwrap_err();
         for (more, expected) in [
             ("rank = [3]", "unknown field `rank`"),
             ("limit = [{ ech = 1.0 }]", "unknown field `ech`"),
+            ("launches = 0", "the experiment `a`: launches = 0 measures nothing: at least 1 is needed"),
             ("limit = [{}]", "the experiment `a`: a limit says neither each, mean nor algorithm"),
             ("limit = [{ where = { collectives = ['bcst'] }, each = 1.0 }]", "unknown collective `bcst`"),
             ("against = 'bound'", "alpha and beta come from its broadcasts between 2 ranks"),

@@ -48,13 +48,17 @@ fn draw_panel<Backend: DrawingBackend>(
 ) -> Drawn<Backend> {
     let (least, most) = bounds(ratios.iter().map(|ratio| ratio.place.bytes as f64));
     let (lowest, highest) = bounds(ratios.iter().map(|ratio| ratio.ratio).chain([LEVEL]));
+    // Where there are no bytes there is but one place, which has no name.
+    let in_units =
+        |bytes: &f64| if most > 0.0 { quantity::in_units(bytes.round() as usize) } else { String::new() };
+    let (least, most) = (least.max(1.0), (2.0 * least.max(1.0)).max(most));
     let mut chart = ChartBuilder::on(area)
         .caption(collective.name(), (FONT, 17))
         .margin(8)
         .x_label_area_size(26)
         .y_label_area_size(38)
         .build_cartesian_2d(
-            (least.max(1.0)..(2.0 * least).max(most)).log_scale().base(2.0),
+            (least..most).log_scale().base(2.0),
             (lowest * 0.9..highest * 1.1).log_scale().base(2.0),
         )?;
     chart
@@ -63,10 +67,10 @@ fn draw_panel<Backend: DrawingBackend>(
         .y_labels(6)
         .light_line_style(TRANSPARENT)
         .label_style((FONT, 12))
-        .x_label_formatter(&|bytes| quantity::in_units(bytes.round() as usize))
+        .x_label_formatter(&in_units)
         .y_label_formatter(&|ratio| format!("{ratio:.2}"))
         .draw()?;
-    chart.draw_series(LineSeries::new([(least.max(1.0), LEVEL), ((2.0 * least).max(most), LEVEL)], BLACK))?;
+    chart.draw_series(LineSeries::new([(least, LEVEL), (most, LEVEL)], BLACK))?;
     let ranks: BTreeSet<usize> = ratios.iter().map(|ratio| ratio.place.ranks).collect();
     for (number, ranks) in ranks.into_iter().enumerate() {
         let colour = COLOURS[number % COLOURS.len()];
@@ -74,7 +78,7 @@ fn draw_panel<Backend: DrawingBackend>(
         let points: Vec<(f64, f64)> =
             own.map(|ratio| ((ratio.place.bytes as f64).max(1.0), ratio.ratio)).collect();
         chart
-            .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
+            .draw_series(LineSeries::new(points, colour.stroke_width(2)).point_size(2))?
             .label(ranks.to_string())
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 12, y)], colour.stroke_width(2)));
     }

@@ -1,6 +1,7 @@
 //! The report of a plan's experiments: ratios alone, since times of a shared machine mean nothing elsewhere.
 
 use super::bound::FORMULAS;
+use super::cells::Cells;
 use super::limits::{Ratio, Verdict, ratios};
 use super::plan::{Against, Experiment, Limit, Plan};
 use super::plots;
@@ -8,6 +9,7 @@ use super::statistics::geometric_mean;
 use super::store::Store;
 use crate::failure::Failure;
 use crate::files;
+use measurements::Contestant;
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::quantity;
 use std::collections::BTreeSet;
@@ -19,7 +21,8 @@ const INTRODUCTION: &str = "# Performance
 
 Written by `make bench`; do not edit. A number is the median time of the first contestant divided by that of the best of
 the others, unless a section says otherwise: below 1 it is faster. All of them take turns in one job, from starts at one instant (on one node, after a barrier)
-until the last rank has ended. Results are checked. Bytes are those by the collective's measure ([rules.md](rules.md)).
+until the last rank has ended. Other MPIs take turns with it in jobs of their own, several of each; then the median of the jobs'
+medians counts. Results are checked. Bytes are those by the collective's measure ([rules.md](rules.md)).
 ";
 
 const BOUND: &str = "
@@ -34,6 +37,8 @@ at once can be faster, for they share the latency. With p ranks and q = ceil(log
 struct Outcome<'plan> {
     experiment: &'plan Experiment,
     ratios: Vec<Ratio<'plan>>,
+    /// Who was not measured, where others were.
+    missing: Vec<String>,
     verdicts: Vec<(&'plan Limit, Verdict)>,
 }
 
@@ -68,9 +73,15 @@ fn outcomes<'plan>(plan: &'plan Plan, store: &Store) -> Result<Vec<Outcome<'plan
         let ratios = ratios(plan, experiment, cells)?;
         let verdicts =
             experiment.limits.iter().map(|limit| (limit, Verdict::of(limit, &ratios, plan))).collect();
-        Ok(Outcome { experiment, ratios, verdicts })
+        let missing = missing(&plan.contestants(experiment)?, cells);
+        Ok(Outcome { experiment, ratios, missing, verdicts })
     };
     plan.experiments.iter().map(outcome).collect::<Result<_, String>>().map_err(Failure::Input)
+}
+
+fn missing(contestants: &[Contestant], cells: &Cells) -> Vec<String> {
+    let names = contestants.iter().map(Contestant::to_string);
+    names.filter(|name| !cells.0.is_empty() && cells.0.iter().all(|cell| cell.ran(name).is_none())).collect()
 }
 
 /// All limits and what came of them.
@@ -120,6 +131,9 @@ fn number(number: Option<f64>) -> String {
 fn section(plan: &Plan, outcome: &Outcome, picture: &Path) -> String {
     let experiment = outcome.experiment;
     let mut text = format!("\n## {}\n\n{}\n", experiment.title, setting(plan, experiment));
+    if !outcome.missing.is_empty() {
+        let _ = writeln!(text, "\nNot measured, and so not compared with: {}.", outcome.missing.join(", "));
+    }
     if outcome.ratios.is_empty() {
         return text + "\nNot measured.\n";
     }
@@ -165,6 +179,9 @@ fn setting(plan: &Plan, experiment: &Experiment) -> String {
             text += &format!(" {first} against {}.", others.join(" and "));
         }
         (None, _) => {}
+    }
+    if experiment.launches > 1 {
+        let _ = write!(text, " {} jobs of each MPI.", experiment.launches);
     }
     for (name, value) in &experiment.mca {
         let _ = write!(text, " `{name}` is `{value}`.");

@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 
 /// The columns.
-const HEAD: &str = "experiment,collective,ranks,bytes,contestant,ran,late,nanoseconds";
+const HEAD: &str = "experiment,collective,ranks,bytes,contestant,launch,ran,late,nanoseconds";
 
 /// What `rustcoll bench` is called in the first column.
 const BENCH: &str = "bench";
@@ -47,8 +47,11 @@ pub fn write(csv: Option<&Path>, json: Option<&Path>, cells: &Cells) -> Result<(
 /// One contestant in one cell.
 pub fn row(experiment: &str, measurement: &Measurement) -> String {
     let times: Vec<String> = measurement.nanoseconds.iter().map(u64::to_string).collect();
-    let Measurement { collective, ranks, bytes, contestant, ran, late, .. } = measurement;
-    format!("{experiment},{collective},{ranks},{bytes},{contestant},{ran},{late},{}\n", times.join(" "))
+    let Measurement { collective, ranks, bytes, contestant, launch, ran, late, .. } = measurement;
+    format!(
+        "{experiment},{collective},{ranks},{bytes},{contestant},{launch},{ran},{late},{}\n",
+        times.join(" ")
+    )
 }
 
 /// How a file begins.
@@ -84,7 +87,7 @@ impl Store {
 
 fn parse(line: &str) -> Result<(String, Measurement), String> {
     let cells: Vec<&str> = line.split(',').collect();
-    let [experiment, collective, ranks, bytes, contestant, ran, late, times] = cells[..] else {
+    let [experiment, collective, ranks, bytes, contestant, launch, ran, late, times] = cells[..] else {
         return Err(format!(
             "{} columns are expected, and {} are there",
             HEAD.split(',').count(),
@@ -101,6 +104,7 @@ fn parse(line: &str) -> Result<(String, Measurement), String> {
         ranks: number(ranks)?,
         bytes: number(bytes)?,
         contestant: contestant.into(),
+        launch: number(launch)?,
         ran: ran.into(),
         late: number(late)?,
         nanoseconds,
@@ -112,7 +116,7 @@ fn parse(line: &str) -> Result<(String, Measurement), String> {
 mod tests {
     use super::*;
 
-    const ROWS: &str = "a,allreduce,4,8,rustcoll,ring,0,10 20 30\na,allreduce,4,8,tuned,,1,15\n";
+    const ROWS: &str = "a,allreduce,4,8,rustcoll,0,ring,0,10 20 30\na,allreduce,4,8,rustcoll,1,ring,0,20 20\na,allreduce,4,8,tuned,0,,1,15\n";
 
     #[test]
     fn files_are_read_as_they_were_written() {
@@ -127,8 +131,8 @@ mod tests {
     #[test]
     fn faults_are_told_with_their_lines() {
         let fault = |row: &str| Store::read(&format!("{HEAD}\n{row}\n")).unwrap_err();
-        assert_eq!(fault("a,b"), (2, "8 columns are expected, and 2 are there".to_owned()));
-        assert_eq!(fault("a,b,4,8,c,,0,"), (2, "`` is not a number of nanoseconds".to_owned()));
-        assert_eq!(fault("a,b,x,8,c,,0,1"), (2, "`x` is not a number".to_owned()));
+        assert_eq!(fault("a,b"), (2, "9 columns are expected, and 2 are there".to_owned()));
+        assert_eq!(fault("a,b,4,8,c,0,,0,"), (2, "`` is not a number of nanoseconds".to_owned()));
+        assert_eq!(fault("a,b,x,8,c,0,,0,1"), (2, "`x` is not a number".to_owned()));
     }
 }

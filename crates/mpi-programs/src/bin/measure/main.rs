@@ -1,9 +1,11 @@
-//! Measures collectives: contestants `component[:algorithm]` take turns in one job, each on a communicator of its own.
+//! Measures collectives: contestants `component[:algorithm]` take turns in one job, each on a communicator of its own; `copy`
+//! copies as many bytes as a call moves. An MPI other than Open MPI has no components: its contestant is whatever it is called.
 //!
 //! `mpirun -n 8 measure --contestants rustcoll,tuned allreduce:8,64,1K`
 
 mod bystander;
 mod clock;
+mod copy;
 mod options;
 mod race;
 mod timing;

@@ -9,6 +9,7 @@ use mpi_programs::even;
 use rustcoll::algorithms::Collective;
 
 use crate::bystander::Bystander;
+use crate::copy::Copy;
 use crate::timing::{Clock, Times};
 use crate::variables::{Values, Variables};
 
@@ -19,7 +20,20 @@ const SEED: u64 = 1;
 struct Racer {
     contestant: Contestant,
     values: Values,
-    communicator: Communicator,
+    /// None for a copy, which calls nobody.
+    communicator: Option<Communicator>,
+}
+
+impl Racer {
+    fn perform(&self, call: &mut Call, copy: &mut Copy) -> Result<(), Error> {
+        match &self.communicator {
+            Some(communicator) => call.perform(communicator),
+            None => {
+                copy.perform();
+                Ok(())
+            }
+        }
+    }
 }
 
 /// The contestants of a collective.
@@ -50,8 +64,7 @@ impl<'job> Race<'job> {
         let mut racers = Vec::new();
         for (contestant, values) in contestants.iter().zip(all_values) {
             // Some components look at their variables when a communicator is made.
-            let communicator =
-                variables.apply(&values).and_then(|()| control.dup_for(&preference(contestant)));
+            let communicator = variables.apply(&values).and_then(|()| communicator_for(contestant, control));
             let communicator =
                 communicator.map_err(|error| format!("the contestant {contestant}: {error}"))?;
             racers.push(Racer { contestant: contestant.clone(), values, communicator });
@@ -62,6 +75,7 @@ impl<'job> Race<'job> {
     /// Measures with so many bytes.
     pub fn run(&self, bytes: usize, clock: &Clock) -> Result<Vec<Line>, Error> {
         let mut call = even::call(self.collective, self.control, bytes, SEED)?;
+        let mut copy = Copy::of(self.copied(bytes));
         let mut lines = Vec::new();
         let mut checked = Vec::new();
         for racer in &self.racers {
@@ -75,7 +89,7 @@ impl<'job> Race<'job> {
             if is_new {
                 self.variables.apply(&racer.values)?;
             }
-            call.perform(&racer.communicator)
+            racer.perform(&mut call, &mut copy)
         })?;
         for ((racer, ran), times) in checked.into_iter().zip(all_times) {
             lines.push(self.measurement(racer, bytes, ran, times));
@@ -83,13 +97,21 @@ impl<'job> Race<'job> {
         Ok(lines)
     }
 
+    /// How many bytes this rank copies, if anybody does.
+    fn copied(&self, bytes: usize) -> usize {
+        let is_copied = self.racers.iter().any(|racer| racer.contestant.is_copy());
+        let (rank, ranks) = (self.control.rank(), self.control.size());
+        if is_copied { even::received(self.collective, rank, ranks, bytes) } else { 0 }
+    }
+
     /// Calls once; tells which algorithm ran, or what is wrong.
     fn check(&self, racer: &Racer, call: &mut Call) -> Result<Result<String, String>, Error> {
+        let Some(communicator) = &racer.communicator else { return Ok(Ok(String::new())) };
         self.variables.apply(&racer.values)?;
         call.fill(SEED);
         let result = match racer.contestant.is_own() {
-            true => self.check_own(racer, call)?,
-            false => self.check_other(racer, call)?,
+            true => self.check_own(&racer.contestant, || call.perform(communicator))?,
+            false => self.check_other(&racer.contestant, || call.perform(communicator))?,
         };
         let difference = call.difference().or_else(|| call.changed_source());
         if !self.control.everywhere(difference.is_none())? {
@@ -98,11 +120,15 @@ impl<'job> Race<'job> {
         Ok(result)
     }
 
-    fn check_own(&self, racer: &Racer, call: &mut Call) -> Result<Result<String, String>, Error> {
-        call.perform(&racer.communicator)?;
+    fn check_own(
+        &self,
+        contestant: &Contestant,
+        call: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<Result<String, String>, Error> {
+        call()?;
         let Some(variables) = self.bystander.variables(self.collective) else { return Ok(Ok(String::new())) };
         let (ran, asked) = (variables.ran.read()?, variables.algorithm.read()?);
-        let obeys = racer.contestant.algorithm.is_none() || ran == asked;
+        let obeys = contestant.algorithm.is_none() || ran == asked;
         let name = name_of(self.collective, ran);
         Ok(match self.control.everywhere(obeys)? {
             true => Ok(name.to_owned()),
@@ -110,11 +136,15 @@ impl<'job> Race<'job> {
         })
     }
 
-    fn check_other(&self, racer: &Racer, call: &mut Call) -> Result<Result<String, String>, Error> {
-        let stayed_away = self.bystander.stays_away_from(|| call.perform(&racer.communicator))?;
+    fn check_other(
+        &self,
+        contestant: &Contestant,
+        call: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<Result<String, String>, Error> {
+        let stayed_away = self.bystander.stays_away_from(call)?;
         let own = Contestant::OWN;
         Ok(match self.control.everywhere(stayed_away)? {
-            true => Ok(racer.contestant.algorithm.clone().unwrap_or_default()),
+            true => Ok(contestant.algorithm.clone().unwrap_or_default()),
             false => Err(format!("{own} serves its calls; coll_{own}_priority must be low")),
         })
     }
@@ -133,10 +163,18 @@ impl<'job> Race<'job> {
             ranks: self.control.size(),
             bytes,
             contestant: racer.contestant.to_string(),
+            launch: 0,
             ran,
             late: times.late,
             nanoseconds: times.seconds.iter().map(|seconds| (seconds * 1e9).round() as u64).collect(),
         })
+    }
+}
+
+fn communicator_for(contestant: &Contestant, control: &Communicator) -> Result<Option<Communicator>, Error> {
+    match contestant.is_copy() {
+        true => Ok(None),
+        false => control.dup_for(&preference(contestant)).map(Some),
     }
 }
 

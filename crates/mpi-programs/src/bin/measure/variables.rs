@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use measurements::Contestant;
-use mpi_programs::environment::Error;
+use mpi_programs::environment::{Error, HAS_COMPONENTS};
 use mpi_programs::tools::{self, ControlVariable};
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::nearest;
@@ -28,8 +28,17 @@ pub struct Variables(BTreeMap<String, Variable>);
 pub type Values = BTreeMap<String, i32>;
 
 impl Variables {
-    /// What a contestant's variables must be. Fails if there is no such component, variable or algorithm.
+    /// What a contestant's variables must be; none where there are no components. Fails if there is no such component, variable or algorithm.
     pub fn values(&mut self, collective: Collective, contestant: &Contestant) -> Result<Values, String> {
+        if contestant.is_copy() {
+            return Ok(Values::new());
+        }
+        if !HAS_COMPONENTS {
+            return match contestant.is_plain() {
+                true => Ok(Values::new()),
+                false => Err("this MPI has no components whose algorithms could be chosen".into()),
+            };
+        }
         let component = &contestant.component;
         if ControlVariable::find(&format!("coll_{component}_priority")).is_none() {
             return Err(format!("the component {component} is not loaded"));

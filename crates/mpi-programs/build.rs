@@ -1,0 +1,17 @@
+//! Finds out whose header the programs are built with: handles and extensions differ.
+
+use std::env;
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rustc-check-cfg=cfg(mpich_abi)");
+    println!("cargo::rerun-if-env-changed=MPICC");
+    let compiler = env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
+    // As the crate mpi-sys does, which finds the library by it.
+    let shown =
+        Command::new(&compiler).args(["-dM", "-E", "-include", "mpi.h", "-x", "c", "/dev/null"]).output();
+    let macros = shown.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    if macros.contains("#define MPICH_VERSION ") {
+        println!("cargo::rustc-cfg=mpich_abi");
+    }
+}

@@ -1,0 +1,58 @@
+//! The same handles and constants as MPICH and those that share its binary interface define them, as Intel MPI does.
+
+use mpi_sys::{MPI_Datatype, MPI_Op};
+use std::ffi::{c_int, c_void};
+
+/// `MPI_ROOT`
+pub const ROOT: c_int = -3;
+
+/// `MPI_T_PVAR_CLASS_STATE`
+pub const STATE: c_int = mpi_sys::MPIR_T_pvar_class_t_MPI_T_PVAR_CLASS_STATE as c_int;
+
+pub fn int() -> MPI_Datatype {
+    MPI_Datatype(0x4c00_0405)
+}
+
+pub fn double() -> MPI_Datatype {
+    MPI_Datatype(0x4c00_080b)
+}
+
+pub fn double_int() -> MPI_Datatype {
+    MPI_Datatype(0x8c00_0001_u32.cast_signed())
+}
+
+pub fn byte() -> MPI_Datatype {
+    MPI_Datatype(0x4c00_010d)
+}
+
+pub fn max() -> MPI_Op {
+    MPI_Op(0x5800_0001)
+}
+
+pub fn sum() -> MPI_Op {
+    MPI_Op(0x5800_0003)
+}
+
+pub fn minloc() -> MPI_Op {
+    MPI_Op(0x5800_000b)
+}
+
+pub fn maxloc() -> MPI_Op {
+    MPI_Op(0x5800_000c)
+}
+
+/// What tells a datatype from all others that live.
+pub fn number(datatype: MPI_Datatype) -> usize {
+    datatype.0.cast_unsigned() as usize
+}
+
+/// `MPI_IN_PLACE`
+pub fn in_place() -> *const c_void {
+    std::ptr::without_provenance(usize::MAX)
+}
+
+/// `MPI_UNWEIGHTED`
+pub fn unweighted() -> *const c_int {
+    // SAFETY: reads a constant.
+    unsafe { mpi_sys::MPI_UNWEIGHTED }
+}
