@@ -37,9 +37,10 @@ impl Counts {
     /// A buffer that the call does not have.
     pub const NONE: Counts = Counts::One { count: 0, bytes: 0 };
 
-    /// The same data counted in bytes.
+    /// The same data counted in bytes. A buffer that the call does not have stays one.
     pub fn in_bytes(&self) -> Counts {
         match self {
+            none if *none == Counts::NONE => Counts::NONE,
             Counts::One { count, bytes } => Counts::One { count: count * bytes, bytes: 1 },
             Counts::Each { places, bytes } => {
                 let places = places.iter().map(|&(offset, elements)| (offset * bytes, elements * bytes));
@@ -136,5 +137,18 @@ pub fn bind(collective: Collective, rank: usize, blocks: usize, send: &Counts, r
         Collective::ReduceScatter | Collective::ReduceScatterBlock => {
             Binding { send: send.view(block), recv: recv.view(own), scratch: send.copies(block) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In one of several stripes of a gather, whose data are counted in bytes.
+    #[test]
+    fn who_is_not_the_root_knows_lengths_from_its_own_block() {
+        let own = Counts::One { count: 5, bytes: 8 };
+        let binding = bind(Collective::Gather, 1, 3, &own.in_bytes(), &Counts::NONE.in_bytes());
+        assert_eq!(binding.scratch.layout, Layout::Uniform { elements: 40 });
     }
 }
