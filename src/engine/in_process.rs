@@ -243,7 +243,7 @@ impl Node {
     fn slot(&mut self, rank: usize, slots: Slots, (owner, slot): (usize, usize), bytes: usize) -> &mut [u8] {
         let stride = match slots {
             Slots::Lines => CACHE_LINE,
-            Slots::Apart { stride } => stride,
+            Slots::Apart { stride, .. } => stride,
         };
         assert!(bytes <= stride, "{bytes} bytes in a slot of {stride}");
         let memory = &mut self.bank(rank, class(slots), owner).bytes;

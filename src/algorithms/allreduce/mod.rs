@@ -13,9 +13,9 @@ pub mod reduce_bcast;
 pub mod ring;
 pub mod ring_segmented;
 pub mod shared_flat;
-pub mod shared_slices;
 pub mod shared_leaders;
 pub mod shared_multi_leaders;
+pub mod shared_slices;
 
 use super::Problem;
 use crate::schedule::Buffer;

@@ -14,9 +14,9 @@ pub mod recursive_doubling_allgather;
 pub mod recursive_halving;
 pub mod ring_allgather;
 pub mod ring_reduce_scatter;
-pub mod slots;
 pub mod shared_node;
 pub mod shares;
+pub mod slots;
 pub mod tree_broadcast;
 pub mod tree_reduce;
 

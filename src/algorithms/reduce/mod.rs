@@ -12,9 +12,9 @@ pub mod node_aware_chain;
 pub mod node_aware_knomial;
 pub mod rabenseifner;
 pub mod shared_flat;
-pub mod shared_slices;
 pub mod shared_leaders;
 pub mod shared_leaders_pipelined;
+pub mod shared_slices;
 
 use super::Problem;
 use super::phases::receive_in_scratch::receive_in_scratch;

@@ -141,11 +141,6 @@ impl<'job> Writer<'job> {
 
     pub fn append(&mut self, schedule: &Schedule, sizes: &Sizes) {
         let plan = self.planned(schedule, sizes);
-        Writer { program: Program::default(), machine, work: Work::default() }
-    }
-
-    pub fn append(&mut self, schedule: &Schedule, sizes: &Sizes) {
-        let plan = planned(schedule, sizes);
         let own = schedule.rank as u32;
         let mut stripe = Stripe::default();
         // Posts without data are left out.
@@ -306,18 +301,6 @@ impl Stripe {
         *times += 1;
         Signal::Flag { rank, stripe: self.number, slot, times: *times }
     }
-}
-
-/// The plan of a schedule, in stripes if it uses slots.
-fn planned(schedule: &Schedule, sizes: &Sizes) -> Plan {
-    if schedule.slots == 0 {
-        return Plan::new(schedule, &sizes.binding);
-    }
-    let blocks = 0..schedule.blocks;
-    let longest = blocks.map(|block| sizes.binding.scratch.layout.elements(block..block + 1)).max();
-    let least_slot = longest.unwrap_or(0).div_ceil(MOST_STRIPES).next_multiple_of(CACHE_LINE);
-    let bank = SlotBounds::DEFAULT.bank.max(least_slot * schedule.slots);
-    Plan::in_stripes(schedule, &sizes.binding, 1, &SlotBounds { bank, ..SlotBounds::DEFAULT })
 }
 
 fn banks(plan: &Plan) -> u32 {

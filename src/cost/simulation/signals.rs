@@ -4,7 +4,6 @@ use super::SimulationError;
 use super::program::{Program, Signal};
 use super::symmetry::Symmetry;
 use crate::algorithms::{Reason, Requirement};
-use crate::algorithms::Reason;
 use std::collections::HashMap;
 
 /// The signals of all programs, numbered.
@@ -39,7 +38,6 @@ impl Signals {
             let number_of = |&signal: &Signal| match signal {
                 Signal::Flag { rank: peer, .. } if nodes[peer as usize] != nodes[rank] => {
                     Err(SimulationError::DoesNotServe(Reason::Unmet(Requirement::OneNode)))
-                    Err(SimulationError::DoesNotServe(Reason::SeveralNodes))
                 }
                 _ => {
                     let number = numbers.get(&key(signal, symmetry, nodes[rank]));
