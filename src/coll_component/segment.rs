@@ -23,7 +23,7 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicU64,
-    Ordering::{Acquire, Release},
+    Ordering::{Acquire, Relaxed, Release},
 };
 
 /// What a slot in its flag's cache line holds at most, in bytes.
@@ -46,9 +46,11 @@ pub const PAGE: usize = 4096;
 
 /// The end of each area; the first begins behind the token and the two numbers of stripes.
 impl Geometry {
-    /// For so many ranks on a node: one slot for each, for each of two phases, and some more.
+    /// For so many ranks: one slot for each, for each of two phases, and some more.
     pub fn new(ranks: usize, bank: usize) -> Geometry {
-        Geometry { slots: 2 * ranks + 6, bank }
+        let slots = 2 * ranks + 6;
+        // Room for an element in each slot, at least.
+        Geometry { slots, bank: bank.max(slots * CACHE_LINE).next_multiple_of(PAGE) }
     }
 
     /// What plans must keep to.
@@ -225,7 +227,7 @@ impl Segment {
     #[inline]
     pub fn notify(&mut self, slot: u32) {
         let flag = self.flag(self.rank, slot);
-        let raised = self.turns[self.place.kind].raised(flag.load(Acquire));
+        let raised = self.turns[self.place.kind].raised(flag.load(Relaxed));
         flag.store(raised, Release);
     }
 

@@ -625,10 +625,11 @@ mod tests {
     #[test]
     fn short_blocks_are_beside_their_flags_and_long_ones_apart() {
         let plan = |elements| Plan::in_stripes(&exchange_of_blocks(2), &binding(elements), 4, &BOUNDS);
+        let apart = |lines| Some(Slots::Apart { stride: lines * CACHE_LINE, bytes: 2 * lines * CACHE_LINE });
         assert_eq!(plan(12).slots, Some(Slots::Lines));
-        assert_eq!((plan(13).slots, plan(13).stripes()), (Some(Slots::Apart { stride: CACHE_LINE }), 1));
-        assert_eq!((plan(32).slots, plan(32).stripes()), (Some(Slots::Apart { stride: 2 * CACHE_LINE }), 1));
-        assert_eq!((plan(33).slots, plan(33).stripes()), (Some(Slots::Apart { stride: 2 * CACHE_LINE }), 2));
+        assert_eq!((plan(13).slots, plan(13).stripes()), (apart(1), 1));
+        assert_eq!((plan(32).slots, plan(32).stripes()), (apart(2), 1));
+        assert_eq!((plan(33).slots, plan(33).stripes()), (apart(2), 2));
         assert_eq!((plan(0).slots, plan(0).stripes()), (Some(Slots::Lines), 1));
     }
 
