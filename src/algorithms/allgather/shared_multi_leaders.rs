@@ -8,7 +8,7 @@
 use super::shared_leaders;
 use crate::algorithms::phases::placement::Placement;
 use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
-use crate::algorithms::phases::shares::Shares;
+use crate::algorithms::phases::shares::{Shares, most_targets};
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
@@ -71,9 +71,13 @@ fn read(program: &mut Builder, shares: &Shares, shown: impl Fn(usize) -> Vec<usi
 
 fn cost(problem: &Problem) -> Cost {
     let placement = Placement::new(problem);
-    let others = placement.nodes() - 1;
-    let most = placement.most_members();
-    Cost::of_rounds(others, others, 0) + flags_cost(most, 1, problem.size - placement.nodes(), 0)
+    let others = most_targets(&placement);
+    // Who deals with fewer ranks elsewhere reads more on its node.
+    let read = match placement.common_population() {
+        Some(_) => problem.size - placement.nodes(),
+        None => problem.size - 1,
+    };
+    Cost::of_rounds(others, others, 0) + flags_cost(placement.most_members(), 1, read, 0)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 use super::copy_own_block;
 use crate::algorithms::phases::placement::Placement;
 use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
-use crate::algorithms::phases::shares::Shares;
+use crate::algorithms::phases::shares::{Shares, most_targets};
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
@@ -82,9 +82,9 @@ fn exchange(program: &mut Builder, shares: &Shares, input: Buffer) -> Vec<(usize
 
 fn cost(problem: &Problem) -> Cost {
     let placement = Placement::new(problem);
-    let others = placement.nodes() - 1;
+    let others = most_targets(&placement);
     let most = placement.most_members();
-    flags_cost(most, 1, (most - 1) * placement.nodes(), 0) + Cost::of_rounds(others, others * most, 0)
+    flags_cost(most, 1, (most - 1) * (others + 1), 0) + Cost::of_rounds(others, others * most, 0)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 use super::alone;
 use crate::algorithms::phases::placement::Placement;
 use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
-use crate::algorithms::phases::shares::Shares;
+use crate::algorithms::phases::shares::{Shares, most_targets};
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
@@ -86,9 +86,9 @@ fn combine(program: &mut Builder, shares: &Shares, target: usize, sum: Run) -> R
 
 fn cost(problem: &Problem) -> Cost {
     let placement = Placement::new(problem);
-    let others = placement.nodes() - 1;
+    let others = most_targets(&placement);
     let most = placement.most_members();
-    let combined = placement.nodes() * (most - 1);
+    let combined = (others + 1) * (most - 1);
     flags_cost(most, 1, combined, combined) + Cost::of_rounds(others, others, others)
 }
 
