@@ -156,7 +156,7 @@ fn assert_simulated(algorithm: &Algorithm, problem: &Problem) {
 
 /// Algorithms whose busiest rank, if nodes have different numbers of ranks, depends on which these are: their formulas add
 /// the most that a rank has to do in each phase, as if all began it together.
-const BOUNDS_ON_UNEVEN_NODES: &[(Collective, &str)] = [
+const BOUNDS_ON_UNEVEN_NODES: &[(Collective, &str)] = &[
     (Collective::Allgather, "node_aware"),
     (Collective::Allgatherv, "node_aware"),
     (Collective::Allreduce, "node_aware"),
