@@ -95,7 +95,8 @@ fn assert_cost(algorithm: &Algorithm, problem: &Problem) {
 /// Whether messages that are sent as early as they can be may come in each other's way, for one round at most. The formula
 /// gives the fewest rounds possible.
 fn may_queue(algorithm: &Algorithm) -> bool {
-    (algorithm.collective, algorithm.name) == (Collective::Bcast, "circulant_pipelined")
+    let names = ["circulant_pipelined", "shared_leaders_pipelined"];
+    algorithm.collective == Collective::Bcast && names.contains(&algorithm.name)
 }
 
 /// Algorithms whose rounds need not be the time that is simulated where a message takes 1 and ports let one go in that
@@ -155,7 +156,7 @@ fn assert_simulated(algorithm: &Algorithm, problem: &Problem) {
 
 /// Algorithms whose busiest rank, if nodes have different numbers of ranks, depends on which these are: their formulas add
 /// the most that a rank has to do in each phase, as if all began it together.
-const BOUNDS_ON_UNEVEN_NODES: [(Collective, &str); 11] = [
+const BOUNDS_ON_UNEVEN_NODES: &[(Collective, &str)] = &[
     (Collective::Allgather, "node_aware"),
     (Collective::Allgatherv, "node_aware"),
     (Collective::Allreduce, "node_aware"),
@@ -167,6 +168,22 @@ const BOUNDS_ON_UNEVEN_NODES: [(Collective, &str); 11] = [
     (Collective::Reduce, "node_aware_knomial"),
     (Collective::ReduceScatter, "node_aware"),
     (Collective::ReduceScatterBlock, "node_aware"),
+    (Collective::Allgather, "shared_leaders"),
+    (Collective::Allgather, "shared_multi_leaders"),
+    (Collective::Allgatherv, "shared_leaders"),
+    (Collective::Allgatherv, "shared_multi_leaders"),
+    (Collective::Allreduce, "shared_leaders"),
+    (Collective::Allreduce, "shared_multi_leaders"),
+    (Collective::Alltoall, "shared_multi_leaders"),
+    (Collective::Barrier, "shared_leaders"),
+    (Collective::Bcast, "shared_leaders"),
+    (Collective::Bcast, "shared_leaders_pipelined"),
+    (Collective::Reduce, "shared_leaders"),
+    (Collective::Reduce, "shared_leaders_pipelined"),
+    (Collective::ReduceScatter, "shared_leaders"),
+    (Collective::ReduceScatter, "shared_multi_leaders"),
+    (Collective::ReduceScatterBlock, "shared_leaders"),
+    (Collective::ReduceScatterBlock, "shared_multi_leaders"),
 ];
 
 fn is_bound(algorithm: &Algorithm, problem: &Problem) -> bool {

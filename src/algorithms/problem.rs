@@ -265,7 +265,9 @@ impl super::Algorithm {
     /// Whether the number of segments shapes its schedule. Where blocks go through slots, a segment is what is there at a time of
     /// each block: a schedule is carried out once for each.
     pub fn cuts_segments(&self) -> bool {
-        self.parameters.contains(&Parameter::Segment) && !self.takes_shared_memory()
+        let is_of_messages =
+            !self.takes_shared_memory() || (self.takes_nodes() && self.collective.cut() == Cut::Vector);
+        self.parameters.contains(&Parameter::Segment) && is_of_messages
     }
 
     /// The program of any rank. Schedules are written by ranks that number their own group first; the programs of the

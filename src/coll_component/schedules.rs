@@ -137,7 +137,7 @@ impl Schedules {
                 let mut problem = self.problem(call, algorithm, parameters, form);
                 (problem.in_place, problem.root, problem.graph) = (in_place, root, graph);
                 let number = number(algorithm);
-                let stripe = parameters.get(Parameter::Segment);
+                let stripe = parameters.get(Parameter::Segment).filter(|_| !algorithm.cuts_segments());
                 let shown = describe(algorithm, &problem, stripe);
                 Some(Served { algorithm, number, shown, stripe, schedule: self.schedule(algorithm, problem) })
             }

@@ -11,6 +11,7 @@ pub mod recursive_doubling;
 pub mod ring;
 pub mod shared;
 pub mod shared_leaders;
+pub mod shared_multi_leaders;
 
 use super::Problem;
 use crate::schedule::{Buffer::*, Schedule, Step};

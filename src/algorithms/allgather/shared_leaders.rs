@@ -10,7 +10,7 @@
 use super::bruck;
 use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::receive_in_scratch::receive_in_scratch;
-use crate::algorithms::phases::shared_node::with_slots;
+use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
@@ -20,7 +20,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     name: "shared_leaders",
     aliases: &[],
     source: "MPICH; Open MPI (han)",
-    parameters: &[Parameter::Radix],
+    parameters: &[Parameter::Radix, Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
     schedule,
     cost,
@@ -33,7 +33,6 @@ const BETWEEN: Algorithm = bruck::ALLGATHER;
 
 /// Slots bear the numbers of blocks.
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let size = problem.size;
     let placement = Placement::new(problem);
     let Place { node, local } = placement.place(rank);
     let part = Part { problem, placement: &placement, rank, node };
@@ -46,14 +45,15 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
         _ => part.read(),
     };
-    debug_assert_eq!(program.size, size);
-    with_slots(size, placement.most_members(), program)
+    with_slots(problem.size, placement.most_members(), program)
 }
 
 fn cost(problem: &Problem) -> Cost {
     let placement = Placement::new(problem);
     let most = placement.most_members();
+    let waits = placement.nodes().min(2);
     (BETWEEN.cost)(&among_nodes(problem, &placement)).refine(most)
+        + flags_cost(most, waits, problem.size - 1, 0)
 }
 
 fn among_nodes(problem: &Problem, placement: &Placement) -> Problem {

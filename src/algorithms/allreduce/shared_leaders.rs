@@ -10,7 +10,7 @@
 use super::node_aware::among_nodes;
 use super::{contribution, recursive_multiplying};
 use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::shared_node::{combine_at_leader, hand_out, with_slots};
+use crate::algorithms::phases::shared_node::{combine_at_leader, flags_cost, hand_out, with_slots};
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Schedule};
@@ -61,7 +61,7 @@ pub fn cost_through_leaders(problem: &Problem, between: &Algorithm) -> Cost {
     let most = placement.most_members();
     let among_leaders = among_nodes(problem, &placement, most == 1);
     let combined = (most - 1) * (between.schedule)(&among_leaders, 0).blocks;
-    Cost { reduced: combined, ..Cost::default() } + (between.cost)(&among_leaders)
+    flags_cost(most, 2, combined, combined) + (between.cost)(&among_leaders)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::node_aware::among_nodes;
 use super::shared_leaders::{self, cost_through_leaders, through_leaders};
 use super::{circulant, contribution};
 use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::shared_node::{combine_slices, hand_out_slices, with_slots};
+use crate::algorithms::phases::shared_node::{combine_slices, flags_cost, hand_out_slices, with_slots};
 use crate::algorithms::{Algorithm, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
@@ -43,7 +43,7 @@ fn cost(problem: &Problem) -> Cost {
     };
     let among = among_nodes(problem, &placement, population == 1);
     let combined = (population - 1) * (BETWEEN.schedule)(&among, 0).blocks;
-    Cost { reduced: combined, ..Cost::default() } + (BETWEEN.cost)(&among)
+    flags_cost(population, 2, 2 * combined, combined) + (BETWEEN.cost)(&among)
 }
 
 fn by_slices(problem: &Problem, placement: &Placement, rank: usize, population: usize) -> Schedule {

@@ -8,9 +8,9 @@
 
 use super::copy_own_block;
 use crate::algorithms::phases::placement::Placement;
-use crate::algorithms::phases::shared_node::with_slots;
-use crate::algorithms::phases::shares::Shares;
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
+use crate::algorithms::phases::shares::{Shares, most_targets};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
@@ -19,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "shared_multi_leaders",
     aliases: &[],
     source: "after Träff, Rougier 2014",
-    parameters: &[],
+    parameters: &[Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
     schedule,
     cost,
@@ -82,8 +82,9 @@ fn exchange(program: &mut Builder, shares: &Shares, input: Buffer) -> Vec<(usize
 
 fn cost(problem: &Problem) -> Cost {
     let placement = Placement::new(problem);
-    let others = placement.nodes() - 1;
-    Cost::of_rounds(others, others * placement.most_members(), 0)
+    let others = most_targets(&placement);
+    let most = placement.most_members();
+    flags_cost(most, 1, (most - 1) * (others + 1), 0) + Cost::of_rounds(others, others * most, 0)
 }
 
 #[cfg(test)]

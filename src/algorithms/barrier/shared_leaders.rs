@@ -5,7 +5,7 @@
 
 use super::dissemination;
 use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::shared_node::with_slots;
+use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
@@ -51,7 +51,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 }
 
 fn cost(problem: &Problem) -> Cost {
-    (BETWEEN.cost)(&Problem::new(Placement::new(problem).nodes()))
+    let placement = Placement::new(problem);
+    (BETWEEN.cost)(&Problem::new(placement.nodes())) + flags_cost(placement.most_members(), 2, 0, 0)
 }
 
 #[cfg(test)]

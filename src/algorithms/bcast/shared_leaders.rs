@@ -9,7 +9,7 @@ use crate::algorithms::digits::with_one_nonzero_digit;
 use crate::algorithms::phases::knomial_tree::{children, parent};
 use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::receive_in_scratch::receive_in_scratch;
-use crate::algorithms::phases::shared_node::{hand_out, with_slots};
+use crate::algorithms::phases::shared_node::{flags_cost, hand_out, with_slots};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
@@ -34,8 +34,9 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 }
 
 fn cost(problem: &Problem) -> Cost {
-    let messages = with_one_nonzero_digit(Placement::new(problem).nodes(), problem.radix);
-    Cost::of_rounds(messages, messages, 0)
+    let placement = Placement::new(problem);
+    let messages = with_one_nonzero_digit(placement.nodes(), problem.radix);
+    Cost::of_rounds(messages, messages, 0) + flags_cost(placement.most_members(), 1, 1, 0)
 }
 
 /// Broadcast in which one rank stands for each node; `between` is what the one of a node does among those of so many, in

@@ -9,7 +9,7 @@
 use super::circulant_pipelined;
 use super::shared_leaders::through_leaders;
 use crate::algorithms::phases::placement::Placement;
-use crate::algorithms::phases::shared_node::segments;
+use crate::algorithms::phases::shared_node::{flags_cost, segments};
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
@@ -36,6 +36,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 }
 
 fn cost(problem: &Problem) -> Cost {
-    let nodes = Placement::new(problem).nodes();
-    (BETWEEN.cost)(&Problem { segments: segments(problem), ..Problem::new(nodes) })
+    let placement = Placement::new(problem);
+    let segments = segments(problem);
+    (BETWEEN.cost)(&Problem { segments, ..Problem::new(placement.nodes()) })
+        + flags_cost(placement.most_members(), 1, segments, 0)
 }

@@ -11,7 +11,7 @@ use super::{at_root, contribution};
 use crate::algorithms::digits::with_one_nonzero_digit;
 use crate::algorithms::phases::knomial_tree::{nearest_first, parent};
 use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::shared_node::{combine_at_leader, with_slots};
+use crate::algorithms::phases::shared_node::{combine_at_leader, flags_cost, with_slots};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
@@ -43,7 +43,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 fn cost(problem: &Problem) -> Cost {
     let placement = Placement::new(problem);
     let messages = with_one_nonzero_digit(placement.nodes(), problem.radix);
-    Cost::of_rounds(messages, messages, messages + placement.most_members() - 1)
+    let most = placement.most_members();
+    flags_cost(most, 1, most - 1, most - 1) + Cost::of_rounds(messages, messages, messages)
 }
 
 /// Reduce in which one rank stands for each node; `between` is what the one of a node does among those of so many, with

@@ -11,7 +11,7 @@ use super::circulant_pipelined::reduce_to_first;
 use super::shared_leaders::{self, through_leaders};
 use crate::algorithms::phases::circulant_broadcast::rounds;
 use crate::algorithms::phases::placement::Placement;
-use crate::algorithms::phases::shared_node::segments;
+use crate::algorithms::phases::shared_node::{flags_cost, segments};
 use crate::algorithms::{Algorithm, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
@@ -34,5 +34,7 @@ fn cost(problem: &Problem) -> Cost {
     let placement = Placement::new(problem);
     let segments = segments(problem);
     let rounds = rounds(placement.nodes(), segments);
-    Cost::of_rounds(rounds, rounds, rounds + segments * (placement.most_members() - 1))
+    let most = placement.most_members();
+    let combined = segments * (most - 1);
+    flags_cost(most, 1, combined, combined) + Cost::of_rounds(rounds, rounds, rounds)
 }

@@ -10,7 +10,7 @@
 use super::{alone, deliver_own_block};
 use crate::algorithms::phases::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
 use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::shared_node::{combine_at_leader, with_slots};
+use crate::algorithms::phases::shared_node::{combine_at_leader, flags_cost, with_slots};
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
@@ -20,7 +20,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     name: "shared_leaders",
     aliases: &[],
     source: "Open MPI (han); MVAPICH",
-    parameters: &[Parameter::Radix],
+    parameters: &[Parameter::Radix, Parameter::Segment],
     requires: &[
         Requirement::Nodes,
         Requirement::SharedMemory,
@@ -68,8 +68,9 @@ fn cost(problem: &Problem) -> Cost {
     let placement = Placement::new(problem);
     let most = placement.most_members();
     let between_radix = legal_radix(problem.radix, placement.nodes());
-    let up = Cost { reduced: (most - 1) * problem.size, ..Cost::default() };
-    up + reduce_scatter_cost(placement.nodes(), between_radix).refine(most)
+    let combined = (most - 1) * problem.size;
+    flags_cost(most, 2, combined, combined)
+        + reduce_scatter_cost(placement.nodes(), between_radix).refine(most)
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@
 
 use super::alone;
 use crate::algorithms::phases::placement::Placement;
-use crate::algorithms::phases::shared_node::with_slots;
-use crate::algorithms::phases::shares::Shares;
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
+use crate::algorithms::phases::shares::{Shares, most_targets};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
@@ -19,7 +19,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     name: "shared_multi_leaders",
     aliases: &[],
     source: "after Bayatpour et al. 2017",
-    parameters: &[],
+    parameters: &[Parameter::Segment],
     requires: &[
         Requirement::Nodes,
         Requirement::SharedMemory,
@@ -86,9 +86,10 @@ fn combine(program: &mut Builder, shares: &Shares, target: usize, sum: Run) -> R
 
 fn cost(problem: &Problem) -> Cost {
     let placement = Placement::new(problem);
-    let others = placement.nodes() - 1;
-    let combined = placement.nodes() * (placement.most_members() - 1);
-    Cost::of_rounds(others, others, combined + others)
+    let others = most_targets(&placement);
+    let most = placement.most_members();
+    let combined = (others + 1) * (most - 1);
+    flags_cost(most, 1, combined, combined) + Cost::of_rounds(others, others, others)
 }
 
 #[cfg(test)]

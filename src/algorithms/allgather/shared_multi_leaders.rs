@@ -1,0 +1,95 @@
+//! Allgather on several nodes: each rank sends its block to one rank of each other node, the ranks of which share this out,
+//! and all show what they have.
+//!
+//! Source: the multi-leader designs of Bayatpour et al. 2017 and of MVAPICH; between the nodes all at once.
+//! With m nodes of q ranks one round of m − 1 messages of a block. Every block enters each other node once. Loses when:
+//! blocks are short and nodes many; each rank has a node of its own, or all share one.
+
+use super::shared_leaders;
+use crate::algorithms::phases::placement::Placement;
+use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
+use crate::algorithms::phases::shares::{Shares, most_targets};
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::cost::Cost;
+use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
+
+pub const ALLGATHER: Algorithm = Algorithm {
+    name: "shared_multi_leaders",
+    source: "after Bayatpour et al. 2017",
+    parameters: &[Parameter::Segment],
+    schedule,
+    cost,
+    ..shared_leaders::ALLGATHER
+};
+
+pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
+
+/// Messages hold scratch blocks alone, which are bytes: so long blocks can be cut anywhere. Slots and scratch blocks bear the
+/// numbers of blocks.
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let size = problem.size;
+    let placement = Placement::new(problem);
+    let shares = Shares::new(&placement, rank);
+    let is_alone = shares.members().len() == 1;
+    let mut program = Builder::new(rank, size, size);
+    let own = if problem.in_place { Recv.block(rank) } else { Send.block(rank) };
+    if placement.nodes() > 1 {
+        program.copy(own, Scratch.block(rank));
+    }
+    let arriving: Vec<_> = shares
+        .targets(shares.place.local)
+        .map(|source| (source, program.receive(source, Scratch.block(source))))
+        .collect();
+    for (target, _) in shares.sources() {
+        program.send(target, Scratch.block(rank));
+    }
+    if !is_alone {
+        program.publish(own, rank);
+    }
+    program.copy(own, Recv.block(rank));
+    read(&mut program, &shares, |neighbour| vec![neighbour]);
+    for (source, post) in arriving {
+        program.wait(post);
+        if !is_alone {
+            program.publish(Scratch.block(source), source);
+        }
+        program.copy(Scratch.block(source), Recv.block(source));
+    }
+    read(&mut program, &shares, |neighbour| shares.targets(placement.place(neighbour).local).collect());
+    with_slots(size, placement.most_members(), program.build())
+}
+
+/// Reads what each other rank of the node shows: its own block, or those of other nodes.
+fn read(program: &mut Builder, shares: &Shares, shown: impl Fn(usize) -> Vec<usize>) {
+    for neighbour in shares.neighbours() {
+        for block in shown(neighbour) {
+            let arrived: Run = program.awaited(neighbour, block);
+            program.copy(arrived, Buffer::Recv.block(block));
+        }
+    }
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let placement = Placement::new(problem);
+    let others = most_targets(&placement);
+    // Who deals with fewer ranks elsewhere reads more on its node.
+    let read = match placement.common_population() {
+        Some(_) => problem.size - placement.nodes(),
+        None => problem.size - 1,
+    };
+    Cost::of_rounds(others, others, 0) + flags_cost(placement.most_members(), 1, read, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rank_sends_its_block_to_one_rank_of_each_other_node() {
+        let problem = Problem { nodes: (0..16).map(|rank| rank / 4).collect(), ..Problem::new(16) };
+        for rank in 0..16 {
+            let schedule = schedule(&problem, rank);
+            assert_eq!((schedule.messages_sent(), schedule.blocks_sent()), (3, 3));
+        }
+    }
+}
