@@ -1,10 +1,11 @@
 //! Barrier in shared memory: dissemination by flags.
 //!
-//! Source: Hensgen, Finkel, Manber 1988; Mellor-Crummey, Scott 1991.
-//! ceil(log2 p) flags are raised and awaited, at distances 1, 2, 4, …
+//! Source: Hensgen, Finkel, Manber 1988; Mellor-Crummey, Scott 1991; to several ranks at once: Hoefler et al. 2006.
+//! In round i a rank raises a flag and awaits those of the ranks at distances k^i, 2k^i, …, (k−1)k^i: ceil(log_k p) rounds. A
+//! flag is seen by many as fast as by one, so the fewer rounds the better, until looking at many takes its time.
 
-use crate::algorithms::digits::doublings;
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::digits::digits;
+use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
@@ -13,22 +14,46 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "shared",
     aliases: &[],
     source: "Hensgen, Finkel, Manber 1988",
-    parameters: &[],
+    parameters: &[Parameter::Radix],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
     schedule,
     cost,
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let (size, rounds) = (problem.size, doublings(problem.size));
+    let Problem { size, radix, .. } = *problem;
+    let rounds = rounds(problem);
     let mut program = Builder::new(rank, size, 1).slots(rounds);
     for round in 0..rounds {
+        let nearest = radix.pow(round as u32);
         program.notify(round);
-        program.awaited((rank + size - (1 << round)) % size, round);
+        for distance in (nearest..size).step_by(nearest).take(radix - 1) {
+            program.awaited((rank + size - distance) % size, round);
+        }
     }
     program.build()
 }
 
 fn cost(problem: &Problem) -> Cost {
-    Cost::of_flags(doublings(problem.size), 0, 0)
+    Cost::of_flags(rounds(problem), 0, 0)
+}
+
+/// ceil(log_k p)
+fn rounds(problem: &Problem) -> usize {
+    digits(problem.size, problem.radix) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Step;
+
+    #[test]
+    fn all_ranks_are_awaited_in_one_round_of_the_highest_radix() {
+        let problem = Problem { radix: 9, ..Problem::new(9) };
+        let steps = schedule(&problem, 4).steps;
+        assert_eq!(steps[0], Step::Notify { slot: 0 });
+        let awaits = steps.iter().filter(|step| matches!(step, Step::Await { slot: 0, .. }));
+        assert_eq!((awaits.count(), steps.len()), (8, 9));
+    }
 }
