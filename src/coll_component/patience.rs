@@ -11,6 +11,9 @@ pub struct Patience {
     is_crowded: bool,
 }
 
+/// Looks in a row before the first pause.
+const LOOKS_WITHOUT_PAUSE: usize = 20;
+
 /// Looks in a row where each rank has a processor: some ten microseconds, and between two turns of MPI.
 const LOOKS: usize = 2000;
 const LOOKS_BETWEEN_TURNS: usize = 200;
@@ -28,9 +31,13 @@ impl Patience {
     /// Waits until something is over.
     #[inline]
     pub fn wait_until(self, mut is_over: impl FnMut() -> bool) {
-        if !is_over() {
-            self.wait_long(is_over);
+        // Often it is a matter of less than a pause.
+        for _ in 0..LOOKS_WITHOUT_PAUSE {
+            if is_over() {
+                return;
+            }
         }
+        self.wait_long(is_over);
     }
 
     fn wait_long(self, mut is_over: impl FnMut() -> bool) {

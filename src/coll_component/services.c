@@ -228,6 +228,8 @@ int rustcoll_shim_reduce_apart(const void *operator_, const void *left, const vo
 
 void rustcoll_shim_progress(void) { opal_progress(); }
 
+int rustcoll_shim_is_threaded(void) { return opal_using_threads(); }
+
 int rustcoll_shim_is_crowded(void)
 {
     return opal_process_info.num_local_peers >= sysconf(_SC_NPROCESSORS_ONLN);

@@ -206,6 +206,8 @@ int rustcoll_shim_reduce_apart(const void *operator_, const void *left, const vo
                                const void *datatype);
 /* Makes progress. */
 void rustcoll_shim_progress(void);
+/* Whether several threads may call MPI at the same time. */
+int rustcoll_shim_is_threaded(void);
 /* Whether the job has more processes on this node than the node has processors. */
 int rustcoll_shim_is_crowded(void);
 /* MPI_BYTE, MPI_UINT64_T, MPI_MAX */

@@ -3,6 +3,7 @@
 //! Memory is given back by the rank that owns it, without a word to the others: what lies there nobody needs once all have
 //! ended the stripes in which it was written, and memory that comes back is zero. Flags are never given back.
 
+use super::bindings::rustcoll_shim_is_threaded;
 use super::mapping::Mapping;
 use super::settings::shared_limit;
 use std::ops::Range;
@@ -29,6 +30,8 @@ pub struct Tenant {
     last_used: AtomicU64,
     /// Whether a call uses the slots, or somebody gives them back.
     is_busy: AtomicBool,
+    /// Whether several threads may call MPI at the same time.
+    is_threaded: bool,
 }
 
 static TENANTS: Mutex<Vec<Weak<Tenant>>> = Mutex::new(Vec::new());
@@ -44,7 +47,10 @@ impl Tenant {
     pub fn new(pieces: Vec<Option<Mapping>>, rank: usize, data: Range<usize>, ended: usize) -> Arc<Tenant> {
         let peers = (0..pieces.len()).filter(|&peer| peer != rank && pieces[peer].is_some()).collect();
         let (held, last_used, is_busy) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
-        let tenant = Arc::new(Tenant { pieces, rank, peers, data, ended, held, last_used, is_busy });
+        // SAFETY: looks at what MPI was initialised with.
+        let is_threaded = unsafe { rustcoll_shim_is_threaded() } != 0;
+        let tenant =
+            Arc::new(Tenant { pieces, rank, peers, data, ended, held, last_used, is_busy, is_threaded });
         let mut tenants = tenants();
         tenants.retain(|other| other.strong_count() > 0);
         tenants.push(Arc::downgrade(&tenant));
@@ -75,9 +81,15 @@ impl Tenant {
         self.is_busy.store(false, Release);
     }
 
+    /// Another thread may want it at the same time, but where there is only one, no store has to be waited for.
     #[inline]
     fn claim(&self) -> bool {
-        self.is_busy.compare_exchange(false, true, Acquire, Relaxed).is_ok()
+        if self.is_threaded {
+            return self.is_busy.compare_exchange(false, true, Acquire, Relaxed).is_ok();
+        }
+        let is_free = !self.is_busy.load(Relaxed);
+        self.is_busy.store(true, Relaxed);
+        is_free
     }
 
     /// Holds more; others give back what is too much then, those first whose last use is longest ago.
