@@ -7,14 +7,16 @@
 //! |---|---|
 //! | a token, by which others see that they found the right memory | a cache line |
 //! | how many stripes the rank has ended, of each kind of slots | a cache line each |
-//! | slots in lines, for blocks of up to 56 bytes, each with its flag behind it | [`LINE_BANKS`] banks of cache lines |
-//! | flags of the other slots | [`BANKS`] banks of cache lines |
-//! | the other slots | [`BANKS`] banks of so many bytes |
+//! | slots in lines, for blocks of up to 56 bytes, each with its flag behind it | banks of cache lines |
+//! | flags of short slots, flags of long ones | banks of cache lines |
+//! | short slots, long ones | banks of [`Slots::SHORT_BANK`], and of as many bytes as the user wants |
+//!
+//! [`Slots::BANKS`] tells how many banks of each kind there are.
 
 use super::mapping::Mapping;
 use super::patience::Patience;
 use super::tenancy::Tenant;
-use crate::engine::turns::{BANKS, LINE_BANKS, Turns};
+use crate::engine::turns::Turns;
 use crate::engine::{CACHE_LINE, SlotBounds, Slots};
 use std::fs::File;
 use std::io;
@@ -44,7 +46,6 @@ pub struct Geometry {
 /// What an area of slots apart from flags is a multiple of.
 pub const PAGE: usize = 4096;
 
-/// The end of each area; the first begins behind the token and the two numbers of stripes.
 impl Geometry {
     /// For so many ranks: one slot for each, for each of two phases, and some more.
     pub fn new(ranks: usize, bank: usize) -> Geometry {
@@ -59,24 +60,35 @@ impl Geometry {
     }
 
     fn lines(&self) -> usize {
-        ENDED[1] + CACHE_LINE
+        ended(Slots::KINDS)
     }
 
-    fn flags(&self) -> usize {
-        self.lines() + LINE_BANKS * self.slots * CACHE_LINE
+    /// Where the flags of a kind begin; of lines, the lines themselves.
+    fn flags(&self, kind: usize) -> usize {
+        let banks: usize = Slots::BANKS[..kind].iter().sum();
+        self.lines() + banks * self.slots * CACHE_LINE
     }
 
+    /// Where the slots begin that are apart from flags.
     fn data(&self) -> usize {
-        (self.flags() + BANKS * self.slots * CACHE_LINE).next_multiple_of(PAGE)
+        self.flags(Slots::KINDS).next_multiple_of(PAGE)
+    }
+
+    /// Where a bank of slots begins that are apart from flags.
+    fn bank(&self, kind: usize, bank: usize) -> usize {
+        let short = Slots::BANKS[1] * Slots::SHORT_BANK;
+        self.data() + if kind == 1 { bank * Slots::SHORT_BANK } else { short + bank * self.bank }
     }
 
     fn bytes(&self) -> usize {
-        self.data() + BANKS * self.bank
+        self.bank(2, Slots::BANKS[2])
     }
 }
 
-/// Where a rank tells how many stripes it has ended, of slots in lines and of the others.
-const ENDED: [usize; 2] = [CACHE_LINE, 2 * CACHE_LINE];
+/// Where a rank tells how many stripes of a kind of slots it has ended, behind the token.
+fn ended(kind: usize) -> usize {
+    (1 + kind) * CACHE_LINE
+}
 
 /// A rank's own piece, before the others know it.
 pub struct Piece {
@@ -122,9 +134,9 @@ impl Piece {
         let segment = Segment {
             geometry,
             rank,
-            tenant: Tenant::new(pieces, rank, geometry.data()..geometry.bytes(), ENDED[1]),
+            tenant: Tenant::new(pieces, rank, geometry.data()..geometry.bytes(), [1, 2].map(ended)),
             bases,
-            turns: [Turns::new(LINE_BANKS), Turns::new(BANKS)],
+            turns: Slots::BANKS.map(Turns::new),
             place: Place::default(),
             patience,
         };
@@ -154,8 +166,8 @@ pub struct Segment {
     tenant: Arc<Tenant>,
     /// Where each rank's piece is.
     bases: Vec<*mut u8>,
-    /// Of slots in lines, and of the others.
-    turns: [Turns; 2],
+    /// Of each kind of slots.
+    turns: [Turns; Slots::KINDS],
     place: Place,
     patience: Patience,
 }
@@ -173,20 +185,16 @@ struct Place {
 impl Segment {
     #[inline]
     fn turn_to(&mut self, slots: Slots) {
-        let kind = usize::from(slots != Slots::Lines);
+        let kind = slots.kind();
         let bank = self.turns[kind].bank();
-        let Geometry { slots: number, bank: bytes } = self.geometry;
+        let flags = self.geometry.flags(kind) + bank * self.geometry.slots * CACHE_LINE;
         self.place = match slots {
             Slots::Lines => {
-                let lines = self.geometry.lines() + bank * number * CACHE_LINE;
-                Place { kind, slots: lines, slot_stride: CACHE_LINE, flags: lines + LINE_PAYLOAD }
+                Place { kind, slots: flags, slot_stride: CACHE_LINE, flags: flags + LINE_PAYLOAD }
             }
-            Slots::Apart { stride, .. } => Place {
-                kind,
-                slots: self.geometry.data() + bank * bytes,
-                slot_stride: stride,
-                flags: self.geometry.flags() + bank * number * CACHE_LINE,
-            },
+            Slots::Apart { stride, .. } => {
+                Place { kind, slots: self.geometry.bank(kind, bank), slot_stride: stride, flags }
+            }
         };
     }
 
@@ -194,7 +202,7 @@ impl Segment {
     #[inline]
     pub fn enter(&mut self, slots: Slots) {
         if let Slots::Apart { bytes, .. } = slots {
-            self.tenant.enter(BANKS * bytes);
+            self.tenant.enter(slots.banks() * bytes);
         }
         self.turn_to(slots);
     }
@@ -248,7 +256,7 @@ impl Segment {
     /// Whether this rank's slots may be written in this stripe. Acquire: what the others read before they ended theirs
     /// has been read.
     pub fn are_slots_free(&mut self) -> bool {
-        let offset = ENDED[self.place.kind];
+        let offset = ended(self.place.kind);
         let least = || {
             let ended = self.tenant.peers.iter().map(|&peer| self.number(peer, offset).load(Acquire));
             ended.min().unwrap_or(u64::MAX)
@@ -271,8 +279,9 @@ impl Segment {
     /// Ends a stripe. Release: this rank has read what it wanted to.
     #[inline]
     pub fn end_stripe(&mut self, slots: Slots) {
+        let place = ended(self.place.kind);
         let ended = self.turns[self.place.kind].end();
-        self.number(self.rank, ENDED[self.place.kind]).store(ended, Release);
+        self.number(self.rank, place).store(ended, Release);
         self.turn_to(slots);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::segment::PAGE;
 use crate::algorithms::{Algorithm, Collective, Parameter};
-use crate::engine::turns::BANKS;
+use crate::engine::Slots;
 use crate::selection::Parameters;
 use std::ffi::{CStr, c_char};
 use std::ptr;
@@ -90,7 +90,8 @@ pub fn shared_limit() -> usize {
 pub fn shared_bank() -> usize {
     let given = SHARED_MEMORY.load(Relaxed);
     let memory = kibibytes(if given == 0 { DEFAULT_SHARED_MEMORY } else { given });
-    (memory / BANKS).next_multiple_of(PAGE)
+    // Short slots and flags come on top.
+    (memory / Slots::BANKS[2]).next_multiple_of(PAGE)
 }
 
 /// Whether a job with faulty rules ends: a number of [`SWITCH`].

@@ -23,8 +23,8 @@ pub struct Tenant {
     pub peers: Vec<usize>,
     /// Where the slots lie that can be given back.
     data: Range<usize>,
-    /// Where a rank tells how many stripes it has ended that used them.
-    ended: usize,
+    /// Where a rank tells how many stripes it has ended that used them, of each kind.
+    ended: [usize; 2],
     /// Bytes of them that may have been written since they were given back.
     held: AtomicUsize,
     last_used: AtomicU64,
@@ -44,7 +44,12 @@ const HUGE: usize = 2 << 20;
 
 impl Tenant {
     /// A new one, who holds nothing yet.
-    pub fn new(pieces: Vec<Option<Mapping>>, rank: usize, data: Range<usize>, ended: usize) -> Arc<Tenant> {
+    pub fn new(
+        pieces: Vec<Option<Mapping>>,
+        rank: usize,
+        data: Range<usize>,
+        ended: [usize; 2],
+    ) -> Arc<Tenant> {
         let peers = (0..pieces.len()).filter(|&peer| peer != rank && pieces[peer].is_some()).collect();
         let (held, last_used, is_busy) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
         // SAFETY: looks at what MPI was initialised with.
@@ -116,9 +121,13 @@ impl Tenant {
         if !self.claim() {
             return 0;
         }
-        let ended =
-            |rank: usize| self.pieces[rank].as_ref().map(|piece| piece.number(self.ended).load(Acquire));
-        let is_idle = self.peers.iter().all(|&peer| ended(peer) >= ended(self.rank));
+        let ended = |rank: usize| {
+            let piece = self.pieces[rank].as_ref().expect("peers have pieces");
+            self.ended.map(|place| piece.number(place).load(Acquire))
+        };
+        let own = ended(self.rank);
+        let is_idle =
+            self.peers.iter().map(|&peer| ended(peer)).all(|[short, long]| short >= own[0] && long >= own[1]);
         let is_given = is_idle && self.own().give_back(self.data.clone());
         let given = if is_given { self.held.swap(0, Relaxed) } else { 0 };
         self.leave();

@@ -114,6 +114,32 @@ pub enum Slots {
     },
 }
 
+impl Slots {
+    /// How many kinds there are, which never use the same memory.
+    pub const KINDS: usize = 3;
+
+    /// How many banks each kind has. Many, where they are small: then ranks seldom look whether others are done with them.
+    pub const BANKS: [usize; Slots::KINDS] = [16, 16, 4];
+
+    /// Bytes of a bank of short slots: if all slots of a rank together have no more, they are of that kind.
+    pub const SHORT_BANK: usize = 16 << 10;
+
+    /// The number of its kind: in lines, short ones, long ones.
+    #[inline]
+    pub fn kind(self) -> usize {
+        match self {
+            Slots::Lines => 0,
+            Slots::Apart { bytes, .. } if bytes <= Slots::SHORT_BANK => 1,
+            Slots::Apart { .. } => 2,
+        }
+    }
+
+    /// How many banks it has.
+    pub fn banks(self) -> usize {
+        Slots::BANKS[self.kind()]
+    }
+}
+
 /// What decides how a plan uses slots; the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotBounds {

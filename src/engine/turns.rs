@@ -12,12 +12,6 @@
 
 use crate::schedule::MOST_TIMES;
 
-/// How many banks slots have that lie beside their flags.
-pub const LINE_BANKS: usize = 16;
-
-/// How many banks slots have that lie apart from their flags.
-pub const BANKS: usize = 4;
-
 const TIMES_BITS: u32 = MOST_TIMES.trailing_ones();
 
 /// Where one rank is in the order of stripes, for one class of slots.

@@ -3,8 +3,7 @@
 use super::sizes::{Amount, Lengths, Sizes};
 use crate::algorithms::{Algorithm, Problem, RECURSIVE_DOUBLING_ALLREDUCE, Requirement};
 use crate::cost::Machine;
-use crate::engine::turns::{BANKS, LINE_BANKS};
-use crate::engine::{CACHE_LINE, Memory, Operation, Plan, Region, SlotBounds, Slots};
+use crate::engine::{CACHE_LINE, Memory, Operation, Plan, Region, SlotBounds};
 use crate::schedule::{Buffer, Schedule};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -305,8 +304,8 @@ impl Stripe {
 
 fn banks(plan: &Plan) -> u32 {
     match plan.slots {
-        Some(Slots::Lines) => LINE_BANKS as u32,
-        Some(Slots::Apart { .. }) | None => BANKS as u32,
+        Some(slots) => slots.banks() as u32,
+        None => 1,
     }
 }
 
