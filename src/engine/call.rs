@@ -40,6 +40,7 @@ impl Counts {
     /// The same data counted in bytes.
     pub fn in_bytes(&self) -> Counts {
         match self {
+            none if *none == Counts::NONE => Counts::NONE,
             Counts::One { count, bytes } => Counts::One { count: count * bytes, bytes: 1 },
             Counts::Each { places, bytes } => {
                 let places = places.iter().map(|&(offset, elements)| (offset * bytes, elements * bytes));
@@ -136,5 +137,18 @@ pub fn bind(collective: Collective, rank: usize, blocks: usize, send: &Counts, r
         Collective::ReduceScatter | Collective::ReduceScatterBlock => {
             Binding { send: send.view(block), recv: recv.view(own), scratch: send.copies(block) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_that_is_not_there_is_not_there_in_bytes_either() {
+        let send = Counts::One { count: 5, bytes: 8 };
+        let whole = |send: &Counts, recv: &Counts| bind(Collective::Gather, 1, 3, send, recv).scratch;
+        assert_eq!(whole(&send.in_bytes(), &Counts::NONE.in_bytes()), whole(&send, &Counts::NONE));
+        assert_eq!(Counts::NONE.in_bytes(), Counts::NONE);
     }
 }
