@@ -4,6 +4,7 @@
 # make check           all tests, those on a real MPI included
 # make check-long      the exhaustive ones
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
+# make check-mpi4py-shared  the same with everything over shared memory that can go there, on more numbers of ranks
 # make check-lab       the emulated cluster of lab/: whether it works and is what is asked of it; needs root
 # make check-valgrind  the component under valgrind
 # make bench           docs/performance.md: rustcoll against Open MPI's own components, over an emulated network as root, and
@@ -28,6 +29,7 @@ OPENMPI_PLUGIN_DIR = $(shell ompi_info --path pkglibdir --parsable 2>/dev/null |
 PLUGIN_DIR ?= $(if $(PREFIX),$(PREFIX)/lib/openmpi,$(OPENMPI_PLUGIN_DIR))
 COMMAND_PREFIX = $(or $(PREFIX),/usr/local)
 DEMO_RANKS ?= 8
+SHARED_RANKS ?= 2 3 4 5 6 7 8 9 13 16
 LAB_TESTS = python3 -B -m unittest discover --top-level-directory lab --start-directory lab/tests
 
 export MPICC MPIRUN CARGO
@@ -108,6 +110,12 @@ check-long: all programs
 check-mpi4py: all
 	@packaging/prerequisites --python
 	packaging/check-mpi4py
+
+.PHONY: check-mpi4py-shared
+check-mpi4py-shared: all
+	@packaging/prerequisites --python
+	packaging/check-mpi4py --forced shared,shared_flat $(SHARED_RANKS)
+	packaging/check-mpi4py --forced shared,shared_slices $(SHARED_RANKS)
 
 .PHONY: check-lab
 check-lab:

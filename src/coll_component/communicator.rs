@@ -14,7 +14,7 @@ use super::planning::{Outcome, Planned, Planning, Program};
 use super::pml::Error;
 use super::schedules::{Form, Missing};
 use super::scratch;
-use super::segment::{Geometry, OFFER, Piece, Segment};
+use super::segment::{Geometry, OFFER, Piece, Segment, is_offered};
 use super::settings::{self, Settings, Values};
 use super::tags::tag;
 use super::topology;
@@ -24,6 +24,8 @@ use crate::algorithms::{Collective, Cut, Graph};
 use crate::engine::Plan;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
@@ -269,21 +271,13 @@ impl Communicator {
     /// # Safety
     /// As for [`Communicator::admit`].
     pub unsafe fn exchange_nodes(&self) -> c_int {
-        let Group { rank, size, .. } = self.group;
-        let mut all = vec![[0_u64]; size];
-        all[rank] = [nodes::identity()];
         // SAFETY: by this function's contract.
-        let exchanged = unsafe { self.tell_all(&mut all) };
-        match exchanged {
-            Ok(()) => {
+        match unsafe { self.told_by_all([nodes::identity()]) } {
+            Ok(all) => {
                 self.planning().note_nodes(Nodes::new(&all.concat()));
                 MPI_SUCCESS
             }
-            Err(error) => {
-                // What was given up may still arrive.
-                std::mem::forget(all);
-                error
-            }
+            Err(error) => error,
         }
     }
 
@@ -292,60 +286,88 @@ impl Communicator {
     /// # Safety
     /// As for [`Communicator::admit`].
     pub unsafe fn share_memory(&self) -> c_int {
-        let Group { rank, size, .. } = self.group;
-        let neighbours = self.planning().neighbours();
-        let geometry = Geometry::new(size, settings::shared_bank());
-        let piece = Piece::new(geometry);
-        let mut offers = vec![[0; OFFER]; size];
-        offers[rank] = piece.as_ref().map_or([0; OFFER], Piece::offer);
-        // SAFETY: by this function's contract.
-        if let Err(error) = unsafe { self.tell_all(&mut offers) } {
-            std::mem::forget(offers);
-            return error;
-        }
-        let of_neighbours = offers.iter().zip(neighbours).map(|(offer, is_near)| is_near.then_some(*offer));
-        let joined = piece.and_then(|piece| piece.join(rank, of_neighbours, Patience::of_job()));
-        let mut all = vec![[0_u64]; size];
-        all[rank] = [u64::from(joined.is_ok())];
-        // SAFETY: by this function's contract.
-        if let Err(error) = unsafe { self.tell_all(&mut all) } {
-            std::mem::forget(all);
-            return error;
-        }
-        let is_shared = all.iter().all(|&[could]| could != 0);
-        match &joined {
-            Err(error) => {
-                log::warn!(
-                    "{}: no memory to share with the other ranks of this node: {error}; calls go from rank to rank",
-                    self.name
-                )
-            }
-            Ok(_) if !is_shared => log::info!("{}: another rank has no memory to share", self.name),
-            Ok(_) => {}
-        }
-        // SAFETY: by this function's contract nobody else uses it.
+        // SAFETY: by this function's contract; nobody else uses what belongs to the collective that blocks.
         unsafe {
-            (*self.blocking.get()).segment = joined.ok().filter(|_| is_shared).map(|(segment, _)| segment)
-        };
-        self.planning().note_memory(is_shared);
+            let segment = match self.agreed_segment() {
+                Ok(segment) => segment,
+                Err(error) => return error,
+            };
+            self.planning().note_memory(segment.as_ref().map(Segment::geometry));
+            (*self.blocking.get()).segment = segment;
+        }
         MPI_SUCCESS
     }
 
-    /// Has all ranks tell each other some numbers, of which each has entered its own.
+    /// The memory that the ranks of this node share. All ranks come to the same answer whether there is any.
     ///
     /// # Safety
-    /// As for [`Communicator::admit`]. After an error the numbers may still be written.
-    unsafe fn tell_all<const N: usize>(&self, all: &mut [[u64; N]]) -> Result<(), Error> {
-        let (plan, mut arguments) = nodes::exchange(all, self.group.rank);
+    /// As for [`Communicator::admit`].
+    unsafe fn agreed_segment(&self) -> Result<Option<Segment>, Error> {
+        let Group { rank, size, .. } = self.group;
+        let piece = Piece::new(Geometry::new(size, settings::shared_bank()));
+        let offer = piece.as_ref().map_or([0; OFFER], Piece::offer);
+        // SAFETY: by this function's contract.
+        let offers = unsafe { self.told_by_all(offer) }?;
+        let piece = match (offers.iter().position(|offer| !is_offered(*offer)), piece) {
+            (None, Ok(piece)) => piece,
+            (first, piece) => {
+                self.report_lack(first, piece.err());
+                return Ok(None);
+            }
+        };
+        let neighbours = self.planning().neighbours();
+        let of_neighbours = offers.iter().zip(neighbours).map(|(offer, is_near)| is_near.then_some(*offer));
+        // Others look for the piece as long as its file is there.
+        let (segment, _file) = piece.join(rank, of_neighbours, Patience::of_job());
+        // SAFETY: by this function's contract.
+        let joined = unsafe { self.told_by_all([u64::from(segment.is_ok())]) }?;
+        match (joined.iter().position(|&[could]| could == 0), segment) {
+            (None, Ok(segment)) => Ok(Some(segment)),
+            (first, segment) => {
+                self.report_lack(first, segment.err());
+                Ok(None)
+            }
+        }
+    }
+
+    /// Says that there is no shared memory, and why: the first rank that could not have it does, once in its process.
+    fn report_lack(&self, first: Option<usize>, error: Option<io::Error>) {
+        static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+        let name = &self.name;
+        let Some(error) = error.filter(|_| first == Some(self.group.rank)) else {
+            return log::info!("{name}: another rank has no memory to share");
+        };
+        let is_first = !IS_REPORTED.swap(true, Relaxed);
+        let level = if is_first { log::Level::Warn } else { log::Level::Info };
+        log::log!(level, "{name}: no memory to share with other ranks: {error}; all send messages instead");
+    }
+
+    /// Some numbers of each rank, of which this one tells its own.
+    ///
+    /// # Safety
+    /// As for [`Communicator::admit`].
+    unsafe fn told_by_all<const N: usize>(&self, own: [u64; N]) -> Result<Vec<[u64; N]>, Error> {
+        let Group { rank, size, .. } = self.group;
+        let mut all = vec![[0; N]; size];
+        all[rank] = own;
+        let (plan, mut arguments) = nodes::exchange(&mut all, rank);
         let tag = tag(arguments.collective);
         let channel = self.channel(tag, tag);
         // SAFETY: by this function's contract nobody else uses it.
         let Blocking { work, .. } = unsafe { &mut *self.blocking.get() };
         let prepared = work.prepare(&plan, &mut arguments, self.group, false).map_err(|_| MPI_ERR_NO_MEM);
-        prepared.and_then(|wrapping| {
+        let told = prepared.and_then(|wrapping| {
             work.begin(&plan, &wrapping)?;
             work.finish(&plan, channel, &arguments, &wrapping, None)
-        })
+        });
+        match told {
+            Ok(()) => Ok(all),
+            Err(error) => {
+                // What was given up may still arrive.
+                std::mem::forget(all);
+                Err(error)
+            }
+        }
     }
 
     /// Prepares a collective that does not block. `None`: the component below serves it.

@@ -57,6 +57,8 @@ pub enum Decided {
     NoRule,
     /// What was decided is the component below, but it must not serve the call, or there is none.
     NoneBelow,
+    /// Somebody asked for shared memory, which could not be had, and so this one decided.
+    WithoutMemory(Box<Decided>),
     /// The call moves no data.
     NothingToDo,
 }
@@ -67,6 +69,7 @@ impl Decided {
         match self {
             Decided::Rule(Origin { file, line, .. }) if &**file == BUILT_IN_NAME => format!("default:{line}"),
             Decided::Rule(Origin { file, line, .. }) => format!("{file}:{line}"),
+            Decided::WithoutMemory(other) => without_memory(other.in_short()),
             other => other.to_string(),
         }
     }
@@ -80,7 +83,12 @@ impl fmt::Display for Decided {
             Decided::Rule(origin) => write!(formatter, "{origin}"),
             Decided::NoRule => formatter.write_str("no rule"),
             Decided::NoneBelow => formatter.write_str("nothing below"),
+            Decided::WithoutMemory(other) => formatter.write_str(&without_memory(other)),
             Decided::NothingToDo => formatter.write_str("nothing to do"),
         }
     }
+}
+
+fn without_memory(decided: impl fmt::Display) -> String {
+    format!("{decided}, no shared memory")
 }

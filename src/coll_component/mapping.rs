@@ -1,6 +1,6 @@
 //! Memory that several processes see.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -28,17 +28,20 @@ impl Mapping {
         }
         // SAFETY: the descriptor is new, so nobody else owns it.
         let file = unsafe { File::from_raw_fd(descriptor) };
+        check_file_size(bytes)?;
         file.set_len(bytes as u64)?;
         Ok((Mapping::of(&file, bytes, libc::PROT_READ | libc::PROT_WRITE)?, file))
     }
 
     /// The memory that another process knows by a descriptor of its own.
     pub fn of_process(process: u32, descriptor: u32, bytes: usize) -> io::Result<Mapping> {
-        let file = File::open(format!("/proc/{process}/fd/{descriptor}"))?;
-        if file.metadata()?.len() != bytes as u64 {
-            return Err(io::Error::other("the memory that a rank offers has another size"));
+        let path = format!("/proc/{process}/fd/{descriptor}");
+        // Among processes that are numbered differently it may be anything, of which some would wait to be opened.
+        let found = fs::metadata(&path)?;
+        if !found.is_file() || found.len() != bytes as u64 {
+            return Err(io::Error::other(format!("{path} is not the memory that a rank offers")));
         }
-        Mapping::of(&file, bytes, libc::PROT_READ)
+        Mapping::of(&File::open(&path)?, bytes, libc::PROT_READ)
     }
 
     fn of(file: &File, bytes: usize, protection: i32) -> io::Result<Mapping> {
@@ -63,6 +66,19 @@ impl Mapping {
         // SAFETY: the offset lies within the mapping and is aligned; all processes access what stands there as an atomic
         // number. Those that may not write only load.
         unsafe { AtomicU64::from_ptr(self.base.wrapping_add(offset).cast()) }
+    }
+}
+
+/// A file that becomes longer than a process's may is an error here; to the system it is a signal that ends the process.
+fn check_file_size(bytes: usize) -> io::Result<()> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: there is room for the answer.
+    if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    match limit.rlim_cur < bytes as libc::rlim_t {
+        true => Err(io::Error::from_raw_os_error(libc::EFBIG)),
+        false => Ok(()),
     }
 }
 

@@ -108,7 +108,7 @@ fn general() -> [Registered; 6] {
         general_parameter(
             "shared_limit",
             "How much memory a rank shares with the others of its node on all communicators together, in KiB, beside \
-             flags and slots of a cache line; those that were not used for longest give theirs back",
+             flags and slots of a cache line; those that were not used for longest give theirs back; 65536 unless set",
             &["default"],
             1,
             &SHARED_LIMIT,
@@ -117,7 +117,7 @@ fn general() -> [Registered; 6] {
             role: Role::Shared,
             ..general_parameter(
                 "shared_memory",
-                "How much memory a rank shares with the others of its node, on each communicator, in KiB",
+                "How much memory a rank shares with the others of its node, on each communicator, in KiB; 4096 unless set",
                 &["default"],
                 1,
                 &SHARED_MEMORY,
@@ -327,12 +327,17 @@ mod tests {
             let parameter = REGISTERED.iter().find(|parameter| parameter.name.to_str() == Ok(name)).unwrap();
             parameter.role == Role::Shared
         };
-        for name in
-            ["allreduce_algorithm", "alltoall_radix", "alltoall_window", "bcast_segment", "reproducible"]
-        {
+        for name in [
+            "allreduce_algorithm",
+            "alltoall_radix",
+            "alltoall_window",
+            "bcast_segment",
+            "reproducible",
+            "shared_memory",
+        ] {
             assert!(shared(name), "{name}");
         }
-        for name in ["scratch_limit", "scratch_kept", "report", "rules_strict"] {
+        for name in ["scratch_limit", "scratch_kept", "shared_limit", "report", "rules_strict"] {
             assert!(!shared(name), "{name}");
         }
     }

@@ -10,7 +10,7 @@ use super::settings::{Settings, Values, word};
 use super::work::Group;
 use crate::algorithms::{Collective, Graph};
 use crate::engine::call::{Counts, bind, bind_two_groups};
-use crate::engine::{LengthExchange, Plan};
+use crate::engine::{LengthExchange, Plan, SlotBounds};
 use crate::schedule::Schedule;
 use crate::selection::Call;
 use std::sync::Arc;
@@ -21,6 +21,8 @@ pub struct Planning {
     /// How log lines begin.
     name: Arc<str>,
     schedules: Schedules,
+    /// How the memory lies that the ranks of each node share, once they do.
+    geometry: Option<Geometry>,
     /// By collective: how the last call was served. Programs repeat themselves.
     last: [Option<Prepared>; Collective::ALL.len()],
 }
@@ -90,12 +92,14 @@ impl Planning {
     /// Nothing was decided yet on a communicator that was created with some info keys.
     pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Planning {
         let schedules = Schedules::new(group, Arc::clone(&name), info, nodes);
-        Planning { group, name, schedules, last: [const { None }; Collective::ALL.len()] }
+        Planning { group, name, schedules, geometry: None, last: [const { None }; Collective::ALL.len()] }
     }
 
-    /// Notes whether the ranks of each node share memory. What was decided without knowing is decided anew.
-    pub fn note_memory(&mut self, is_shared: bool) {
-        self.schedules.note_memory(is_shared);
+    /// Notes how the memory lies that the ranks of each node share, if they could have any. What was decided without
+    /// knowing is decided anew.
+    pub fn note_memory(&mut self, geometry: Option<Geometry>) {
+        self.schedules.note_memory(geometry.is_some());
+        self.geometry = geometry;
         self.last = [const { None }; Collective::ALL.len()];
     }
 
@@ -111,7 +115,7 @@ impl Planning {
 
     /// Decides who serves a call and plans it, unless the last call was alike. `graph`: the neighbours, where it has any.
     pub fn plan(&mut self, arguments: &Arguments, values: Values, form: Form, graph: &Graph) -> Outcome {
-        let Planning { group, name, schedules, last } = self;
+        let Planning { group, name, schedules, geometry, last } = self;
         let last = &mut last[arguments.collective as usize];
         let prepared = match last {
             Some(prepared) if prepared.shape.is_of(arguments, values, form) => prepared,
@@ -124,7 +128,7 @@ impl Planning {
                     Ok(chosen) => chosen,
                     Err(missing) => return Outcome::Missing(missing),
                 };
-                last.insert(prepared(shape, chosen, arguments, *group))
+                last.insert(prepared(shape, chosen, arguments, *group, *geometry))
             }
         };
         prepared.tell(name);
@@ -198,7 +202,13 @@ fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
 }
 
 /// Plans what was chosen.
-fn prepared(shape: Shape, chosen: Chosen, arguments: &Arguments, group: Group) -> Prepared {
+fn prepared(
+    shape: Shape,
+    chosen: Chosen,
+    arguments: &Arguments,
+    group: Group,
+    geometry: Option<Geometry>,
+) -> Prepared {
     let Chosen { decided, served } = chosen;
     let collective = shape.call.collective;
     let Some(Served { algorithm, number, shown, stripe, schedule }) = served else {
@@ -210,7 +220,15 @@ fn prepared(shape: Shape, chosen: Chosen, arguments: &Arguments, group: Group) -
     let recv = if is_packed { &packed } else { &shape.recv };
     let Group { rank, size, remote } = group;
     if schedule.slots > 0 {
-        let plan = in_slots(&shape, arguments, schedule, stripe, group);
+        let geometry = geometry.expect("what takes shared memory is chosen where it is had");
+        let bounds = geometry.bounds(stripe);
+        let plan = in_slots(&shape, arguments, schedule, &bounds, group);
+        let extent = if collective.reduces() { arguments.extent() } else { 1 };
+        // Beyond its slots lies what other calls use.
+        assert!(
+            schedule.slots <= geometry.slots && plan.keeps_to_slots(extent, &bounds),
+            "{shown} needs more room"
+        );
         let decision = Decision::new(collective, group, number, shown, decided);
         let planned =
             Planned { program: Program::Plan(Arc::new(plan)), is_packed: false, decision: decision.clone() };
@@ -235,15 +253,13 @@ fn in_slots(
     shape: &Shape,
     arguments: &Arguments,
     schedule: &Schedule,
-    stripe: Option<usize>,
+    bounds: &SlotBounds,
     group: Group,
 ) -> Plan {
-    let Group { rank, size, .. } = group;
     let collective = shape.call.collective;
-    let bounds = Geometry::new(size, super::settings::shared_bank()).bounds(stripe);
     let plan = |send: &Counts, recv: &Counts, extent| {
-        let binding = bind(collective, rank, schedule.blocks, send, recv);
-        Plan::in_stripes(schedule, &binding, extent, &bounds)
+        let binding = bind(collective, group.rank, schedule.blocks, send, recv);
+        Plan::in_stripes(schedule, &binding, extent, bounds)
     };
     if collective.reduces() {
         return plan(&shape.send, &shape.recv, arguments.extent());

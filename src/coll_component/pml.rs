@@ -152,6 +152,9 @@ pub struct Shared<'a> {
     pub datatype: &'a rustcoll_datatype,
 }
 
+/// So many bytes are packed at a time on their way between elements that both have gaps.
+const PACKED: usize = 8 << 10;
+
 /// Consecutive bytes of the data of elements that may have gaps.
 struct Window<'a> {
     base: *mut u8,
@@ -264,23 +267,28 @@ impl Pml<'_> {
     /// Copies bytes, of which at least one side's have gaps.
     #[cold]
     fn copy_windows(&mut self, source: Region, target: Region) -> Result<(), Error> {
-        let mut packed = Vec::new();
-        packed.try_reserve_exact(source.elements).map_err(|_| MPI_ERR_NO_MEM)?;
-        packed.resize(source.elements, 0_u8);
+        let bytes = source.elements.min(target.elements);
+        *self.is_truncated |= source.elements > bytes;
+        let part =
+            |region: Region, offset, elements| Region { offset: region.offset + offset, elements, ..region };
         let plain = |region| self.span(region).address;
-        // SAFETY: the regions lie within the caller's buffers or slots, the copy is as long as they are.
-        unsafe {
-            match self.window(source) {
-                Some(window) => window.pack(packed.as_mut_ptr())?,
-                None => ptr::copy_nonoverlapping(plain(source), packed.as_mut_ptr(), packed.len()),
-            }
-            match self.window(target) {
-                Some(window) => window.unpack(packed.as_ptr()),
-                None => {
-                    ptr::copy_nonoverlapping(packed.as_ptr(), plain(target), packed.len());
-                    Ok(())
+        let (whole_source, whole_target) = (part(source, 0, bytes), part(target, 0, bytes));
+        match (self.window(whole_source), self.window(whole_target)) {
+            // SAFETY: the regions lie within the caller's buffers or slots, and are as long as what is copied.
+            (Some(window), None) => unsafe { window.pack(plain(target)) },
+            // SAFETY: as above.
+            (None, Some(window)) => unsafe { window.unpack(plain(source)) },
+            _ => (0..bytes).step_by(PACKED).try_for_each(|offset| {
+                let mut packed = [0; PACKED];
+                let elements = PACKED.min(bytes - offset);
+                let windows = [source, target].map(|region| self.window(part(region, offset, elements)));
+                let [Some(source), Some(target)] = windows else { return Err(MPI_ERR_INTERN) };
+                // SAFETY: as above.
+                unsafe {
+                    source.pack(packed.as_mut_ptr())?;
+                    target.unpack(packed.as_ptr())
                 }
-            }
+            }),
         }
     }
 

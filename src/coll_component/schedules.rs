@@ -131,6 +131,10 @@ impl Schedules {
         {
             return Err(Missing::SharedMemory);
         }
+        let decided = match self.lacks_memory(call, values, form) {
+            true => Decided::WithoutMemory(Box::new(decided)),
+            false => decided,
+        };
         let served = match choice {
             Choice::Below => None,
             Choice::Use { algorithm, parameters } => {
@@ -143,6 +147,15 @@ impl Schedules {
             }
         };
         Ok(Chosen { decided, served })
+    }
+
+    /// Whether what would have been chosen, if all ranks had memory to share, takes it.
+    fn lacks_memory(&mut self, call: &Call, values: Values, form: Form) -> bool {
+        let can_share = form.is_blocking && call.remote == 0;
+        can_share && self.memory == SharedMemory::Missing && {
+            let (wished, _) = self.choice(&Call { shares_memory: true, ..*call }, values, form);
+            wished.algorithm().is_some_and(Algorithm::takes_shared_memory)
+        }
     }
 
     /// Whether the choice, or what was chosen, depends on the ranks' nodes; the same on all ranks.

@@ -114,14 +114,31 @@ impl Piece {
     }
 
     /// The memory of all ranks of this rank's node: of each its offer, `None` where it is elsewhere. And what
-    /// the others find this rank's piece by, to be kept until all have.
+    /// the others find this rank's piece by, to be kept until all have looked.
     pub fn join(
         self,
         rank: usize,
         offers: impl Iterator<Item = Option<[u64; OFFER]>>,
         patience: Patience,
-    ) -> io::Result<(Segment, File)> {
+    ) -> (io::Result<Segment>, File) {
         let Piece { geometry, mapping, file, .. } = self;
+        (Segment::new(geometry, mapping, rank, offers, patience), file)
+    }
+}
+
+/// Whether a rank has a piece to offer.
+pub fn is_offered([_, token]: [u64; OFFER]) -> bool {
+    token != 0
+}
+
+impl Segment {
+    fn new(
+        geometry: Geometry,
+        mapping: Mapping,
+        rank: usize,
+        offers: impl Iterator<Item = Option<[u64; OFFER]>>,
+        patience: Patience,
+    ) -> io::Result<Segment> {
         let mut own = Some(mapping);
         let pieces = offers.enumerate().map(|(other, offer)| match offer {
             _ if other == rank => Ok(own.take()),
@@ -131,7 +148,7 @@ impl Piece {
         let pieces: Vec<Option<Mapping>> = pieces.collect::<io::Result<_>>()?;
         let bases =
             pieces.iter().map(|piece| piece.as_ref().map_or(std::ptr::null_mut(), Mapping::base)).collect();
-        let segment = Segment {
+        Ok(Segment {
             geometry,
             rank,
             tenant: Tenant::new(pieces, rank, geometry.data()..geometry.bytes(), [1, 2].map(ended)),
@@ -139,8 +156,12 @@ impl Piece {
             turns: Slots::BANKS.map(Turns::new),
             place: Place::default(),
             patience,
-        };
-        Ok((segment, file))
+        })
+    }
+
+    /// What decides where things lie.
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
     }
 }
 

@@ -39,6 +39,9 @@ static TENANTS: Mutex<Vec<Weak<Tenant>>> = Mutex::new(Vec::new());
 /// Counts uses, roughly: threads may count the same one.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 
+/// Whether the limit is exceeded by what could not be given back when somebody tried: the next call tries again.
+static IS_TOO_MUCH_IN_USE: AtomicBool = AtomicBool::new(false);
+
 /// Slots together are at least so long before it pays to have them on huge pages.
 const HUGE: usize = 2 << 20;
 
@@ -75,7 +78,7 @@ impl Tenant {
         let now = CLOCK.load(Relaxed) + 1;
         CLOCK.store(now, Relaxed);
         self.last_used.store(now, Relaxed);
-        if self.held.load(Relaxed) < bytes {
+        if self.held.load(Relaxed) < bytes || IS_TOO_MUCH_IN_USE.load(Relaxed) {
             self.grow(bytes);
         }
     }
@@ -100,26 +103,40 @@ impl Tenant {
     /// Holds more; others give back what is too much then, those first whose last use is longest ago.
     #[cold]
     fn grow(&self, bytes: usize) {
-        self.held.store(bytes, Relaxed);
-        if bytes >= HUGE {
-            self.own().advise_huge_pages(self.data.clone());
-        }
+        self.hold(bytes);
         let mut others: Vec<Arc<Tenant>> = tenants().iter().filter_map(Weak::upgrade).collect();
         let mut held: usize = others.iter().map(|other| other.held.load(Relaxed)).sum();
         others.retain(|other| !std::ptr::eq(&**other, self) && other.held.load(Relaxed) > 0);
         others.sort_by_key(|other| other.last_used.load(Relaxed));
+        let mut is_any_in_use = false;
         for other in others {
             if held <= shared_limit() {
-                return;
+                break;
             }
-            held -= other.give_back();
+            match other.give_back() {
+                Some(given) => held = held.saturating_sub(given),
+                None => is_any_in_use = true,
+            }
         }
+        IS_TOO_MUCH_IN_USE.store(is_any_in_use && held > shared_limit(), Relaxed);
     }
 
-    /// Gives the slots back unless somebody may still use them: how many bytes.
-    fn give_back(&self) -> usize {
+    fn hold(&self, bytes: usize) {
+        if self.held.load(Relaxed) >= bytes {
+            return;
+        }
+        let is_huge = bytes >= HUGE;
+        if is_huge {
+            self.own().advise_huge_pages(self.data.clone());
+        }
+        // A huge page holds slots of several banks, used or not.
+        self.held.store(if is_huge { self.data.len() } else { bytes }, Relaxed);
+    }
+
+    /// Gives the slots back: how many bytes. `None`: somebody may still use them.
+    fn give_back(&self) -> Option<usize> {
         if !self.claim() {
-            return 0;
+            return None;
         }
         let ended = |rank: usize| {
             let piece = self.pieces[rank].as_ref().expect("peers have pieces");
@@ -128,8 +145,10 @@ impl Tenant {
         let own = ended(self.rank);
         let is_idle =
             self.peers.iter().map(|&peer| ended(peer)).all(|[short, long]| short >= own[0] && long >= own[1]);
-        let is_given = is_idle && self.own().give_back(self.data.clone());
-        let given = if is_given { self.held.swap(0, Relaxed) } else { 0 };
+        let given = is_idle.then(|| match self.own().give_back(self.data.clone()) {
+            true => self.held.swap(0, Relaxed),
+            false => 0,
+        });
         self.leave();
         given
     }

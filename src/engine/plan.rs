@@ -210,6 +210,24 @@ impl Plan {
         plan
     }
 
+    /// Whether nothing goes beyond its slot, for an element of scratch memory that takes `extent` bytes.
+    pub fn keeps_to_slots(&self, extent: usize, bounds: &SlotBounds) -> bool {
+        let room = match self.slots {
+            Some(Slots::Apart { stride, .. }) => stride,
+            _ => bounds.line,
+        };
+        let fits = |region: &Region| match region.memory {
+            Memory::Buffer(Buffer::Shared(_)) => region.elements * extent <= room,
+            _ => true,
+        };
+        self.operations.iter().all(|operation| match operation {
+            Operation::Copy { source, target } => fits(source) && fits(target),
+            Operation::Reduce { left, right, target } => [left, right, target].into_iter().all(fits),
+            Operation::Send { region, .. } | Operation::Receive { region, .. } => fits(region),
+            _ => true,
+        })
+    }
+
     /// How often a schedule with slots is carried out.
     pub fn stripes(&self) -> usize {
         self.operations.iter().filter(|operation| **operation == Operation::EndStripe).count()

@@ -53,7 +53,13 @@ fn ranks_that_force_different_algorithms_end_with_one_message_that_shows_both() 
 
 #[test]
 fn every_parameter_that_shapes_schedules_counts() {
-    let settings = ["alltoall_radix=4", "bcast_segment=4096", "alltoall_window=3", "reproducible=on"];
+    let settings = [
+        "alltoall_radix=4",
+        "bcast_segment=4096",
+        "alltoall_window=3",
+        "reproducible=on",
+        "shared_memory=64",
+    ];
     let environment = settings.map(|setting| format!("OMPI_MCA_coll_rustcoll_{setting}"));
     let job = with_odd_ranks(2, &environment.each_ref().map(String::as_str), 1);
     assert_ended_by_difference(&job, "parameters");
@@ -62,8 +68,9 @@ fn every_parameter_that_shapes_schedules_counts() {
 
 #[test]
 fn what_decides_nothing_may_differ() {
-    let settings = ["OMPI_MCA_coll_rustcoll_verbose=1", "OMPI_MCA_coll_rustcoll_scratch_limit=100000"];
-    assert_ran(&with_odd_ranks(1, &settings, 2));
+    let settings = ["verbose=1", "scratch_limit=100000", "shared_limit=64"]
+        .map(|setting| format!("OMPI_MCA_coll_rustcoll_{setting}"));
+    assert_ran(&with_odd_ranks(1, &settings.each_ref().map(String::as_str), 2));
 }
 
 #[test]

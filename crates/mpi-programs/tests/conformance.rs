@@ -34,6 +34,16 @@ fn above_another_component_on_subgroups_of_8_ranks() {
     conformance(8, ABOVE_BASIC, &["--seed", "2", "--cases", "1000", "--budget-seconds", "30"], 300);
 }
 
+/// So that every call of more than a few elements goes through it in many pieces.
+#[test]
+fn over_very_little_shared_memory() {
+    let little =
+        [ALONE, &[("coll_rustcoll_shared_memory", "1"), ("coll_rustcoll_shared_limit", "1")]].concat();
+    for algorithm in ["shared", "shared_flat", "shared_slices"] {
+        conformance(3, &little, &["--sizes", "3", "--algorithm", algorithm, "--long", "--cases", "60"], 300);
+    }
+}
+
 #[test]
 fn alone_over_other_transports() {
     let transports = [

@@ -74,6 +74,14 @@ impl Case {
         Problem::between(self.size - self.remote, self.remote)
     }
 
+    /// Whether the forced algorithm may not serve the call, and leaves it to the rules what does: what does not block, or
+    /// uses an operator of the user's, shares no memory.
+    pub fn is_left_to_rules(&self) -> bool {
+        let has_own_operator = self.collective.reduces() && !self.arithmetic.is_predefined();
+        let is_unsuited = self.form != Form::Blocking || has_own_operator;
+        is_unsuited && self.algorithm.is_some_and(Algorithm::takes_shared_memory)
+    }
+
     /// The algorithm that has to run, or `None` if the call has to go to the component below.
     pub fn serving(&self) -> Option<&'static Algorithm> {
         let commutes = !self.collective.reduces() || self.arithmetic.commutes();

@@ -81,13 +81,13 @@ impl<'a> Trial<'a> {
     /// Tells which algorithm ran if it was not the one that had to.
     fn misled(&self, ran: Result<i32, Error>) -> Option<String> {
         let expected = self.case.serving().map_or(BELOW, number);
+        let name = |number| name_of(self.case.collective, number);
         match ran {
             Err(error) => Some(format!("the variable that tells what ran cannot be read: {error}")),
+            Ok(ran) if self.case.is_left_to_rules() => (Some(ran) == self.case.algorithm.map(number))
+                .then(|| format!("{} ran, which cannot serve this call", name(ran))),
             Ok(ran) if ran == expected => None,
-            Ok(ran) => {
-                let name = |number| name_of(self.case.collective, number);
-                Some(format!("{} ran ({ran}), expected {} ({expected})", name(ran), name(expected)))
-            }
+            Ok(ran) => Some(format!("{} ran ({ran}), expected {} ({expected})", name(ran), name(expected))),
         }
     }
 }

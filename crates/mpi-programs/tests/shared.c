@@ -1,0 +1,384 @@
+/* A user's program for collectives over shared memory. The first argument says what is tried. */
+#include <mpi.h>
+#include <mpi-ext.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "verdict.h"
+
+/* Elements of a long vector, of which each rank has a part. */
+#define LONG (96 * 1024)
+
+static int wrong;
+
+static void expect(long got, long wanted)
+{
+    wrong += got != wanted;
+}
+
+static int rank_in(MPI_Comm communicator)
+{
+    int rank;
+    MPI_Comm_rank(communicator, &rank);
+    return rank;
+}
+
+static int size_of(MPI_Comm communicator)
+{
+    int size;
+    MPI_Comm_size(communicator, &size);
+    return size;
+}
+
+/* How many elements differ from their place in the vector, times one number, plus another. */
+static int differences(const int *vector, int count, int factor, int summand)
+{
+    int differ = 0;
+    for (int i = 0; i < count; i++) {
+        differ += vector[i] != factor * i + summand;
+    }
+    return differ;
+}
+
+static void fill(int *vector, int count, int summand)
+{
+    for (int i = 0; i < count; i++) {
+        vector[i] = i + summand;
+    }
+}
+
+/* A broadcast, an allreduce and an alltoall: how many elements are wrong. */
+static int collectives(MPI_Comm communicator, int count)
+{
+    int rank = rank_in(communicator), size = size_of(communicator), block = count / size, differ = 0;
+    int *vector = malloc((size_t) count * sizeof *vector), *result = malloc((size_t) count * sizeof *result);
+    fill(vector, count, 0 == rank ? 7 : 0);
+    MPI_Bcast(vector, count, MPI_INT, 0, communicator);
+    differ += differences(vector, count, 1, 7);
+    fill(vector, count, rank);
+    MPI_Allreduce(vector, result, count, MPI_INT, MPI_SUM, communicator);
+    differ += differences(result, count, size, size * (size - 1) / 2);
+    for (int i = 0; i < block * size; i++) {
+        vector[i] = i % block + rank + i / block;
+    }
+    MPI_Alltoall(vector, block, MPI_INT, result, block, MPI_INT, communicator);
+    for (int from = 0; from < size; from++) {
+        differ += differences(result + from * block, block, 1, from + rank);
+    }
+    free(vector);
+    free(result);
+    return differ;
+}
+
+/* A rank is killed while the others go on. */
+static void test_die(void)
+{
+    for (int round = 0;; round++) {
+        if (50 == round && 1 == rank_in(MPI_COMM_WORLD)) {
+            raise(SIGKILL);
+        }
+        expect(collectives(MPI_COMM_WORLD, LONG), 0);
+    }
+}
+
+static size_t address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    expect(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    return (size_t) pages * (size_t) sysconf(_SC_PAGESIZE);
+}
+
+/* How much of a resource the last rank may have: too little for its own memory, or for that of the others. */
+static rlim_t little(const char *what)
+{
+    int next = dup(0);
+    close(next);
+    return 0 == strcmp(what, "descriptors") ? (rlim_t) next
+         : 0 == strcmp(what, "file size")   ? 1 << 20
+         : 0 == strcmp(what, "own memory")  ? address_space() + (1 << 20)
+                                            : address_space() + (40 << 20);
+}
+
+/* The last rank cannot share memory on some communicators, and can again on later ones. */
+static void test_lack(const char *what)
+{
+    int resource = 0 == strcmp(what, "descriptors") ? RLIMIT_NOFILE
+                 : 0 == strcmp(what, "file size")   ? RLIMIT_FSIZE
+                                                    : RLIMIT_AS;
+    struct rlimit before, limited;
+    MPI_Comm communicators[3];
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &communicators[i]);
+    }
+    getrlimit(resource, &before);
+    limited = before;
+    limited.rlim_cur = little(what);
+    if (size_of(MPI_COMM_WORLD) - 1 == rank_in(MPI_COMM_WORLD)) {
+        expect(setrlimit(resource, &limited), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        expect(collectives(communicators[i], 3000), 0);
+    }
+    expect(setrlimit(resource, &before), 0);
+    for (int i = 0; i < 6; i++) {
+        expect(collectives(communicators[i % 3], 3000), 0);
+    }
+}
+
+/* How many lines of this process's mappings hold a text. */
+static int mappings(const char *text)
+{
+    char line[4096];
+    int number = 0;
+    FILE *file = fopen("/proc/self/maps", "r");
+    while (NULL != fgets(line, sizeof line, file)) {
+        number += NULL != strstr(line, text);
+    }
+    fclose(file);
+    return number;
+}
+
+static int descriptors(void)
+{
+    int number = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (NULL != readdir(folder)) {
+        number++;
+    }
+    closedir(folder);
+    return number;
+}
+
+/* KiB of memory that this rank shares and that is there. */
+static long resident(void)
+{
+    char line[4096];
+    long all = 0, one;
+    int is_own = 0;
+    FILE *file = fopen("/proc/self/smaps", "r");
+    while (NULL != fgets(line, sizeof line, file)) {
+        if (NULL != strstr(line, "-s ") && NULL != strchr(line, '-')) {
+            is_own = NULL != strstr(line, "rw-s") && NULL != strstr(line, "memfd:rustcoll");
+        } else if (is_own && 1 == sscanf(line, "Rss: %ld kB", &one)) {
+            all += one;
+            is_own = 0;
+        }
+    }
+    fclose(file);
+    return all;
+}
+
+/* Many communicators with long calls share no more than so many KiB, flags aside. */
+static void test_many(int communicators, long limit)
+{
+    MPI_Comm *each = malloc((size_t) communicators * sizeof *each);
+    int opened = descriptors();
+    long most = 0;
+    for (int i = 0; i < communicators; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &each[i]);
+        expect(collectives(each[i], LONG), 0);
+        if (0 == i % 10) {
+            long now = resident();
+            most = now > most ? now : most;
+        }
+    }
+    expect(mappings("memfd:rustcoll"), communicators * size_of(MPI_COMM_WORLD));
+    expect(descriptors(), opened);
+    /* Flags and slots of a cache line are never given back. */
+    long flags = communicators * 64L;
+    if (most > limit + flags) {
+        printf("rank %d shares %ld KiB\n", rank_in(MPI_COMM_WORLD), most);
+        wrong++;
+    }
+    for (int i = 0; i < communicators; i++) {
+        expect(collectives(each[i], i < 10 ? LONG : 100), 0);
+    }
+    for (int i = 0; i < communicators; i++) {
+        MPI_Comm_free(&each[i]);
+    }
+    expect(mappings("memfd:rustcoll"), 0);
+    expect(descriptors(), opened);
+    free(each);
+}
+
+/* Communicators that come and go, of all ranks and of some. */
+static void test_come_and_go(void)
+{
+    int rank = rank_in(MPI_COMM_WORLD), opened = 0, mapped = 0;
+    for (int i = 0; i < 100; i++) {
+        if (1 == i) {
+            opened = descriptors();
+            mapped = mappings("");
+        }
+        MPI_Comm half, copy;
+        MPI_Comm_split(MPI_COMM_WORLD, (rank + i) % 2, -rank, &half);
+        MPI_Comm_dup(half, &copy);
+        expect(collectives(half, 3000 + i), 0);
+        expect(collectives(copy, 1000), 0);
+        MPI_Comm_free(&half);
+        expect(collectives(copy, 10), 0);
+        MPI_Comm_free(&copy);
+    }
+    expect(descriptors(), opened);
+    /* Open MPI's own memory grows a little. */
+    expect(mappings("") < mapped + 10, 1);
+}
+
+/* Between two jobs, and in the group that they become. */
+static void test_two_jobs(char *program)
+{
+    MPI_Comm other, all;
+    char *arguments[] = {"two jobs", NULL};
+    MPI_Comm_get_parent(&other);
+    int is_child = MPI_COMM_NULL != other, sum = 1, result = 0, size;
+    if (!is_child) {
+        MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other, MPI_ERRCODES_IGNORE);
+    }
+    MPI_Comm_remote_size(other, &size);
+    int mapped = mappings("memfd:rustcoll");
+    MPI_Allreduce(&sum, &result, 1, MPI_INT, MPI_SUM, other);
+    expect(result, size);
+    expect(mappings("memfd:rustcoll"), mapped);
+    MPI_Intercomm_merge(other, is_child, &all);
+    expect(collectives(all, 3000), 0);
+    MPI_Comm_free(&all);
+    MPI_Comm_disconnect(&other);
+}
+
+static void add(void *left, void *right, int *count, MPI_Datatype *datatype)
+{
+    (void) datatype;
+    for (int i = 0; i < *count; i++) {
+        ((int *) right)[i] += ((int *) left)[i];
+    }
+}
+
+/* Calls that do not block, persistent ones, and those with an operator of the user's. */
+static void test_forms(void)
+{
+    enum { COUNT = 3000 };
+    static int vector[COUNT], result[COUNT];
+    int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), summand = size * (size - 1) / 2;
+    MPI_Request request;
+    MPI_Op own;
+    MPI_Op_create(add, 1, &own);
+    fill(vector, COUNT, rank);
+    for (int i = 0; i < 3; i++) {
+        memset(result, 0, sizeof result);
+        MPI_Iallreduce(vector, result, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        expect(differences(result, COUNT, size, summand), 0);
+        memset(result, 0, sizeof result);
+        MPI_Allreduce(vector, result, COUNT, MPI_INT, own, MPI_COMM_WORLD);
+        expect(differences(result, COUNT, size, summand), 0);
+        memset(result, 0, sizeof result);
+        MPIX_Allreduce_init(vector, result, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        expect(differences(result, COUNT, size, summand), 0);
+        MPI_Request_free(&request);
+        expect(collectives(MPI_COMM_WORLD, COUNT), 0);
+    }
+    MPI_Op_free(&own);
+}
+
+struct odd {
+    char letter;
+    double number;
+    short tail;
+};
+
+/* Elements with gaps, of sizes that no piece of shared memory is a multiple of. */
+static void test_gaps(void)
+{
+    enum { COUNT = 5000 };
+    int lengths[] = {1, 1, 1}, rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
+    MPI_Aint places[] = {offsetof(struct odd, letter), offsetof(struct odd, number), offsetof(struct odd, tail)};
+    MPI_Datatype types[] = {MPI_CHAR, MPI_DOUBLE, MPI_SHORT}, plain, odd;
+    struct odd *sent = calloc(COUNT, sizeof *sent);
+    struct odd *received = calloc((size_t) COUNT * (size_t) size, sizeof *received);
+    MPI_Type_create_struct(3, lengths, places, types, &plain);
+    MPI_Type_create_resized(plain, 0, sizeof(struct odd), &odd);
+    MPI_Type_commit(&odd);
+    for (int i = 0; i < COUNT; i++) {
+        sent[i] = (struct odd){(char) (i + rank), i * 1.25 + rank, (short) (i - rank)};
+    }
+    MPI_Allgather(sent, COUNT, odd, received, COUNT, odd, MPI_COMM_WORLD);
+    for (int i = 0; i < COUNT * size; i++) {
+        struct odd one = received[i];
+        int place = i % COUNT, from = i / COUNT;
+        expect(one.letter == (char) (place + from) && one.number == place * 1.25 + from
+                   && one.tail == (short) (place - from), 1);
+    }
+    MPI_Bcast(sent, COUNT, odd, size - 1, MPI_COMM_WORLD);
+    for (int i = 0; i < COUNT; i++) {
+        expect(sent[i].letter == (char) (i + size - 1) && sent[i].number == i * 1.25 + size - 1
+                   && sent[i].tail == (short) (i - size + 1), 1);
+    }
+    MPI_Type_free(&odd);
+    MPI_Type_free(&plain);
+    free(sent);
+    free(received);
+}
+
+static void *many_collectives(void *communicator)
+{
+    long differ = 0;
+    for (int i = 0; i < 200; i++) {
+        differ += collectives(*(MPI_Comm *) communicator, 10 + 50 * (i % 20));
+    }
+    return (void *) differ;
+}
+
+/* Two threads at once, each on a communicator of its own. */
+static void test_threads(void)
+{
+    pthread_t threads[2];
+    MPI_Comm communicators[2];
+    void *differ;
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &communicators[i]);
+        pthread_create(&threads[i], NULL, many_collectives, &communicators[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], &differ);
+        expect((long) differ, 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *test = argc > 1 ? argv[1] : "";
+    int provided;
+    MPI_Init_thread(&argc, &argv, 0 == strcmp(test, "threads") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &provided);
+    if (0 == strcmp(test, "die")) {
+        test_die();
+    } else if (0 == strcmp(test, "lack")) {
+        test_lack(argv[2]);
+    } else if (0 == strcmp(test, "many")) {
+        test_many(atoi(argv[2]), atol(argv[3]));
+    } else if (0 == strcmp(test, "come and go")) {
+        test_come_and_go();
+    } else if (0 == strcmp(test, "two jobs")) {
+        test_two_jobs(argv[0]);
+    } else if (0 == strcmp(test, "forms")) {
+        test_forms();
+    } else if (0 == strcmp(test, "gaps")) {
+        test_gaps();
+    } else if (0 == strcmp(test, "threads")) {
+        test_threads();
+    } else {
+        expect(collectives(MPI_COMM_WORLD, LONG), 0);
+    }
+    return verdict(wrong);
+}

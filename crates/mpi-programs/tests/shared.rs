@@ -1,0 +1,142 @@
+//! Memory that ranks of a node share: what happens where it cannot be had, how much there is of it, and which calls use it.
+
+mod common;
+
+use common::{Job, compiled, mpirun, run};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+const SECONDS: u32 = 60;
+
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| compiled("shared"))
+}
+
+/// Runs the program with what it calls forced to go over shared memory.
+fn run_forced(ranks: usize, parameters: &[(&str, &str)], arguments: &[&str]) -> Job {
+    const FORCED: [(&str, &str); 4] = [
+        ("allgather_algorithm", "shared"),
+        ("allreduce_algorithm", "shared_slices"),
+        ("alltoall_algorithm", "shared"),
+        ("bcast_algorithm", "shared"),
+    ];
+    let mut command = mpirun(ranks);
+    for (name, value) in FORCED.iter().chain(parameters) {
+        command.args(["--mca", &format!("coll_rustcoll_{name}"), value]);
+    }
+    run(command.arg(program()).args(arguments), SECONDS)
+}
+
+fn assert_right(job: &Job) {
+    job.assert(job.success, "the program failed");
+    job.assert_contains("0 wrong");
+}
+
+fn files_in_memory() -> HashSet<String> {
+    let files = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten();
+    // Open MPI's own, of this job or another one.
+    files
+        .map(|file| file.file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with("vader"))
+        .collect()
+}
+
+#[test]
+fn a_killed_rank_ends_the_job_and_leaves_nothing_behind() {
+    let (before, start) = (files_in_memory(), Instant::now());
+    let job = run_forced(3, &[], &["die"]);
+    job.assert(!job.success, "the job must not end well");
+    job.assert(start.elapsed() < Duration::from_secs(20), "the others waited for the killed rank");
+    let left: Vec<String> = files_in_memory().difference(&before).cloned().collect();
+    job.assert(left.is_empty(), &format!("{left:?} is left"));
+}
+
+/// What one rank lacks, and why it says it cannot share memory.
+const LACKS: [(&str, &str); 4] = [
+    ("descriptors", "Too many open files"),
+    ("file size", "File too large"),
+    ("own memory", "Cannot allocate memory"),
+    ("memory of others", "Cannot allocate memory"),
+];
+
+#[test]
+fn where_one_rank_cannot_share_memory_all_send_messages_and_the_report_says_so() {
+    for (lack, reason) in LACKS {
+        // Of a piece of 16 MiB, one fits into the memory that is left, not three.
+        let parameters = [("report", "summary"), ("shared_memory", "16384")];
+        let own = [("report", "summary")];
+        let parameters = if lack == "memory of others" { &parameters[..] } else { &own[..] };
+        let job = run_forced(3, parameters, &["lack", lack]);
+        assert_right(&job);
+        let warning = "no memory to share with other ranks: ";
+        job.assert(job.count(warning) == 1, "one rank says it once");
+        job.assert_contains(&format!("{warning}{reason}"));
+        job.assert_contains("shared is forced for bcast, but cannot serve this call");
+        let rows = |decided: &str| {
+            let is_row = |line: &&str| line.starts_with("    3  bcast ") && line.contains(decided);
+            job.text.lines().filter(is_row).count()
+        };
+        job.assert(rows(", no shared memory  ") == 1, "the report does not tell why rules decide");
+        job.assert(rows("  forced  ") == 1, "later communicators share memory");
+    }
+}
+
+#[test]
+fn rules_that_ask_for_shared_memory_go_on_where_there_is_none() {
+    let mut command = mpirun(3);
+    command.args(["--mca", "coll_rustcoll_report", "summary"]);
+    command.args(["--mca", "coll_rustcoll_bcast_rules", "-> shared; -> chain"]);
+    let job = run(command.arg(program()).args(["lack", "descriptors"]), SECONDS);
+    assert_right(&job);
+    job.assert_contains("coll_rustcoll_bcast_rules:1, no shared memory");
+}
+
+#[test]
+fn hundreds_of_communicators_keep_to_the_limit_of_shared_memory() {
+    let parameters = [("shared_memory", "256"), ("shared_limit", "4096")];
+    assert_right(&run_forced(3, &parameters, &["many", "200", "4096"]));
+    // The test would notice: without the limit there is more.
+    let job = run_forced(3, &parameters[..1], &["many", "200", "4096"]);
+    job.assert(!job.success, "the limit has no effect");
+}
+
+#[test]
+fn communicators_that_come_and_go_leave_no_mapping_and_no_descriptor() {
+    assert_right(&run_forced(3, &[], &["come and go"]));
+}
+
+#[test]
+fn two_jobs_share_no_memory_between_each_other_but_each_its_own() {
+    let job = run_forced(2, &[], &["two jobs"]);
+    assert_right(&job);
+    job.assert(job.count("0 wrong") == 2, "both jobs are right");
+}
+
+#[test]
+fn calls_that_cannot_share_memory_are_left_to_the_rules_which_is_said_once() {
+    let job = run_forced(3, &[("report", "summary")], &["forms"]);
+    assert_right(&job);
+    job.assert(job.count("shared_slices is forced for allreduce, but cannot serve this call") == 1, "once");
+    let is_forced = |line: &str| line.contains("  shared_slices  ") && line.contains("  forced ");
+    job.assert(job.text.lines().any(is_forced), "those that can are served by it");
+}
+
+#[test]
+fn elements_with_gaps_go_through_pieces_of_any_length() {
+    assert_right(&run_forced(3, &[], &["gaps"]));
+    assert_right(&run_forced(3, &[("shared_memory", "1")], &["gaps"]));
+    for segment in ["7", "1000"] {
+        let parameters = [("allgather_segment", segment), ("bcast_segment", segment)];
+        assert_right(&run_forced(3, &parameters, &["gaps"]));
+    }
+}
+
+#[test]
+fn threads_share_memory_on_two_communicators_at_once() {
+    for limit in ["1", "65536"] {
+        assert_right(&run_forced(3, &[("shared_limit", limit)], &["threads"]));
+    }
+}
