@@ -7,7 +7,7 @@
 //! |---|---|
 //! | a token, by which others see that they found the right memory | a cache line |
 //! | how many stripes the rank has ended, of each kind of slots | a cache line each |
-//! | slots in lines, for blocks of up to 56 bytes, each with its flag behind it | banks of cache lines |
+//! | slots in lines, for blocks of up to [`LINE_PAYLOAD`] bytes, each with its flag behind it | banks of cache lines |
 //! | flags of short slots, flags of long ones | banks of cache lines |
 //! | short slots, long ones | banks of [`Slots::SHORT_BANK`], and of as many bytes as the user wants |
 //!
@@ -17,7 +17,7 @@ use super::mapping::Mapping;
 use super::patience::Patience;
 use super::tenancy::Tenant;
 use crate::engine::turns::Turns;
-use crate::engine::{CACHE_LINE, SlotBounds, Slots};
+use crate::engine::{CACHE_LINE, LINE_PAYLOAD, SlotBounds, Slots};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -27,9 +27,6 @@ use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
-
-/// What a slot in its flag's cache line holds at most, in bytes.
-pub const LINE_PAYLOAD: usize = CACHE_LINE - size_of::<u64>();
 
 /// How many numbers a rank tells the others of its piece.
 pub const OFFER: usize = 2;

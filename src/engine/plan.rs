@@ -11,6 +11,9 @@ const MOST_POSTS_SENDS_FIRST: usize = 16;
 /// What processors hand each other at a time, in bytes.
 pub const CACHE_LINE: usize = 64;
 
+/// What a slot in its flag's cache line holds at most, in bytes.
+pub const LINE_PAYLOAD: usize = CACHE_LINE - size_of::<u64>();
+
 /// One operation of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -152,9 +155,8 @@ pub struct SlotBounds {
 }
 
 impl SlotBounds {
-    /// A cache line without the flag; what stays in the caches of all who read it.
-    pub const DEFAULT: SlotBounds =
-        SlotBounds { line: CACHE_LINE - size_of::<u64>(), bank: 1 << 20, stripe: None };
+    /// A cache line without its flag; what stays in the caches of all who read it.
+    pub const DEFAULT: SlotBounds = SlotBounds { line: LINE_PAYLOAD, bank: 1 << 20, stripe: None };
 }
 
 impl Plan {
