@@ -2,6 +2,7 @@
 
 #include "component.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "ompi/datatype/ompi_datatype.h"
@@ -183,10 +184,28 @@ int rustcoll_shim_pack(const void *source, const void *datatype, size_t first, s
     OBJ_CONSTRUCT(&packing, opal_convertor_t);
     opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, layout(datatype), elements, source, 0,
                                              &packing);
-    opal_convertor_set_position(&packing, &first);
-    struct iovec plain = {.iov_base = packed, .iov_len = bytes};
-    uint32_t vectors = 1;
-    int status = opal_convertor_pack(&packing, &plain, &vectors, &bytes);
+    /* A convertor packs no part of a number: what it begins with may precede the first byte that is wanted, and what it
+     * ends with may go past the last. */
+    char piece[16384], *target = packed;
+    size_t start = first;
+    opal_convertor_set_position(&packing, &start);
+    size_t excess = first - start;
+    int status = 0;
+    while (0 < bytes) {
+        struct iovec whole = {.iov_base = piece, .iov_len = sizeof piece};
+        uint32_t vectors = 1;
+        size_t got = sizeof piece;
+        status = opal_convertor_pack(&packing, &whole, &vectors, &got);
+        if (0 > status || got <= excess) {
+            status = -1;
+            break;
+        }
+        size_t wanted = got - excess < bytes ? got - excess : bytes;
+        memcpy(target, piece + excess, wanted);
+        target += wanted;
+        bytes -= wanted;
+        excess = 0;
+    }
     OBJ_DESTRUCT(&packing);
     return 0 > status ? MPI_ERR_INTERN : MPI_SUCCESS;
 }
