@@ -303,3 +303,47 @@ impl Segment {
         self.turn_to(slots);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::{Algorithm, Problem, REGISTRY};
+
+    /// Ranks on one node, and on nodes of two.
+    fn problems(size: usize) -> impl Iterator<Item = Problem> {
+        let problem = move |nodes, segments| Problem { nodes, segments, ..Problem::new(size) };
+        [1, 5, 1000].into_iter().flat_map(move |segments| {
+            let pairs = (0..size as u32).map(|rank| rank / 2).collect();
+            [problem(vec![0; size].into(), segments), problem(pairs, segments)]
+        })
+    }
+
+    #[test]
+    fn there_is_a_slot_for_whatever_an_algorithm_shows() {
+        let sharing = REGISTRY.iter().copied().filter(|algorithm| algorithm.takes_shared_memory());
+        let sharing: Vec<&Algorithm> = sharing.collect();
+        for size in 1..=33 {
+            let Geometry { slots, bank } = Geometry::new(size, 0);
+            assert!(bank >= slots * CACHE_LINE);
+            for algorithm in sharing.iter().filter(|algorithm| algorithm.serves(size, 0, true).is_ok()) {
+                for problem in problems(size) {
+                    let schedule = (algorithm.schedule)(&problem, size - 1);
+                    let name = algorithm.name;
+                    assert!(schedule.slots <= slots, "{name} has {} on {size} ranks", schedule.slots);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn areas_of_a_piece_follow_each_other() {
+        for ranks in 1..=64 {
+            let geometry = Geometry::new(ranks, 10_000);
+            let line_banks = LINE_BANKS * geometry.slots * CACHE_LINE;
+            assert!(ENDED[1] + CACHE_LINE <= geometry.lines());
+            assert_eq!(geometry.lines() + line_banks, geometry.flags());
+            assert!(geometry.flags() + BANKS * geometry.slots * CACHE_LINE <= geometry.data());
+            assert!(geometry.data().is_multiple_of(PAGE) && geometry.bytes().is_multiple_of(PAGE));
+        }
+    }
+}

@@ -355,6 +355,25 @@ static void test_threads(void)
     }
 }
 
+/* The parameter that says how much memory a communicator shares changes where some is shared already. */
+static void test_change(void)
+{
+    int provided, index, number, kibibytes = 64 << 10;
+    MPI_T_cvar_handle parameter;
+    expect(collectives(MPI_COMM_WORLD, LONG), 0);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    expect(MPI_T_cvar_get_index("coll_rustcoll_shared_memory", &index), MPI_SUCCESS);
+    expect(MPI_T_cvar_handle_alloc(index, NULL, &parameter, &number), MPI_SUCCESS);
+    expect(MPI_T_cvar_write(parameter, &kibibytes), MPI_SUCCESS);
+    MPI_Comm later;
+    MPI_Comm_dup(MPI_COMM_WORLD, &later);
+    expect(collectives(MPI_COMM_WORLD, 20 * LONG), 0);
+    expect(collectives(later, 20 * LONG), 0);
+    MPI_Comm_free(&later);
+    MPI_T_cvar_handle_free(&parameter);
+    MPI_T_finalize();
+}
+
 int main(int argc, char **argv)
 {
     const char *test = argc > 1 ? argv[1] : "";
@@ -375,6 +394,8 @@ int main(int argc, char **argv)
         test_forms();
     } else if (0 == strcmp(test, "gaps")) {
         test_gaps();
+    } else if (0 == strcmp(test, "change")) {
+        test_change();
     } else if (0 == strcmp(test, "threads")) {
         test_threads();
     } else {

@@ -135,6 +135,11 @@ fn elements_with_gaps_go_through_pieces_of_any_length() {
 }
 
 #[test]
+fn memory_that_is_shared_already_stays_as_it_is_when_the_parameter_changes() {
+    assert_right(&run_forced(3, &[("shared_memory", "64")], &["change"]));
+}
+
+#[test]
 fn threads_share_memory_on_two_communicators_at_once() {
     for limit in ["1", "65536"] {
         assert_right(&run_forced(3, &[("shared_limit", limit)], &["threads"]));
