@@ -70,6 +70,30 @@ fn a_broadcast_between_nodes_by_scatter_and_ring_is_right() {
 }
 
 #[test]
+fn collectives_through_leaders_that_share_memory_with_their_nodes_are_right() {
+    assert_right([
+        ("allgather", "shared_leaders"),
+        ("allreduce", "shared_leaders"),
+        ("alltoall", "shared_multi_leaders"),
+        ("bcast", "shared_leaders"),
+        ("reduce", "shared_leaders"),
+        ("reduce_scatter_block", "shared_leaders"),
+    ]);
+}
+
+#[test]
+fn long_vectors_are_right_through_leaders_that_share_memory_with_their_nodes() {
+    assert_right([
+        ("allgather", "shared_multi_leaders"),
+        ("allreduce", "shared_multi_leaders"),
+        ("alltoall", "shared_multi_leaders"),
+        ("bcast", "shared_leaders_pipelined"),
+        ("reduce", "shared_leaders_pipelined"),
+        ("reduce_scatter_block", "shared_multi_leaders"),
+    ]);
+}
+
+#[test]
 fn hosts_of_one_name_decide_alike() {
     let mut command = mpirun(4);
     // The allgather's rule is decided before the hosts tell each other their names, for the broadcast's, and again after.
