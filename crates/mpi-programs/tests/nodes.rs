@@ -13,7 +13,8 @@ fn job(program: &Path, ranks: usize, ranks_on_node: usize, algorithms: Algorithm
     for (collective, algorithm) in algorithms {
         command.args(["--mca", &format!("coll_rustcoll_{collective}_algorithm"), algorithm]);
     }
-    command.args(["--mca", "coll_rustcoll_bcast_segment", "1000", "--mca", "coll_rustcoll_verbose", "1"]);
+    // Vectors are cut within their elements.
+    command.args(["--mca", "coll_rustcoll_bcast_segment", "1001", "--mca", "coll_rustcoll_verbose", "1"]);
     run(command.arg(program).arg(ranks_on_node.to_string()), 120)
 }
 
