@@ -177,6 +177,40 @@ int rustcoll_shim_copy(const void *source, size_t source_count, const void *sour
     return 0 > is_packed || 0 > is_unpacked ? MPI_ERR_INTERN : MPI_SUCCESS;
 }
 
+/* No basic element is longer. */
+#define LONGEST_BASIC 64
+
+static int pack_whole(opal_convertor_t *packing, size_t first, void *packed, size_t *bytes)
+{
+    opal_convertor_set_position(packing, &first);
+    struct iovec plain = {.iov_base = packed, .iov_len = *bytes};
+    uint32_t vectors = 1;
+    return opal_convertor_pack(packing, &plain, &vectors, bytes);
+}
+
+/* Packs as many whole basic elements as there is room for, or a part of one: Open MPI begins and ends between them. */
+static int pack_some(opal_convertor_t *packing, size_t first, void *packed, size_t *bytes)
+{
+    size_t wanted = *bytes, start = first;
+    opal_convertor_set_position(packing, &start);
+    size_t begun = first - start;
+    if (0 == begun) {
+        int status = pack_whole(packing, start, packed, bytes);
+        if (0 > status || 0 < *bytes) {
+            return status;
+        }
+    }
+    char whole[LONGEST_BASIC];
+    size_t length = sizeof whole;
+    int status = pack_whole(packing, start, whole, &length);
+    if (0 > status || length <= begun) {
+        return OPAL_ERROR;
+    }
+    *bytes = length - begun < wanted ? length - begun : wanted;
+    memcpy(packed, whole + begun, *bytes);
+    return status;
+}
+
 int rustcoll_shim_pack(const void *source, const void *datatype, size_t first, size_t bytes, void *packed)
 {
     size_t elements = (first + bytes + layout(datatype)->size - 1) / layout(datatype)->size;
@@ -184,27 +218,10 @@ int rustcoll_shim_pack(const void *source, const void *datatype, size_t first, s
     OBJ_CONSTRUCT(&packing, opal_convertor_t);
     opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, layout(datatype), elements, source, 0,
                                              &packing);
-    /* A convertor packs no part of a number: what it begins with may precede the first byte that is wanted, and what it
-     * ends with may go past the last. */
-    char piece[16384], *target = packed;
-    size_t start = first;
-    opal_convertor_set_position(&packing, &start);
-    size_t excess = first - start;
     int status = 0;
-    while (0 < bytes) {
-        struct iovec whole = {.iov_base = piece, .iov_len = sizeof piece};
-        uint32_t vectors = 1;
-        size_t got = sizeof piece;
-        status = opal_convertor_pack(&packing, &whole, &vectors, &got);
-        if (0 > status || got <= excess) {
-            status = -1;
-            break;
-        }
-        size_t wanted = got - excess < bytes ? got - excess : bytes;
-        memcpy(target, piece + excess, wanted);
-        target += wanted;
-        bytes -= wanted;
-        excess = 0;
+    for (size_t done = 0, some; done < bytes && 0 <= status; done += some) {
+        some = bytes - done;
+        status = pack_some(&packing, first + done, (char *) packed + done, &some);
     }
     OBJ_DESTRUCT(&packing);
     return 0 > status ? MPI_ERR_INTERN : MPI_SUCCESS;
@@ -237,6 +254,7 @@ int rustcoll_shim_reduce_apart(const void *operator_, const void *left, const vo
     ompi_op_t *operation = (ompi_op_t *) operator_;
     ompi_datatype_t *type = (ompi_datatype_t *) datatype;
     if (!ompi_op_is_intrinsic(operation)
+        || !ompi_datatype_is_predefined(type)
         || NULL == operation->o_3buff_intrinsic.fns[ompi_op_ddt_map[type->id]]
         || count > INT_MAX) {
         return 0;

@@ -101,7 +101,7 @@ impl Work {
 
     /// Bytes of temporary memory that a plan takes.
     pub fn planned_bytes(&self, plan: &Plan, arguments: &Arguments) -> usize {
-        let scratch_type = scratch_datatype(arguments, &self.bytes);
+        let scratch_type = scratch_datatype(plan, arguments, &self.bytes);
         bytes_of(plan.temporary_elements(), scratch_type) + plan.staging_bytes
     }
 
@@ -121,7 +121,7 @@ impl Work {
     /// Obtains everything that a plan needs but what stands in for the caller's buffers.
     pub fn reserve(&mut self, plan: &Plan, arguments: &Arguments) -> Result<(), OutOfMemory> {
         self.reserve_requests(plan.posts)?;
-        self.scratch.place(plan.temporary_elements(), scratch_datatype(arguments, &self.bytes))?;
+        self.scratch.place(plan.temporary_elements(), scratch_datatype(plan, arguments, &self.bytes))?;
         self.staging.place(plan.staging_bytes, &self.bytes)?;
         Ok(())
     }
@@ -248,7 +248,7 @@ impl Work {
         segment: Option<&mut Segment>,
         go: impl FnOnce(&mut Execution, &mut Pml) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
-        let scratch_type = scratch_datatype(arguments, &self.bytes);
+        let scratch_type = scratch_datatype(plan, arguments, &self.bytes);
         // Before anything is posted; later it is there.
         let scratch =
             self.scratch.place(plan.temporary_elements(), scratch_type).map_err(|_| MPI_ERR_NO_MEM)?;
@@ -285,10 +285,15 @@ impl Work {
     }
 }
 
-/// Reductions need elements in scratch memory, everything else keeps bytes there.
-fn scratch_datatype<'a>(arguments: &'a Arguments, bytes: &'a rustcoll_datatype) -> &'a rustcoll_datatype {
+/// Reductions need elements in scratch memory, and broadcasts keep them there unless their plan numbers bytes; everything
+/// else keeps bytes.
+fn scratch_datatype<'a>(
+    plan: &Plan,
+    arguments: &'a Arguments,
+    bytes: &'a rustcoll_datatype,
+) -> &'a rustcoll_datatype {
     match arguments.collective {
-        Collective::Bcast => arguments.recv.datatype(),
+        Collective::Bcast if !plan.is_in_bytes => arguments.recv.datatype(),
         collective if !collective.reduces() => bytes,
         _ if arguments.send.is_none() => arguments.recv.datatype(),
         _ => arguments.send.datatype(),

@@ -13,7 +13,8 @@ fn job(program: &Path, ranks: usize, ranks_on_node: usize, algorithms: Algorithm
     for (collective, algorithm) in algorithms {
         command.args(["--mca", &format!("coll_rustcoll_{collective}_algorithm"), algorithm]);
     }
-    command.args(["--mca", "coll_rustcoll_bcast_segment", "1000", "--mca", "coll_rustcoll_verbose", "1"]);
+    // Vectors are cut within their elements.
+    command.args(["--mca", "coll_rustcoll_bcast_segment", "1001", "--mca", "coll_rustcoll_verbose", "1"]);
     run(command.arg(program).arg(ranks_on_node.to_string()), 120)
 }
 
@@ -66,6 +67,30 @@ fn a_broadcast_between_nodes_by_scatter_and_ring_is_right() {
         ("bcast", "node_aware"),
         ("reduce", "node_aware_chain"),
         ("reduce_scatter_block", "node_aware"),
+    ]);
+}
+
+#[test]
+fn collectives_through_leaders_that_share_memory_with_their_nodes_are_right() {
+    assert_right([
+        ("allgather", "shared_leaders"),
+        ("allreduce", "shared_leaders"),
+        ("alltoall", "shared_multi_leaders"),
+        ("bcast", "shared_leaders"),
+        ("reduce", "shared_leaders"),
+        ("reduce_scatter_block", "shared_leaders"),
+    ]);
+}
+
+#[test]
+fn long_vectors_are_right_through_leaders_that_share_memory_with_their_nodes() {
+    assert_right([
+        ("allgather", "shared_multi_leaders"),
+        ("allreduce", "shared_multi_leaders"),
+        ("alltoall", "shared_multi_leaders"),
+        ("bcast", "shared_leaders_pipelined"),
+        ("reduce", "shared_leaders_pipelined"),
+        ("reduce_scatter_block", "shared_multi_leaders"),
     ]);
 }
 
