@@ -23,10 +23,10 @@ fn atlas(collective: Collective, machine: &Machine, sweep: Sweep) -> Atlas {
     Atlas::new(Candidate::all(collective, sweep), machine, ranks, bytes, |_| {}).unwrap()
 }
 
-/// The call at a point, with an operator that commutes or does not.
+/// The call at a point, with an operator that commutes or does not; for one over shared memory no rules are derived.
 fn call(atlas: &Atlas, point: Point, commutative: bool) -> Call {
     let call = Call::new(atlas.collective, atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
-    Call { commutative, ..call }
+    Call { commutative, shares_memory: false, ..call }
 }
 
 /// By which part what rules choose takes longer than the fastest that can serve the call.

@@ -11,7 +11,7 @@ impl Schedule {
     /// At most `ahead` receives are posted before their places, and at most `ahead` sends outlive their waits. Every wait
     /// comes where it stood or later, and every post where it stood or earlier, so what did not deadlock does not now.
     ///
-    /// A flag speaks for everything before it, so nothing is outstanding when one is raised or awaited.
+    /// A flag speaks for everything before it, so nothing that was waited for is outstanding when one is raised or awaited.
     ///
     /// Not for barriers, where a message says that it was sent, not what is in its blocks.
     pub fn overlapped(self, ahead: usize) -> Schedule {
@@ -84,7 +84,7 @@ impl<'a> Overlap<'a> {
             Step::Copy { source, target } => self.work(step, &[*source], *target),
             Step::Reduce { left, right, target } => self.work(step, &[*left, *right], *target),
             Step::Notify { .. } | Step::Await { .. } => {
-                self.wait_for_all();
+                self.wait_for_due();
                 self.written.push(step.clone());
             }
         }
@@ -97,9 +97,8 @@ impl<'a> Overlap<'a> {
 
     /// What the program waited for here may stay outstanding, but not too much of it.
     fn pass_wait(&mut self, posts: &[Post]) {
-        for send in self.sends.iter_mut().filter(|send| posts.contains(&send.source)) {
-            send.is_due = true;
-        }
+        let outstanding = self.receives.iter_mut().chain(&mut self.sends);
+        outstanding.filter(|other| posts.contains(&other.source)).for_each(|other| other.is_due = true);
         let due = self.sends.iter().filter(|send| send.is_due).count();
         let mut excess = due.saturating_sub(self.ahead);
         let waited = take_if(&mut self.sends, |send| {
@@ -118,6 +117,12 @@ impl<'a> Overlap<'a> {
             waited.extend(take_if(&mut self.sends, |send| overlap(send.message.runs(), written)));
         }
         self.wait(waited);
+    }
+
+    fn wait_for_due(&mut self) {
+        let receives = take_if(&mut self.receives, |receive| receive.is_due);
+        let sends = take_if(&mut self.sends, |send| send.is_due);
+        self.wait([receives, sends].concat());
     }
 
     fn wait_for_all(&mut self) {

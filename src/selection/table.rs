@@ -221,7 +221,7 @@ mod tests {
             ("when='nodes > 1' -> ring", [true, true]),
             ("ranks=..4 nodes=4.. -> ring; -> linear", [false, false]),
             ("bytes=8K.. nodes=4.. -> ring; -> linear", [false, false]),
-            ("predefined nodes=4.. -> ring; -> linear", [false, false]),
+            ("predefined=false nodes=4.. -> ring; -> linear", [false, false]),
             ("nodes=2.. -> ring; nodes=4.. -> rabenseifner; -> linear", [true, false]),
             ("-> recursive_doubling; nodes=2 -> linear", [false, false]),
         ] {

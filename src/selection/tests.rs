@@ -194,25 +194,57 @@ fn built_in_decisions_over_networks() {
     }
 }
 
-#[test]
-fn built_in_decisions_on_nodes() {
-    for ((collective, size, bytes), on_one_node, on_two_nodes) in [
-        ((Allreduce, 2, 1 << 19), "recursive_doubling", "circulant"),
-        ((Allreduce, 8, 8), "linear", "node_aware"),
-        ((Allreduce, 8, 1 << 20), "rabenseifner", "node_aware_circulant"),
-        ((Bcast, 8, 1 << 20), "linear", "node_aware_chain"),
-        ((Reduce, 8, 8), "knomial", "node_aware_knomial"),
-        ((Alltoall, 8, 8), "spread_out", "node_aware"),
-    ] {
-        let call = call(collective, size, bytes);
-        let nodes = |nodes: usize| Call {
+/// What the built-in rules choose on one node and on two, with the same numbers of ranks.
+fn chosen_on_nodes(
+    (collective, size, bytes): (Collective, usize, usize),
+    shares_memory: bool,
+) -> [&'static str; 2] {
+    [1, 2].map(|nodes| {
+        let call = Call {
+            shares_memory,
             nodes: Some(nodes),
             ranks_per_node: Some(size / nodes),
             is_on_several_nodes: nodes > 1,
-            ..call
+            ..call(collective, size, bytes)
         };
-        assert_eq!(chosen(Rules::built_in(), nodes(1)), on_one_node, "p = {size}, {bytes} bytes");
-        assert_eq!(chosen(Rules::built_in(), nodes(2)), on_two_nodes, "p = {size}, {bytes} bytes");
+        chosen(Rules::built_in(), call)
+    })
+}
+
+#[test]
+fn built_in_decisions_on_nodes() {
+    for (named, expected) in [
+        ((Allreduce, 2, 1 << 19), ["recursive_doubling", "circulant"]),
+        ((Allreduce, 8, 8), ["linear", "node_aware"]),
+        ((Allreduce, 8, 1 << 20), ["rabenseifner", "node_aware_circulant"]),
+        ((Bcast, 8, 1 << 20), ["linear", "node_aware_chain"]),
+        ((Reduce, 8, 8), ["knomial", "node_aware_knomial"]),
+        ((Alltoall, 8, 8), ["spread_out", "node_aware"]),
+    ] {
+        assert_eq!(chosen_on_nodes(named, false), expected, "{named:?}");
+    }
+}
+
+/// The bounds, which measurements move, are not tested, but who serves the shortest and the longest calls.
+#[test]
+fn built_in_decisions_on_nodes_that_share_memory() {
+    for (named, expected) in [
+        ((Allreduce, 8, 8), ["shared_flat", "shared_leaders"]),
+        ((Allreduce, 8, 1 << 30), ["shared_slices", "node_aware_circulant"]),
+        ((Allreduce, 64, 1 << 30), ["shared_slices", "node_aware_circulant"]),
+        ((Allgather, 8, 8), ["shared", "shared_leaders"]),
+        ((Allgather, 8, 1 << 20), ["shared", "shared_multi_leaders"]),
+        ((Alltoall, 8, 1 << 30), ["shared", "linear_window"]),
+        ((Barrier, 8, 0), ["shared", "dissemination"]),
+        ((Bcast, 8, 8), ["shared", "shared_leaders"]),
+        ((Bcast, 8, 1 << 30), ["shared", "node_aware_chain"]),
+        ((Reduce, 8, 8), ["shared_flat", "node_aware_knomial"]),
+        ((ReduceScatterBlock, 8, 8), ["shared", "shared_leaders"]),
+        ((ReduceScatterBlock, 8, 1 << 20), ["shared", "shared_multi_leaders"]),
+        ((Scan, 16, 8), ["shared", "recursive_doubling"]),
+        ((Gather, 8, 8), ["shared", "binomial"]),
+    ] {
+        assert_eq!(chosen_on_nodes(named, true), expected, "{named:?}");
     }
 }
 

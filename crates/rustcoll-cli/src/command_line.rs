@@ -256,7 +256,7 @@ pub struct ExplainOptions {
     /// On how many nodes there are ranks; not known unless given
     #[arg(long, value_parser = any_ranks)]
     pub nodes: Option<usize>,
-    /// The most ranks on one node; not known unless given
+    /// The most ranks on one node; all if there is one node, else not known unless given
     #[arg(long, value_parser = any_ranks)]
     pub ranks_per_node: Option<usize>,
     /// So many of the ranks are the other group of an inter-communicator
@@ -268,9 +268,12 @@ pub struct ExplainOptions {
     /// The operator does not commute
     #[arg(long)]
     pub not_commutative: bool,
-    /// Whether the operator is one of MPI's own; not known unless given
+    /// Whether the operator is one of MPI's own; true unless given
     #[arg(long, value_name = "true or false")]
     pub predefined: Option<bool>,
+    /// The call does not block, or the ranks of a node could not share memory
+    #[arg(long)]
+    pub no_shared_memory: bool,
     /// The result must be reproducible
     #[arg(long)]
     pub reproducible: bool,

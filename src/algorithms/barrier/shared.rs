@@ -2,7 +2,8 @@
 //!
 //! Source: Hensgen, Finkel, Manber 1988; Mellor-Crummey, Scott 1991; to several ranks at once: Hoefler et al. 2006.
 //! In round i a rank raises a flag and awaits those of the ranks at distances k^i, 2k^i, …, (k−1)k^i: ceil(log_k p) rounds. A
-//! flag is seen by many as fast as by one, so the fewer rounds the better, until looking at many takes its time.
+//! flag is seen by many as fast as by one, so the fewer rounds the better, until looking at many takes its time. Of the radices
+//! with as few rounds the least is taken, which has the fewest flags.
 
 use crate::algorithms::digits::digits;
 use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
@@ -23,6 +24,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, radix, .. } = *problem;
     let rounds = rounds(problem);
+    let radix = (2..radix).find(|&least| digits(size, least) as usize == rounds).unwrap_or(radix);
     let mut program = Builder::new(rank, size, 1).slots(rounds);
     for round in 0..rounds {
         let nearest = radix.pow(round as u32);
@@ -47,6 +49,16 @@ fn rounds(problem: &Problem) -> usize {
 mod tests {
     use super::*;
     use crate::schedule::Step;
+
+    #[test]
+    fn no_more_flags_are_awaited_than_the_rounds_need() {
+        // Two rounds of radix 4 will do for 16 ranks.
+        let awaits = |radix| {
+            let steps = schedule(&Problem { radix, ..Problem::new(16) }, 3).steps;
+            steps.iter().filter(|step| matches!(step, Step::Await { .. })).count()
+        };
+        assert_eq!([2, 4, 8, 15, 16].map(awaits), [4, 6, 6, 6, 15]);
+    }
 
     #[test]
     fn all_ranks_are_awaited_in_one_round_of_the_highest_radix() {

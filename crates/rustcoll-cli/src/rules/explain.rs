@@ -55,6 +55,7 @@ fn call(options: &ExplainOptions) -> Result<Call, Failure> {
         }
     }
     refuse_what_has_no_effect(options)?;
+    let known = Call::new(collective, size, options.bytes.unwrap_or(0));
     let call = Call {
         remote,
         root: match options.root {
@@ -62,12 +63,13 @@ fn call(options: &ExplainOptions) -> Result<Call, Failure> {
             None => (collective.is_rooted() && remote == 0).then_some(0),
         },
         commutative: !options.not_commutative,
-        predefined: options.predefined,
+        predefined: options.predefined.or(known.predefined),
+        shares_memory: !options.no_shared_memory,
         in_place: options.in_place,
         reproducible: options.reproducible,
         nodes: options.nodes,
-        ranks_per_node: options.ranks_per_node,
-        ..Call::new(collective, size, options.bytes.unwrap_or(0))
+        ranks_per_node: options.ranks_per_node.or((options.nodes == Some(1)).then_some(size)),
+        ..known
     };
     let name = collective.name();
     match (call.is_measured(), options.bytes) {
@@ -86,11 +88,13 @@ fn refuse_what_has_no_effect(options: &ExplainOptions) -> Result<(), Failure> {
     let collective = options.collective;
     let may_ask_for = |key| keys(collective).any(|known| known == key);
     let one_group = options.remote.is_none();
+    let shares_memory = collective.algorithms().any(|algorithm| algorithm.takes_shared_memory());
     for (option, is_given, has_effect) in [
         ("root", options.root.is_some(), may_ask_for("root") && one_group),
         ("in-place", options.in_place, may_ask_for("in_place") && one_group),
         ("not-commutative", options.not_commutative, may_ask_for("commutative")),
         ("predefined", options.predefined.is_some(), may_ask_for("predefined")),
+        ("no-shared-memory", options.no_shared_memory, shares_memory && one_group),
         ("reproducible", options.reproducible, collective.reduces()),
     ] {
         if is_given && !has_effect {
