@@ -52,6 +52,8 @@ impl Patience {
             }
             // SAFETY: MPI is initialised, and collectives may make progress.
             unsafe { rustcoll_shim_progress() };
+            // Who is waited for may be bound to this processor, however many there are.
+            yield_now();
             looks = looks.min(LOOKS_BETWEEN_TURNS);
         }
     }

@@ -220,7 +220,9 @@ impl Segment {
     #[inline]
     pub fn enter(&mut self, slots: Slots) {
         if let Slots::Apart { bytes, .. } = slots {
-            self.tenant.enter(slots.banks() * bytes);
+            // Who has long slots may have had short ones.
+            let short = Slots::BANKS[1] * Slots::SHORT_BANK;
+            self.tenant.enter(if slots.kind() == 1 { short } else { short + slots.banks() * bytes });
         }
         self.turn_to(slots);
     }
