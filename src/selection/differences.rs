@@ -129,7 +129,7 @@ impl Asked {
         };
         Asked {
             collective,
-            predefined: if asks_for(Property::Predefined) { &[true, false] } else { &[] },
+            predefined: if asks_for(Property::Predefined) { &[false] } else { &[] },
             in_place: if asks_for(Property::InPlace) { &[true] } else { &[] },
             roots: numbers(Quantity::Root, &[0]),
             nodes: numbers(Quantity::Nodes, &[1, 2]),

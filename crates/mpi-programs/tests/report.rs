@@ -52,13 +52,13 @@ fn assert_row(job: &Job, row: [&str; 6]) {
 }
 
 /// What the default rules choose for short allreduces of four ranks on one node.
-const BY_DEFAULT: &str = "recursive_multiplying, radix 4";
+const BY_DEFAULT: &str = "shared_flat";
 
 /// The rule that chooses it, as reports name it.
 fn default_rule() -> String {
     let text = include_str!("../../../selection-rules/default.toml");
     let lines: Vec<&str> = text.lines().collect();
-    let chosen = lines.iter().position(|line| *line == "algorithm = \"recursive_multiplying\"").unwrap();
+    let chosen = lines.iter().position(|line| *line == "algorithm = \"shared_flat\"").unwrap();
     let start = lines[..chosen].iter().rposition(|line| *line == "[[allreduce]]").unwrap();
     format!("default:{}", start + 1)
 }
@@ -115,7 +115,7 @@ fn calls_are_logged_by_each_rank_beside_the_summary() {
     }
     job.assert(job.count("bcast of 8 bytes by linear") == 10 * RANKS, "calls that do not block");
     job.assert(job.count(": scan of 4 bytes by ") == 10 * RANKS, "each start of a persistent one");
-    job.assert(job.count(" by recursive_multiplying\n") == 0, "schedules are not logged");
+    job.assert(job.count(&format!(" by {BY_DEFAULT}\n")) == 0, "schedules are not logged");
 }
 
 #[test]

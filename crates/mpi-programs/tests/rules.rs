@@ -86,7 +86,10 @@ fn allreduce_by(algorithm: &str) -> String {
 }
 
 /// What the default rules choose for short allreduces of few ranks on one node.
-const BY_DEFAULT: &str = "recursive_multiplying";
+const BY_DEFAULT: &str = "shared_flat";
+
+/// The same with an operator of the user's.
+const BY_DEFAULT_WITH_OWN_OPERATOR: &str = "recursive_multiplying";
 
 #[test]
 fn a_file_decides_before_the_default_rules() {
@@ -95,7 +98,7 @@ fn a_file_decides_before_the_default_rules() {
         let job = right_with(&[(parameter, &file)], &[]);
         assert_eq!(decided(&job, bytes::FIRST), ("linear", &*format!("{file}:1:1")));
         let (algorithm, origin) = decided(&job, bytes::OWN_OPERATOR);
-        assert_eq!(algorithm, BY_DEFAULT);
+        assert_eq!(algorithm, BY_DEFAULT_WITH_OWN_OPERATOR);
         assert!(origin.starts_with("the built-in rules:"), "{origin}");
     }
 }

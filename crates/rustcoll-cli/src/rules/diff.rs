@@ -52,7 +52,7 @@ fn kind(call: &Call) -> String {
     {
         add(value.is_some(), &format!("{key}={}", value.unwrap_or_default()));
     }
-    add(call.predefined.is_some(), &format!("predefined={}", call.predefined.unwrap_or_default()));
+    add(call.predefined == Some(false), "predefined=false");
     text
 }
 
