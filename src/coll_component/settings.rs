@@ -72,7 +72,7 @@ pub static SCRATCH_KEPT: AtomicI32 = AtomicI32::new(64 << 10);
 pub static SHARED_MEMORY: AtomicI32 = AtomicI32::new(0);
 
 /// That if the user does not say.
-const DEFAULT_SHARED_MEMORY: i32 = (Slots::BANKS[2] * SlotBounds::DEFAULT.bank >> 10) as i32;
+const DEFAULT_SHARED_MEMORY: i32 = (Slots::BANKS[2] * SlotBounds::DEFAULT.bank / 1024) as i32;
 
 /// The most memory that all communicators of a rank share together, in KiB; 0: the default.
 pub static SHARED_LIMIT: AtomicI32 = AtomicI32::new(0);
