@@ -341,10 +341,13 @@ mod tests {
     fn areas_of_a_piece_follow_each_other() {
         for ranks in 1..=64 {
             let geometry = Geometry::new(ranks, 10_000);
-            let line_banks = LINE_BANKS * geometry.slots * CACHE_LINE;
-            assert!(ENDED[1] + CACHE_LINE <= geometry.lines());
-            assert_eq!(geometry.lines() + line_banks, geometry.flags());
-            assert!(geometry.flags() + BANKS * geometry.slots * CACHE_LINE <= geometry.data());
+            let flags = |kind: usize| Slots::BANKS[kind] * geometry.slots * CACHE_LINE;
+            assert!(ended(Slots::KINDS - 1) + CACHE_LINE <= geometry.flags(0));
+            assert_eq!(geometry.flags(0) + flags(0), geometry.flags(1));
+            assert_eq!(geometry.flags(1) + flags(1), geometry.flags(2));
+            assert!(geometry.flags(2) + flags(2) <= geometry.data());
+            assert_eq!(geometry.bank(1, Slots::BANKS[1]), geometry.bank(2, 0));
+            assert_eq!(geometry.bank(2, 0) + Slots::BANKS[2] * geometry.bank, geometry.bytes());
             assert!(geometry.data().is_multiple_of(PAGE) && geometry.bytes().is_multiple_of(PAGE));
         }
     }
