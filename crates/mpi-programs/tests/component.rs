@@ -66,8 +66,9 @@ fn segments_are_bytes() {
 fn rules_decide_where_nothing_is_forced() {
     let job = run_user_program(5, &[], 0);
     assert_right(&job);
+    job.assert_contains("allreduce by shared_flat");
+    // Calls that do not block share no memory.
     job.assert_contains("allreduce by linear");
-    job.assert_contains("allreduce by rabenseifner");
     job.assert_contains("neighbor_alltoallw by linear");
 }
 
@@ -148,7 +149,7 @@ fn what_is_forced_for_two_groups_leaves_one_to_the_rules() {
         "inter_leaders is forced for allreduce, but cannot serve this call: the communicator has but one";
     // One on each communicator, of which the program makes several.
     job.assert_contains(report);
-    job.assert_contains("allreduce by recursive_doubling");
+    job.assert_contains("allreduce by shared_flat");
 }
 
 /// tuned has no collectives that do not block: a refused call goes below in one form, and cannot in the other.
