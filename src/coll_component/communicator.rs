@@ -183,6 +183,7 @@ impl Communicator {
             let has_below = self.below.blocking[collective as usize] != 0;
             let planned = match self.planned(&arguments, values, Form { has_below, is_blocking: true }) {
                 Outcome::Missing(missing) => return Admission::Missing(missing),
+                Outcome::TooLong => return Admission::Illegal(MPI_ERR_TRUNCATE),
                 Outcome::Below(decision) => {
                     under_way.push(self.begun(start, &arguments, &decision));
                     return Admission::Below;
@@ -400,6 +401,7 @@ impl Communicator {
                     return None;
                 }
                 Outcome::Missing(_) => return None,
+                Outcome::TooLong => return Some(Err(MPI_ERR_TRUNCATE)),
             },
         };
         let mut work = Work::new();

@@ -117,9 +117,10 @@ fn general() -> [Registered; 6] {
             role: Role::Shared,
             ..general_parameter(
                 "shared_memory",
-                "How much memory a rank shares with the others of its node, on each communicator, in KiB; 4096 unless set",
-                &["default"],
-                1,
+                "How much memory a rank shares with the others of its node, on each communicator, in KiB; 4096 unless set, \
+                 with none all goes by messages",
+                &SHARED_WORDS,
+                2,
                 &SHARED_MEMORY,
             )
         },

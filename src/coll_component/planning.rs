@@ -52,6 +52,8 @@ struct Shape {
 pub enum Outcome {
     /// What all ranks must do first.
     Missing(Missing),
+    /// A block is longer than the arguments say that blocks are.
+    TooLong,
     /// The component below serves it.
     Below(Decision),
     /// This component does.
@@ -128,7 +130,10 @@ impl Planning {
                     Ok(chosen) => chosen,
                     Err(missing) => return Outcome::Missing(missing),
                 };
-                last.insert(prepared(shape, chosen, arguments, *group, *geometry))
+                match prepared(shape, chosen, arguments, *group, *geometry) {
+                    Some(prepared) => last.insert(prepared),
+                    None => return Outcome::TooLong,
+                }
             }
         };
         prepared.tell(name);
@@ -201,19 +206,19 @@ fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
     }
 }
 
-/// Plans what was chosen.
+/// Plans what was chosen; `None` if the counts contradict each other.
 fn prepared(
     shape: Shape,
     chosen: Chosen,
     arguments: &Arguments,
     group: Group,
     geometry: Option<Geometry>,
-) -> Prepared {
+) -> Option<Prepared> {
     let Chosen { decided, served } = chosen;
     let collective = shape.call.collective;
     let Some(Served { algorithm, number, shown, stripe, schedule }) = served else {
         let decision = Decision::below(collective, group, decided);
-        return Prepared { shape, decision, planned: None };
+        return Some(Prepared { shape, decision, planned: None });
     };
     let is_packed = collective == Collective::Bcast && shape.has_gaps && schedule.blocks > 1;
     let packed = Counts::One { count: shape.call.bytes, bytes: 1 };
@@ -224,15 +229,14 @@ fn prepared(
         let bounds = geometry.bounds(stripe);
         let plan = in_slots(&shape, arguments, schedule, &bounds, group);
         let extent = if collective.reduces() { arguments.extent() } else { 1 };
-        // Beyond its slots lies what other calls use.
-        assert!(
-            schedule.slots <= geometry.slots && plan.keeps_to_slots(extent, &bounds),
-            "{shown} needs more room"
-        );
+        // Beyond its slots lies what other calls use. Only who sends more than it expects of others needs more.
+        if schedule.slots > geometry.slots || !plan.keeps_to_slots(extent, &bounds) {
+            return None;
+        }
         let decision = Decision::new(collective, group, number, shown, decided);
         let planned =
             Planned { program: Program::Plan(Arc::new(plan)), is_packed: false, decision: decision.clone() };
-        return Prepared { shape, decision, planned: Some(planned) };
+        return Some(Prepared { shape, decision, planned: Some(planned) });
     }
     let binding = match remote {
         0 => bind(collective, rank, schedule.blocks, &shape.send, recv),
@@ -244,7 +248,7 @@ fn prepared(
     };
     let decision = Decision::new(collective, group, number, shown, decided);
     let planned = Planned { program, is_packed, decision: decision.clone() };
-    Prepared { shape, decision, planned: Some(planned) }
+    Some(Prepared { shape, decision, planned: Some(planned) })
 }
 
 /// The plan of a schedule with slots. Where blocks are cut into stripes, ranks must cut them at the same bytes, whatever

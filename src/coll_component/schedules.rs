@@ -4,7 +4,7 @@ use super::decision::Decided;
 use super::info::Info;
 use super::nodes::{Knowledge, Nodes, Spread};
 use super::rules;
-use super::settings::{Values, number};
+use super::settings::{self, Values, number};
 use super::work::Group;
 use crate::algorithms::{Algorithm, Collective, Graph, Parameter, Problem, Reason, Requirement};
 use crate::schedule::Schedule;
@@ -173,7 +173,8 @@ impl Schedules {
     /// A call with what it may know of the ranks' nodes.
     fn located(&self, call: &Call, form: Form) -> Call {
         // Calls that do not block overlap, and need not start in the same order on all ranks.
-        let shares_memory = form.is_blocking && call.remote == 0 && self.memory != SharedMemory::Missing;
+        let may_share = form.is_blocking && call.remote == 0 && settings::may_share_memory();
+        let shares_memory = may_share && self.memory != SharedMemory::Missing;
         let call = &Call { shares_memory, ..*call };
         match self.nodes.known(form.is_blocking) {
             Spread::Unknown => *call,

@@ -11,8 +11,10 @@ fn program() -> &'static Path {
     PROGRAM.get_or_init(|| compiled("memory"))
 }
 
+/// In shared memory calls need little else.
 fn run_program(ranks: usize, test: &str, options: &[&str]) -> Job {
-    run(mpirun(ranks).args(options).arg(program()).arg(test), 120)
+    let messages = ["--mca", "coll_rustcoll_shared_memory", "none"];
+    run(mpirun(ranks).args(messages).args(options).arg(program()).arg(test), 120)
 }
 
 #[test]
