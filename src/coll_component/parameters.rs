@@ -103,7 +103,7 @@ static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
 });
 
 /// The parameters that hold for all collectives.
-fn general() -> [Registered; 6] {
+fn general() -> [Registered; 7] {
     [
         general_parameter(
             "shared_limit",
@@ -116,11 +116,20 @@ fn general() -> [Registered; 6] {
         Registered {
             role: Role::Shared,
             ..general_parameter(
+                "share_memory",
+                "Whether ranks of a node may share memory; off has everything go by messages",
+                &SHARE_WORDS,
+                0,
+                &SHARE_MEMORY,
+            )
+        },
+        Registered {
+            role: Role::Shared,
+            ..general_parameter(
                 "shared_memory",
-                "How much memory a rank shares with the others of its node, on each communicator, in KiB; 4096 unless set, \
-                 with none all goes by messages",
-                &SHARED_WORDS,
-                2,
+                "How much memory a rank shares with the others of its node, on each communicator, in KiB; 4096 unless set",
+                &["default"],
+                1,
                 &SHARED_MEMORY,
             )
         },

@@ -86,18 +86,21 @@ pub fn shared_limit() -> usize {
     kibibytes(if given == 0 { DEFAULT_SHARED_LIMIT } else { given })
 }
 
-/// What the parameter of that memory says that is no number.
-pub const SHARED_WORDS: [&str; 2] = ["default", "none"];
+/// Whether ranks may share memory: a number of [`SHARE_WORDS`].
+pub static SHARE_MEMORY: AtomicI32 = AtomicI32::new(0);
 
-/// Whether ranks may share memory at all.
+/// What that parameter says, the default first.
+pub const SHARE_WORDS: [&str; 2] = ["on", "off"];
+
+/// Whether ranks may share memory.
 pub fn may_share_memory() -> bool {
-    SHARED_MEMORY.load(Relaxed) != 1
+    SHARE_MEMORY.load(Relaxed) == 0
 }
 
 /// Bytes of a bank of that memory.
 pub fn shared_bank() -> usize {
     let given = SHARED_MEMORY.load(Relaxed);
-    let memory = kibibytes(if given < SHARED_WORDS.len() as i32 { DEFAULT_SHARED_MEMORY } else { given });
+    let memory = kibibytes(if given == 0 { DEFAULT_SHARED_MEMORY } else { given });
     // Short slots and flags come on top.
     (memory / Slots::BANKS[2]).next_multiple_of(PAGE)
 }

@@ -47,7 +47,7 @@ fn negative_counts_are_refused() {
 /// notice what others expect.
 fn mismatch(ranks: usize, elements: usize) {
     let mut command = mpirun(ranks);
-    command.env("OMPI_MCA_coll", "rustcoll").env("OMPI_MCA_coll_rustcoll_shared_memory", "none").args([
+    command.env("OMPI_MCA_coll", "rustcoll").env("OMPI_MCA_coll_rustcoll_share_memory", "off").args([
         "--mca",
         "mpi_param_check",
         "0",
