@@ -60,8 +60,8 @@ fn alone_over_other_transports() {
 }
 
 #[test]
-fn memory_stays_flat_through_300_000_operations_on_200_communicators() {
-    conformance(3, ALONE, &["--soak", "300000"], 600);
+fn memory_stays_flat_through_600_000_operations_on_200_communicators() {
+    conformance(3, ALONE, &["--soak", "600000"], 600);
 }
 
 #[test]
