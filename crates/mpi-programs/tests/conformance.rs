@@ -61,7 +61,7 @@ fn alone_over_other_transports() {
 
 #[test]
 fn memory_stays_flat_through_600_000_operations_on_200_communicators() {
-    conformance(3, ALONE, &["--soak", "600000"], 600);
+    conformance(3, ALONE, &["--soak", "600000"], 1200);
 }
 
 #[test]
