@@ -5,11 +5,14 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A component of Open MPI, possibly with an algorithm and its parameters: `rustcoll:bruck:radix=4`, `tuned:3`, `han`. Or the
-/// name of another MPI, which chooses by itself; or `copy`, a plain copy of as many bytes as a call moves.
+/// name of another MPI, which chooses by itself; or `copy`, a plain copy of as many bytes as a call moves. `rustcoll@rules.toml`
+/// follows a rule file of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contestant {
     /// The component's name.
     pub component: String,
+    /// The rule file that its communicator is created with, ahead of the job's rules.
+    pub rules: Option<String>,
     /// An algorithm's name, or its number; the component's own choice without.
     pub algorithm: Option<String>,
     /// Parameters of the algorithm.
@@ -38,7 +41,7 @@ impl Contestant {
 
     /// Whether it is a name alone.
     pub fn is_plain(&self) -> bool {
-        self.algorithm.is_none() && self.parameters.is_empty()
+        self.algorithm.is_none() && self.parameters.is_empty() && self.rules.is_none()
     }
 
     fn check_parameter(&self, key: &str) -> Result<(), String> {
@@ -57,12 +60,21 @@ impl FromStr for Contestant {
     fn from_str(text: &str) -> Result<Self, String> {
         let refuse = |reason: String| format!("the contestant `{text}`: {reason}");
         let mut parts = text.split(':');
-        let component = parts.next().unwrap_or_default();
+        let first = parts.next().unwrap_or_default();
+        let (component, rules) =
+            first.split_once('@').map_or((first, None), |(name, rules)| (name, Some(rules)));
         if !is_name(component) {
             return Err(refuse("component[:algorithm][:key=value] is expected".into()));
         }
-        let mut contestant =
-            Contestant { component: component.into(), algorithm: None, parameters: Vec::new() };
+        if rules == Some("") || rules.is_some() && component != Self::OWN {
+            return Err(refuse(format!("{}@FILE is expected", Self::OWN)));
+        }
+        let mut contestant = Contestant {
+            component: component.into(),
+            rules: rules.map(str::to_owned),
+            algorithm: None,
+            parameters: Vec::new(),
+        };
         for (place, part) in parts.enumerate() {
             match part.split_once('=') {
                 Some((key, value)) => {
@@ -84,6 +96,9 @@ impl FromStr for Contestant {
 impl fmt::Display for Contestant {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(&self.component)?;
+        if let Some(rules) = &self.rules {
+            write!(formatter, "@{rules}")?;
+        }
         if let Some(algorithm) = &self.algorithm {
             write!(formatter, ":{algorithm}")?;
         }
@@ -97,7 +112,9 @@ mod tests {
 
     #[test]
     fn contestants_are_written_as_they_are_read() {
-        for text in ["tuned", "tuned:3", "rustcoll:bruck:radix=4", "rustcoll:radix=4:window=2"] {
+        for text in
+            ["tuned", "tuned:3", "rustcoll:bruck:radix=4", "rustcoll:radix=4:window=2", "rustcoll@a/b.toml"]
+        {
             assert_eq!(text.parse::<Contestant>().unwrap().to_string(), text);
         }
         let contestant: Contestant = "rustcoll:ring:segment=8K".parse().unwrap();
@@ -115,6 +132,8 @@ mod tests {
                 "rustcoll:bruck:radx=2",
                 "the contestant `rustcoll:bruck:radx=2`: unknown parameter `radx`; the nearest known one is `radix`",
             ),
+            ("tuned@a", "the contestant `tuned@a`: rustcoll@FILE is expected"),
+            ("rustcoll@", "the contestant `rustcoll@`: rustcoll@FILE is expected"),
             ("copy:3", "the contestant `copy:3`: a copy has neither algorithms nor parameters"),
             (
                 "tuned:segmentsize=x",

@@ -4,9 +4,11 @@
 #![forbid(unsafe_code)]
 
 mod contestant;
+mod heat;
 mod line;
 mod series;
 
 pub use contestant::Contestant;
-pub use line::{Fault, Job, Line, Measurement};
+pub use heat::Heat;
+pub use line::{Fault, Job, Line, Measurement, Reference, Trial};
 pub use series::Series;

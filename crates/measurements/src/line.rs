@@ -8,10 +8,16 @@ use serde::{Deserialize, Serialize};
 pub enum Line {
     /// The first one.
     Job(Job),
+    /// A contestant is about to call a collective for the first time, in one cell.
+    Trying(Trial),
+    /// How long a collective must be measured.
+    Reference(Reference),
     /// One contestant's times in one cell.
     Measurement(Measurement),
     /// Why there are none.
     Fault(Fault),
+    /// A call did not end in time: the job ends with this line.
+    Hung(Trial),
 }
 
 /// Who measures.
@@ -19,8 +25,37 @@ pub enum Line {
 pub struct Job {
     /// The number of ranks.
     pub ranks: usize,
+    /// On how many hosts they are; 0 if that was not told.
+    #[serde(default)]
+    pub nodes: usize,
+    /// The most ranks on one host; 0 if that was not told.
+    #[serde(default)]
+    pub ranks_per_node: usize,
     /// What the MPI library calls itself.
     pub library: String,
+}
+
+/// Who calls what.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Trial {
+    /// The collective.
+    pub collective: String,
+    /// The bytes by the collective's measure.
+    pub bytes: usize,
+    /// The contestant.
+    pub contestant: String,
+}
+
+/// How long each contestant in each cell of a collective is measured at least: as long as it took until the times of its
+/// shortest calls were known well (Hunold and Carpen-Amarie 2018, section 4.2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reference {
+    /// The collective.
+    pub collective: String,
+    /// The sum of the times that it took, in seconds.
+    pub seconds: f64,
+    /// Those times.
+    pub nanoseconds: Vec<u64>,
 }
 
 /// All times of a contestant in one cell.

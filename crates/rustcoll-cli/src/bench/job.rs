@@ -111,6 +111,7 @@ impl Ended {
                 return false;
             }
             Line::Job(job) => self.library = Some(job.library),
+            Line::Trying(_) | Line::Reference(_) | Line::Hung(_) => {}
         }
         true
     }

@@ -52,7 +52,12 @@ fn measure(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
         return Ok(refuse(&world, format!("measure: {reason}")));
     }
     let print = |line: &Line| if world.rank() == 0 { print(line) } else { Ok(()) };
-    print(&Line::Job(Job { ranks: world.size(), library: environment.library()? }))?;
+    print(&Line::Job(Job {
+        ranks: world.size(),
+        nodes: 0,
+        ranks_per_node: 0,
+        library: environment.library()?,
+    }))?;
     let clock = Clock::new(&options);
     let mut all_right = true;
     for series in &options.series {
