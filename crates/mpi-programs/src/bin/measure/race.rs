@@ -250,6 +250,10 @@ impl Contest for Turns<'_> {
         self.racers.len()
     }
 
+    fn needs_warming_up(&self, contestant: usize) -> bool {
+        self.racers[contestant].shares_communicator
+    }
+
     fn prepare(&mut self, contestant: usize) -> Result<(), Error> {
         let (race, racer) = (self.race, self.racers[contestant]);
         race.setting.timer.watchdog().watch_over(|| race.trial(racer, self.cell.bytes));

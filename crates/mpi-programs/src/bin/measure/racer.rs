@@ -20,7 +20,7 @@ pub struct Racer {
     /// What its variables must be while it calls.
     pub values: Values,
     means: Means,
-    /// Whether another one's calls come between its own on its communicator.
+    /// Whether another one's calls come between its own on its communicator, so that the component plans them anew.
     pub shares_communicator: bool,
 }
 

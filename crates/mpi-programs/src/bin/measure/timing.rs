@@ -15,6 +15,9 @@ use crate::watchdog::Watchdog;
 const CHUNK: usize = 10;
 const WARM_UP: usize = 2;
 
+/// The time in seconds below which it shows in a call what a component prepares in the first one of a turn.
+const BRIEF: f64 = 1e-3;
+
 /// How often a repetition is tried in which a rank is late.
 const ATTEMPTS: usize = 8;
 
@@ -37,7 +40,10 @@ pub trait Contest {
     /// How many there are.
     fn contestants(&self) -> usize;
 
-    /// Prepares for calls of one of them, before ranks agree on a start.
+    /// Whether the first call of a turn takes longer than the next ones would.
+    fn needs_warming_up(&self, contestant: usize) -> bool;
+
+    /// Prepares for a turn, before ranks agree on a start.
     fn prepare(&mut self, contestant: usize) -> Result<(), Error>;
 
     /// Calls.
@@ -89,6 +95,10 @@ impl<'job> Timer<'job> {
             }
             for turn in turns {
                 contest.prepare(turn)?;
+                if !self.options.hot && contest.needs_warming_up(turn) && is_brief(&all[turn]) {
+                    self.watchdog.call_begins_in(Duration::ZERO);
+                    contest.call(turn)?;
+                }
                 let call = || contest.call(turn);
                 match self.options.hot {
                     true => self.chunk(&mut all[turn], call)?,
@@ -142,4 +152,9 @@ impl<'job> Timer<'job> {
         self.watchdog.call_has_ended();
         Ok(())
     }
+}
+
+/// Whether a contestant's calls are short, as far as is known; the same on all ranks.
+fn is_brief(times: &Times) -> bool {
+    times.seconds.last().is_some_and(|&last| last < BRIEF)
 }
