@@ -77,12 +77,13 @@ mod tests {
 
     #[test]
     fn a_file_must_be_right_and_the_same_on_all_ranks() {
+        let [one, other] = ["1", "2"].map(|number| format!("{RIGHT}{number}"));
         let of = |found: [&str; 3]| difference("f", &found.map(str::to_owned));
-        assert_eq!(of(["\01", "\01", "\01"]), None);
-        assert_eq!(of(["f: there are no rules", "\01", "x"]).unwrap(), "f: there are no rules");
-        assert_eq!(of(["\01", "\01", "f: is no text"]).unwrap(), "rank 2: f: is no text");
+        assert_eq!(of([&one, &one, &one]), None);
+        assert_eq!(of(["f: there are no rules", &one, "x"]).unwrap(), "f: there are no rules");
+        assert_eq!(of([&one, &one, "f: is no text"]).unwrap(), "rank 2: f: is no text");
         let expected = "f: rank 1 reads another content than rank 0; all ranks must have the same rules";
-        assert_eq!(of(["\01", "\02", "\01"]).unwrap(), expected);
+        assert_eq!(of([&one, &other, &one]).unwrap(), expected);
     }
 
     #[test]
