@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod gains;
 mod guidelines;
 mod mock_up;
 mod profiles;
@@ -14,6 +15,7 @@ mod settings;
 pub mod statistics;
 pub mod words;
 
+pub use gains::Gains;
 pub use guidelines::{Guideline, Limits, Violation, violations};
 pub use mock_up::MockUp;
 pub use profiles::{Profile, profiles};
