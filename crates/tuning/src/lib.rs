@@ -9,8 +9,8 @@ mod mock_up;
 mod profiles;
 mod result;
 mod rules;
-#[cfg(test)]
-mod samples;
+#[cfg(any(test, feature = "samples"))]
+pub mod samples;
 mod settings;
 pub mod statistics;
 pub mod words;
