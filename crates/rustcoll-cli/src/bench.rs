@@ -14,7 +14,6 @@ mod plots;
 mod repetitions;
 mod report;
 mod results;
-mod statistics;
 mod store;
 
 use crate::command_line::BenchOptions;
