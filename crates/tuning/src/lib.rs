@@ -3,6 +3,9 @@
 
 #![forbid(unsafe_code)]
 
+mod guidelines;
+mod mock_up;
+mod profiles;
 mod result;
 mod rules;
 #[cfg(test)]
@@ -11,6 +14,9 @@ mod settings;
 pub mod statistics;
 pub mod words;
 
+pub use guidelines::{Guideline, Limits, Violation, violations};
+pub use mock_up::MockUp;
+pub use profiles::{Profile, profiles};
 pub use result::{Chosen, Decision, Provenance, Skipped, Tried, Tuning};
 pub use rules::{open_mpi_rules, rules, tuned_rules};
 pub use settings::{Setting, Stretch};

@@ -40,21 +40,19 @@ impl Setting<'_> {
 /// The rules of a tuning as a file of rustcoll, with comments that tell who measured what. If nothing was chosen there are only
 /// comments, which is no rule file.
 pub fn rules(tuning: &Tuning) -> String {
-    let mut text = head(&tuning.provenance);
-    for setting in tuning.settings() {
+    head(&tuning.provenance) + &lists(&tuning.settings())
+}
+
+fn lists(settings: &[Setting]) -> String {
+    let mut text = String::new();
+    for setting in settings {
         let rules = setting.rules();
-        rules.iter().for_each(|rule| text += &written(&setting, rule));
-        if !setting.asks_for_bytes()
-            && rules.is_empty()
-            && setting.cells.iter().any(|cell| cell.chosen.is_some())
-        {
+        rules.iter().for_each(|rule| text += &written(setting, rule));
+        let is_chosen = setting.cells.iter().any(|cell| cell.chosen.is_some());
+        if !setting.asks_for_bytes() && rules.is_empty() && is_chosen {
             let (name, ranks) = (setting.collective.name(), setting.ranks);
-            line(
-                &mut text,
-                format_args!(
-                    "\n# {name}, {ranks} ranks: rules cannot ask for its bytes, and not all sizes choose alike."
-                ),
-            );
+            let reason = "rules cannot ask for its bytes, and not all sizes choose alike";
+            line(&mut text, format_args!("\n# {name}, {ranks} ranks: {reason}."));
         }
     }
     text
@@ -76,21 +74,13 @@ fn most_ranks(tuning: &Tuning) -> usize {
     1 + tuning.cells.iter().map(|cell| cell.ranks).max().unwrap_or(0)
 }
 
-/// The rules wherever the ranks are, at the same places in the text as with that condition. Where several placements of as many
-/// ranks were measured, the one with the most ranks on a host counts.
+/// The rules wherever the ranks are, at the same places in the text as with that condition.
 fn anywhere(tuning: &Tuning) -> Result<Rules, RuleErrors> {
-    let mut tuning = tuning.clone();
-    let kept: Vec<Decision> = {
-        let mut settings = tuning.settings();
-        settings.dedup_by_key(|setting| (setting.collective, setting.ranks));
-        settings.iter().flat_map(|setting| &setting.cells).map(|&cell| cell.clone()).collect()
-    };
-    tuning.cells = kept;
+    let text = head(&tuning.provenance) + &lists(&tuning.settings_by_ranks());
     let asks_for_placement = |line: &str| {
         PLACEMENT.iter().any(|key| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(" =")))
     };
-    let lines = rules(&tuning);
-    let lines = lines.lines().map(|line| if asks_for_placement(line) { "#" } else { line });
+    let lines = text.lines().map(|line| if asks_for_placement(line) { "#" } else { line });
     Rules::parse(NAME, &lines.collect::<Vec<_>>().join("\n"))
 }
 

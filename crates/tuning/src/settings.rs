@@ -39,16 +39,28 @@ fn place(cell: &Decision) -> Place {
 }
 
 impl Tuning {
-    /// All settings: by collective and ranks, and those with many ranks on a host before those with few.
+    /// On which ranks its collectives were measured: by collective and ranks, and those with many ranks on a host before those with few.
     pub fn settings(&self) -> Vec<Setting<'_>> {
-        let mut cells: Vec<&Decision> = self.cells.iter().collect();
-        cells.sort_by_key(|cell| (place(cell), cell.bytes));
-        cells.dedup_by_key(|cell| (place(cell), cell.bytes));
-        cells.chunk_by(|one, other| place(one) == place(other)).map(Setting::of).collect()
+        Setting::all(&self.cells)
+    }
+
+    /// The same, but of several placements of as many ranks only that with the most ranks on a host.
+    pub fn settings_by_ranks(&self) -> Vec<Setting<'_>> {
+        let mut settings = self.settings();
+        settings.dedup_by_key(|setting| (setting.collective, setting.ranks));
+        settings
     }
 }
 
 impl<'tuning> Setting<'tuning> {
+    /// Those of some cells, in order; of several cells that differ in nothing the first counts.
+    pub fn all(cells: &'tuning [Decision]) -> Vec<Self> {
+        let mut cells: Vec<&Decision> = cells.iter().collect();
+        cells.sort_by_key(|cell| (place(cell), cell.bytes));
+        cells.dedup_by_key(|cell| (place(cell), cell.bytes));
+        cells.chunk_by(|one, other| place(one) == place(other)).map(Setting::of).collect()
+    }
+
     fn of(cells: &[&'tuning Decision]) -> Self {
         let Decision { collective, ranks, nodes, ranks_per_node, .. } = *cells[0];
         Setting { collective, ranks, nodes, ranks_per_node, cells: cells.to_vec() }
