@@ -3,6 +3,9 @@
 
 #![forbid(unsafe_code)]
 
+mod candidates;
+mod decide;
+mod field;
 mod guidelines;
 mod mock_up;
 mod profiles;
@@ -12,11 +15,15 @@ mod rules;
 mod samples;
 mod settings;
 pub mod statistics;
+mod strategy;
 pub mod words;
 
+pub use decide::{Demands, decide};
+pub use field::{Entrant, Field, fields};
 pub use guidelines::{Guideline, Limits, Violation, violations};
 pub use mock_up::MockUp;
 pub use profiles::{Profile, profiles};
 pub use result::{Chosen, Decision, Provenance, Skipped, Tried, Tuning};
 pub use rules::{open_mpi_rules, rules, tuned_rules};
 pub use settings::{Setting, Stretch};
+pub use strategy::{MOST_STEPS, Place, SURE_FINALS, Standing, can_win, finalists, leader, steps};
