@@ -6,6 +6,7 @@
 mod candidates;
 mod decide;
 mod field;
+mod gains;
 mod guidelines;
 mod mock_up;
 mod profiles;
@@ -20,6 +21,7 @@ pub mod words;
 
 pub use decide::{Demands, decide};
 pub use field::{Entrant, Field, fields};
+pub use gains::Gains;
 pub use guidelines::{Guideline, Limits, Violation, violations};
 pub use mock_up::MockUp;
 pub use profiles::{Profile, profiles};
