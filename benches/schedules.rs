@@ -15,11 +15,11 @@ const RANK: usize = RANKS / 3;
 
 fn build(bencher: Bencher, collective: Collective, name: &str, problem: &Problem) {
     let algorithm = collective.algorithm(name).expect("it is registered");
-    bencher.bench_local(|| (algorithm.schedule)(problem, RANK));
+    bencher.bench_local(|| algorithm.schedule(problem, RANK));
 }
 
 /// Every algorithm of one group, with its default parameters.
-#[divan::bench(args = Allreduce.algorithms().filter(|one| !one.is_for_two_groups()).map(|one| one.name))]
+#[divan::bench(args = Allreduce.scheduled().filter(|one| !one.is_for_two_groups()).map(|one| one.name))]
 fn allreduce(bencher: Bencher, name: &str) {
     build(bencher, Allreduce, name, &Problem::new(RANKS));
 }

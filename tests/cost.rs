@@ -41,7 +41,7 @@ fn formulas_give_what_is_counted_with_many_segments() {
 fn groups_may_be_exchanged() {
     let is_between_groups = |problem: &Problem| problem.remote > 0;
     check_all(2..=32, is_between_groups, |algorithm, problem| {
-        let (cost, exchanged) = ((algorithm.cost)(problem), (algorithm.cost)(&problem.exchanged()));
+        let (cost, exchanged) = (algorithm.cost(problem), algorithm.cost(&problem.exchanged()));
         assert_eq!(cost, exchanged, "{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
     });
 }
@@ -70,7 +70,7 @@ fn is_selected(problem: &Problem) -> bool {
 fn assert_cost(algorithm: &Algorithm, problem: &Problem) {
     let schedules: Vec<_> = (0..problem.size).map(|rank| algorithm.program(problem, rank)).collect();
     let label = format!("{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
-    let (counted, mut formula) = (Cost::count(&schedules), (algorithm.cost)(problem));
+    let (counted, mut formula) = (Cost::count(&schedules), algorithm.cost(problem));
     if algorithm.collective.cut() == Cut::Edges {
         let bounds = formula.rounds..=formula.rounds.pow(2);
         assert!(bounds.contains(&counted.rounds), "{label}: {} rounds, not {bounds:?}", counted.rounds);
@@ -126,7 +126,7 @@ fn assert_simulated(algorithm: &Algorithm, problem: &Problem) {
         Measure::AllBlocks => problem.size,
         Measure::Block | Measure::Nothing => 1,
     };
-    let formula = (algorithm.cost)(problem);
+    let formula = algorithm.cost(problem);
     let on_one_node = |machine| Machine { ranks_per_node: problem.size, ..machine };
     let simulated = |gap| {
         let machine = on_one_node(Machine::log_gp(1.0, 0.0, gap, 0.0));
@@ -200,8 +200,8 @@ fn is_bound(algorithm: &Algorithm, problem: &Problem) -> bool {
 fn exchange_of_lengths(algorithm: &Algorithm, problem: &Problem) -> Cost {
     let requires = |requirement| algorithm.requires.contains(&requirement);
     match () {
-        () if requires(Requirement::BlockLengths) => (algorithm.cost)(problem),
-        () if requires(Requirement::LongestBlock) => (RECURSIVE_DOUBLING_ALLREDUCE.cost)(problem),
+        () if requires(Requirement::BlockLengths) => algorithm.cost(problem),
+        () if requires(Requirement::LongestBlock) => RECURSIVE_DOUBLING_ALLREDUCE.cost(problem),
         () => Cost::default(),
     }
 }

@@ -382,7 +382,7 @@ impl Case<'_> {
     }
 
     fn bound(&self, rank: usize, [send, recv]: &[Memory; 2]) -> (Arc<Schedule>, Binding) {
-        let schedule = Arc::new((self.algorithm.schedule)(self.problem, rank));
+        let schedule = Arc::new(self.algorithm.schedule(self.problem, rank));
         let binding = bind(self.collective(), rank, schedule.blocks, &send.counts, &recv.counts);
         (schedule, binding)
     }
@@ -397,7 +397,7 @@ impl Case<'_> {
 
     /// Ranks cut vectors at the same places: reductions between elements, all else between bytes.
     fn plan_in_stripes(&self, rank: usize, [send, recv]: &[Memory; 2]) -> Plan {
-        let schedule = (self.algorithm.schedule)(self.problem, rank);
+        let schedule = self.algorithm.schedule(self.problem, rank);
         let plan = |send: &Counts, recv: &Counts, extent| {
             let binding = bind(self.collective(), rank, schedule.blocks, send, recv);
             Plan::in_stripes(&schedule, &binding, extent, &self.bounds())
@@ -439,7 +439,7 @@ impl Case<'_> {
     fn plan_of_two_groups(&self, rank: usize, send: &Counts, recv: &Counts) -> Plan {
         let first = self.problem.group(rank).start;
         let seen = if first == 0 { self.problem.clone() } else { self.problem.exchanged() };
-        let schedule = (self.algorithm.schedule)(&seen, rank - first);
+        let schedule = self.algorithm.schedule(&seen, rank - first);
         let groups = (seen.local(), seen.remote);
         let binding = bind_two_groups(self.collective(), rank - first, groups, schedule.blocks, send, recv);
         Plan::new(&schedule, &binding).relabel(first, seen.size)
@@ -642,7 +642,7 @@ fn gathered(sent: &[usize; 4], room: &[usize; 4]) -> (Vec<Vec<u8>>, bool) {
     };
     let memories: Vec<[Memory; 2]> = (0..sent.len()).map(memories).collect();
     let exchange = |(rank, [send, recv]): (usize, &[Memory; 2])| {
-        let schedule = Arc::new((gatherv.schedule)(&problem, rank));
+        let schedule = Arc::new(gatherv.schedule(&problem, rank));
         let binding = bind(Collective::Gatherv, rank, schedule.blocks, &send.counts, &recv.counts);
         LengthExchange::new(gatherv, &schedule, &binding).unwrap()
     };
@@ -680,7 +680,7 @@ fn what_is_too_long_is_cut_and_all_ranks_come_to_their_ends() {
 #[test]
 fn calls_that_repeat_themselves_are_planned_once() {
     let alltoallv = Collective::Alltoallv.algorithm("bruck_two_phase").unwrap();
-    let schedule = Arc::new((alltoallv.schedule)(&Problem::new(4), 1));
+    let schedule = Arc::new(alltoallv.schedule(&Problem::new(4), 1));
     let counts = Counts::Each { places: [(0, 1), (1, 2), (3, 3), (6, 4)].into(), bytes: 8 };
     let binding = bind(Collective::Alltoallv, 1, 4, &counts, &counts);
     let exchange = LengthExchange::new(alltoallv, &schedule, &binding).unwrap();

@@ -1,6 +1,6 @@
 //! The collective operations of MPI, and what of their buffers a rank has.
 
-use super::{Algorithm, Parameter, Problem, REGISTRY};
+use super::{Algorithm, Parameter, Problem, REGISTRY, registered};
 use crate::schedule::Buffer;
 use std::ops::Range;
 
@@ -221,6 +221,11 @@ impl Collective {
 
     /// The registered algorithms of this collective, in the order of the registry.
     pub fn algorithms(self) -> impl Iterator<Item = &'static Algorithm> {
+        registered().filter(move |algorithm| algorithm.collective == self)
+    }
+
+    /// Those of them that have schedules.
+    pub fn scheduled(self) -> impl Iterator<Item = &'static Algorithm> {
         REGISTRY.iter().copied().filter(move |algorithm| algorithm.collective == self)
     }
 

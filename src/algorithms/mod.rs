@@ -8,11 +8,13 @@ mod allreduce;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod calls;
 mod collective;
 pub mod digits;
 mod gather;
 mod graph;
 mod inter;
+mod mock_ups;
 mod neighbor;
 mod phases;
 mod problem;
@@ -24,6 +26,7 @@ mod scatter;
 
 pub use allreduce::binary_blocks::delta_expo_max;
 pub use allreduce::recursive_doubling::ALGORITHM as RECURSIVE_DOUBLING_ALLREDUCE;
+pub use calls::{Act, Area, Call, Calls, Parts, Region};
 pub use collective::{Collective, Cut};
 pub use graph::{Dimension, Edge, Graph, Neighbours};
 pub use problem::{Parameter, Problem, Reason, Requirement, default_radix, legal_radix};
@@ -46,14 +49,26 @@ pub struct Algorithm {
     pub parameters: &'static [Parameter],
     /// What a call must satisfy.
     pub requires: &'static [Requirement],
-    /// The program of one rank, who numbers its own group first if there are two; see [`Algorithm::program`].
-    pub schedule: fn(&Problem, usize) -> Schedule,
-    /// What a run of all ranks' schedules costs, in closed form; takes a problem that is known wholly. Where nodes have
-    /// different numbers of ranks, it may be the sum of the most that a rank has to do in each phase.
-    pub cost: fn(&Problem) -> Cost,
+    /// What a rank does.
+    pub body: Body,
 }
 
-/// Every algorithm.
+/// What the ranks do.
+#[derive(Clone, Copy, Debug)]
+pub enum Body {
+    /// They send each other messages.
+    Messages {
+        /// The program of one rank, who numbers its own group first if there are two; see [`Algorithm::program`].
+        schedule: fn(&Problem, usize) -> Schedule,
+        /// What a run of all ranks' schedules costs, in closed form; takes a problem that is known wholly. Where nodes have
+        /// different numbers of ranks, it may be the sum of the most that a rank has to do in each phase.
+        cost: fn(&Problem) -> Cost,
+    },
+    /// They call other collectives of their communicator.
+    Calls(Calls),
+}
+
+/// Every algorithm that has schedules.
 pub static REGISTRY: &[&Algorithm] = &[
     &allgather::linear::ALLGATHER,
     &allgather::recursive_doubling::ALLGATHER,
@@ -204,6 +219,37 @@ pub static REGISTRY: &[&Algorithm] = &[
     &inter::scatter::ALGORITHM,
     &inter::scatterv::ALGORITHM,
 ];
+
+/// Every algorithm that is made of calls: the mock-ups of performance guidelines.
+pub static MOCK_UPS: &[&Algorithm] = &[
+    &mock_ups::allgather::GATHER_BCAST,
+    &mock_ups::allgather::ALLTOALL,
+    &mock_ups::allgather::ALLREDUCE,
+    &mock_ups::allgather::ALLGATHERV,
+    &mock_ups::allreduce::REDUCE_BCAST,
+    &mock_ups::allreduce::REDUCE_SCATTER_BLOCK_ALLGATHER,
+    &mock_ups::allreduce::REDUCE_SCATTER_ALLGATHERV,
+    &mock_ups::alltoall::ALLTOALLV,
+    &mock_ups::bcast::ALLGATHERV,
+    &mock_ups::bcast::SCATTER_ALLGATHER,
+    &mock_ups::gather::ALLGATHER,
+    &mock_ups::gather::GATHERV,
+    &mock_ups::gather::REDUCE,
+    &mock_ups::reduce::ALLREDUCE,
+    &mock_ups::reduce::REDUCE_SCATTER_BLOCK_GATHER,
+    &mock_ups::reduce::REDUCE_SCATTER_GATHERV,
+    &mock_ups::reduce_scatter_block::REDUCE_SCATTER,
+    &mock_ups::reduce_scatter_block::VARYING,
+    &mock_ups::reduce_scatter_block::ALLREDUCE,
+    &mock_ups::scan::EXSCAN_REDUCE_LOCAL,
+    &mock_ups::scatter::BCAST,
+    &mock_ups::scatter::SCATTERV,
+];
+
+/// All of both kinds.
+pub fn registered() -> impl Iterator<Item = &'static Algorithm> {
+    REGISTRY.iter().chain(MOCK_UPS).copied()
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! What an algorithm is given, and what it may ask for.
 
-use super::{Cut, Graph};
+use super::{Body, Calls, Cut, Graph};
+use crate::cost::Cost;
 use crate::schedule::Schedule;
 use std::fmt;
 use std::ops::Range;
@@ -187,6 +188,8 @@ pub enum Requirement {
     SharedMemory,
     /// The operator must be one of MPI's own: then elements are alike on all ranks.
     Predefined,
+    /// It calls other collectives of the communicator, which only a call that blocks can do, within limits of memory.
+    OtherCollectives,
     /// There must be two groups. Who does not ask for this asks for one group.
     TwoGroups,
     /// There must be one group; never listed.
@@ -218,6 +221,9 @@ impl fmt::Display for Reason {
                 "it does not block, or the ranks of a node could not share memory"
             }
             Reason::Unmet(Requirement::Predefined) => "the operator is not one of MPI's own",
+            Reason::Unmet(Requirement::OtherCollectives) => {
+                "it does not block, or what it would call takes more memory than is allowed"
+            }
             Reason::Unmet(Requirement::TwoGroups) => "the communicator has but one group",
             Reason::Unmet(Requirement::OneGroup) => "the communicator has two groups",
             Reason::Irreproducible => "its results are not reproducible",
@@ -238,7 +244,10 @@ impl super::Algorithm {
             // Whoever executes the schedule sees to it.
             Requirement::Nodes | Requirement::BlockLengths | Requirement::LongestBlock => true,
             // What the size does not tell: see [`crate::selection::Call::is_served_by`].
-            Requirement::OneNode | Requirement::SharedMemory | Requirement::Predefined => true,
+            Requirement::OneNode
+            | Requirement::SharedMemory
+            | Requirement::Predefined
+            | Requirement::OtherCollectives => true,
         };
         let groups = if self.is_for_two_groups() { Requirement::TwoGroups } else { Requirement::OneGroup };
         let mut requirements = [groups].into_iter().chain(self.requires.iter().copied());
@@ -270,14 +279,52 @@ impl super::Algorithm {
         self.parameters.contains(&Parameter::Segment) && is_of_messages
     }
 
+    /// The schedule of a rank, who numbers its own group first if there are two.
+    ///
+    /// # Panics
+    /// If it is made of calls.
+    pub fn schedule(&self, problem: &Problem, rank: usize) -> Schedule {
+        match self.body {
+            Body::Messages { schedule, .. } => schedule(problem, rank),
+            Body::Calls(_) => panic!("{} has no schedule: it calls other collectives", self.name),
+        }
+    }
+
+    /// What a run of all ranks' schedules costs, in closed form.
+    ///
+    /// # Panics
+    /// If it is made of calls: what these cost depends on what serves them.
+    pub fn cost(&self, problem: &Problem) -> Cost {
+        match self.body {
+            Body::Messages { cost, .. } => cost(problem),
+            Body::Calls(_) => panic!("the cost of {} is that of the collectives it calls", self.name),
+        }
+    }
+
+    /// The calls that it is made of, if it is.
+    pub fn calls(&self) -> Option<&Calls> {
+        match &self.body {
+            Body::Messages { .. } => None,
+            Body::Calls(calls) => Some(calls),
+        }
+    }
+
+    /// Whether it stands for a performance guideline: it is made of calls of other collectives, which should not be faster.
+    pub fn is_mock_up(&self) -> bool {
+        self.calls().is_some()
+    }
+
     /// The program of any rank. Schedules are written by ranks that number their own group first; the programs of the
     /// second group are translated.
+    ///
+    /// # Panics
+    /// If it is made of calls.
     pub fn program(&self, problem: &Problem, rank: usize) -> Schedule {
         let first = problem.local();
         if rank < first {
-            return (self.schedule)(&problem.known_to(rank), rank);
+            return self.schedule(&problem.known_to(rank), rank);
         }
-        let program = (self.schedule)(&problem.exchanged(), rank - first).relabel(first);
+        let program = self.schedule(&problem.exchanged(), rank - first).relabel(first);
         if self.collective.cut() == Cut::Vector { program } else { program.relabel_blocks(first) }
     }
 

@@ -33,9 +33,9 @@ pub enum Sweep {
 }
 
 impl Candidate {
-    /// All algorithms of a collective that serve one group.
+    /// All algorithms of a collective that have schedules and serve one group.
     pub fn all(collective: Collective, sweep: Sweep) -> Vec<Candidate> {
-        let of_one_group = collective.algorithms().filter(|algorithm| !algorithm.is_for_two_groups());
+        let of_one_group = collective.scheduled().filter(|algorithm| !algorithm.is_for_two_groups());
         of_one_group.flat_map(|algorithm| Candidate::of(algorithm, sweep)).collect()
     }
 

@@ -4,7 +4,7 @@
 use super::hash::hash;
 use super::parameters;
 use super::rules::{self, Source};
-use crate::algorithms::{Parameter, REGISTRY};
+use crate::algorithms::{Parameter, registered};
 
 /// The rules that are compiled in.
 const BUILT_IN_RULES: &str = include_str!("../../selection-rules/default.toml");
@@ -56,7 +56,7 @@ fn or_default(given: &str) -> String {
 
 /// All of a build that choices depend on, but for its code.
 fn build() -> String {
-    let algorithms = REGISTRY.iter().map(|algorithm| {
+    let algorithms = registered().map(|algorithm| {
         let parameters: Vec<_> =
             algorithm.parameters.iter().map(|&parameter| Parameter::name(parameter)).collect();
         format!("{} {} {parameters:?}", algorithm.collective.name(), algorithm.name)

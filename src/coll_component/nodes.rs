@@ -35,7 +35,7 @@ pub fn exchange<const N: usize>(numbers: &mut [[u64; N]], rank: usize) -> (Plan,
     let Arguments { collective, ref send, ref recv, .. } = arguments;
     let bruck = collective.algorithm("bruck").expect("it is registered");
     let problem = Problem { in_place: true, radix: 2, ..Problem::new(numbers.len()) };
-    let schedule = (bruck.schedule)(&problem, rank);
+    let schedule = bruck.schedule(&problem, rank);
     let binding = bind(collective, rank, schedule.blocks, &send.counts, &recv.counts);
     (Plan::new(&schedule, &binding), arguments)
 }

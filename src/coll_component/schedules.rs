@@ -348,7 +348,7 @@ impl Schedules {
             if self.known.len() == MOST_SCHEDULES {
                 self.known.clear();
             }
-            let schedule = Arc::new((algorithm.schedule)(&problem, self.group.rank));
+            let schedule = Arc::new(algorithm.schedule(&problem, self.group.rank));
             self.known.push(Known { algorithm, problem, schedule });
             self.known.len() - 1
         });

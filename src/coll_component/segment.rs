@@ -329,7 +329,7 @@ mod tests {
             assert!(bank >= slots * CACHE_LINE);
             for algorithm in sharing.iter().filter(|algorithm| algorithm.serves(size, 0, true).is_ok()) {
                 for problem in problems(size) {
-                    let schedule = (algorithm.schedule)(&problem, size - 1);
+                    let schedule = algorithm.schedule(&problem, size - 1);
                     let name = algorithm.name;
                     assert!(schedule.slots <= slots, "{name} has {} on {size} ranks", schedule.slots);
                 }

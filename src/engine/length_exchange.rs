@@ -52,7 +52,7 @@ impl LengthExchange {
             let (plan, numbers) = match is_padded {
                 true => {
                     let problem = Problem { in_place: true, ..Problem::new(schedule.size) };
-                    let allreduce = (RECURSIVE_DOUBLING_ALLREDUCE.schedule)(&problem, schedule.rank);
+                    let allreduce = RECURSIVE_DOUBLING_ALLREDUCE.schedule(&problem, schedule.rank);
                     first_stage(allreduce, [0], [sent.chain(received).max().unwrap_or(0)])
                 }
                 false => first_stage(Schedule::clone(schedule), sent, received),

@@ -26,6 +26,8 @@ pub struct Call {
     pub reproducible: bool,
     /// Whether the ranks of a node may share memory, as far as is known.
     pub shares_memory: bool,
+    /// Whether other collectives of the communicator can be called on its way, in as much memory as they need.
+    pub calls_others: bool,
     /// Whether there are ranks on several nodes; known before it is known on how many.
     pub is_on_several_nodes: bool,
     /// Number of nodes on which there are ranks, if that is known.
@@ -46,6 +48,7 @@ impl Call {
             commutative: true,
             predefined: collective.reduces().then_some(true),
             shares_memory: true,
+            calls_others: true,
             in_place: false,
             reproducible: false,
             is_on_several_nodes: false,
@@ -71,6 +74,7 @@ impl Call {
         let is_met = |requirement: &Requirement| match requirement {
             Requirement::OneNode => self.nodes == Some(1),
             Requirement::SharedMemory => self.shares_memory,
+            Requirement::OtherCollectives => self.calls_others,
             Requirement::Predefined => self.predefined == Some(true),
             _ => true,
         };

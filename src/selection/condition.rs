@@ -41,6 +41,8 @@ pub enum Property {
     InPlace,
     /// The ranks of a node may share memory. Algorithms ask for it, rules cannot.
     SharedMemory,
+    /// Other collectives of the communicator can be called on its way. Algorithms ask for it, rules cannot.
+    OtherCollectives,
     /// The result must be reproducible. Algorithms ask that it need not, rules cannot.
     Reproducible,
 }
@@ -132,6 +134,7 @@ impl Property {
             Property::Predefined => "predefined",
             Property::InPlace => "in_place",
             Property::SharedMemory => "shared_memory",
+            Property::OtherCollectives => "other_collectives",
             Property::Reproducible => "reproducible",
         }
     }
@@ -145,6 +148,7 @@ impl Property {
             Property::Predefined => call.predefined,
             Property::InPlace => Some(call.in_place),
             Property::SharedMemory => Some(call.shares_memory),
+            Property::OtherCollectives => Some(call.calls_others),
             Property::Reproducible => Some(call.reproducible),
         }
     }

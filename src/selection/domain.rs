@@ -15,8 +15,8 @@ pub struct Domain {
 }
 
 const QUANTITIES: usize = Quantity::ALL.len();
-/// Those that rules ask for, and the three that algorithms do.
-const PROPERTIES: usize = Property::ASKED.len() + 3;
+/// Those that rules ask for, and the four that algorithms do.
+const PROPERTIES: usize = Property::ASKED.len() + 4;
 
 /// Why a rule never matches.
 pub struct Contradiction {
@@ -179,6 +179,7 @@ pub fn implied(collective: Collective, choice: Choice) -> Vec<(Condition, Reason
             Requirement::OneGroup => Condition::Quantity(Quantity::Groups, Ranges::only(1)),
             Requirement::OneNode => Condition::Quantity(Quantity::Nodes, Ranges::only(1)),
             Requirement::SharedMemory => Condition::Property(Property::SharedMemory, true),
+            Requirement::OtherCollectives => Condition::Property(Property::OtherCollectives, true),
             Requirement::Predefined => Condition::Property(Property::Predefined, true),
             Requirement::Nodes | Requirement::BlockLengths | Requirement::LongestBlock => return None,
         };

@@ -102,6 +102,7 @@ pub fn call(collective: Collective, random: &mut Random) -> Call {
         in_place: random.below(2) > 0,
         reproducible: collective.reduces() && random.below(4) == 0,
         shares_memory: random.below(2) > 0,
+        calls_others: random.below(2) > 0,
         is_on_several_nodes,
         nodes,
         ranks_per_node,

@@ -4,7 +4,7 @@ use crate::command_line::AlgorithmsOptions;
 use crate::failure::{Failure, Outcome};
 use crate::problem::{algorithm, names};
 use crate::table;
-use rustcoll::algorithms::{Algorithm, Cut, Dimension, Graph, Parameter, Problem, REGISTRY, Requirement};
+use rustcoll::algorithms::{Algorithm, Cut, Dimension, Graph, Parameter, Problem, Requirement, registered};
 use std::io::{self, Write};
 
 const HEAD: [&str; 6] = ["collective", "name", "other names", "parameters", "requires", "source"];
@@ -12,7 +12,7 @@ const HEAD: [&str; 6] = ["collective", "name", "other names", "parameters", "req
 /// Lists algorithms.
 pub fn run(options: &AlgorithmsOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let listed: Vec<&'static Algorithm> = match (options.collective, &options.algorithm) {
-        (None, _) => REGISTRY.to_vec(),
+        (None, _) => registered().collect(),
         (Some(collective), None) => collective.algorithms().collect(),
         (Some(collective), Some(name)) => vec![algorithm(collective, name)?],
     };
@@ -71,6 +71,7 @@ fn in_words(requirement: &Requirement) -> &'static str {
         Requirement::BlockLengths => "the lengths of all blocks, sent ahead",
         Requirement::LongestBlock => "the length of the longest block, found ahead",
         Requirement::OneNode => "all ranks on one node",
+        Requirement::OtherCollectives => "calls that block",
         Requirement::SharedMemory => "memory that the ranks of a node share",
         Requirement::Predefined => "an operator of MPI's own",
         Requirement::TwoGroups => "two groups",
@@ -88,6 +89,9 @@ fn cost(algorithm: &Algorithm, ranks: usize) -> String {
     if algorithm.collective.cut() == Cut::Edges {
         problem.graph = Graph::grid(&[Dimension { length: ranks, periodic: true }]);
     }
-    let numbers = (algorithm.cost)(&problem).fields().map(|(what, number)| format!("{number} {what}"));
+    if let Some(calls) = algorithm.calls() {
+        return format!("that of {}", calls.names().join(" and of "));
+    }
+    let numbers = algorithm.cost(&problem).fields().map(|(what, number)| format!("{number} {what}"));
     format!("{} on {ranks} ranks, those of the busiest rank", numbers.join(", "))
 }

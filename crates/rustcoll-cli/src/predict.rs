@@ -98,7 +98,7 @@ fn candidates(options: &PredictOptions) -> Vec<Candidate> {
         };
         radices.iter().map(with).collect()
     };
-    let of_one_group = options.collective.algorithms().filter(|algorithm| !algorithm.is_for_two_groups());
+    let of_one_group = options.collective.scheduled().filter(|algorithm| !algorithm.is_for_two_groups());
     of_one_group.flat_map(of).collect()
 }
 

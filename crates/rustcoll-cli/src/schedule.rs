@@ -3,13 +3,28 @@
 use crate::command_line::{ScheduleOptions, Whose};
 use crate::failure::{Failure, Outcome};
 use crate::problem::{algorithm, below, problem};
+use rustcoll::algorithms::{Calls, Problem};
 use rustcoll::engine::{Goal, Plan, is_expressible_in_goal};
 use std::io::Write;
+use std::ops::Range;
 
 /// Prints schedules.
 pub fn run(options: &ScheduleOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let algorithm = algorithm(options.collective, &options.algorithm)?;
     let problem = problem(algorithm, &options.problem)?;
+    let ranks = match options.rank {
+        Whose::All => 0..problem.size,
+        Whose::Rank(rank) => rank..below(rank, problem.size, "rank")? + 1,
+    };
+    if let Some(calls) = algorithm.calls() {
+        if options.bytes.is_some() {
+            let name = algorithm.name;
+            return Err(Failure::Usage(format!(
+                "--goal: {name} calls other collectives, and has no messages of its own"
+            )));
+        }
+        return print_calls(calls, &problem, ranks, output);
+    }
     if let Some(bytes) = options.bytes {
         if !is_expressible_in_goal(&algorithm.program(&problem, 0)) {
             let (collective, name) = (algorithm.collective.name(), algorithm.name);
@@ -21,13 +36,25 @@ pub fn run(options: &ScheduleOptions, output: &mut impl Write) -> Result<Outcome
         write!(output, "{}", Goal { ranks: problem.size, plan })?;
         return Ok(Outcome::Right);
     }
-    let ranks = match options.rank {
-        Whose::All => 0..problem.size,
-        Whose::Rank(rank) => rank..below(rank, problem.size, "rank")? + 1,
-    };
     for rank in ranks.clone() {
         let separator = if rank == ranks.start { "" } else { "\n" };
         write!(output, "{separator}{}", algorithm.program(&problem, rank))?;
+    }
+    Ok(Outcome::Right)
+}
+
+/// What ranks do that call other collectives.
+fn print_calls(
+    calls: &Calls,
+    problem: &Problem,
+    ranks: Range<usize>,
+    output: &mut impl Write,
+) -> Result<Outcome, Failure> {
+    for rank in ranks {
+        writeln!(output, "rank {rank} of {}", problem.size)?;
+        for act in (calls.acts)(problem, rank) {
+            writeln!(output, "  {act}")?;
+        }
     }
     Ok(Outcome::Right)
 }

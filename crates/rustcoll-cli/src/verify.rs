@@ -63,14 +63,16 @@ fn verify(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustcoll::algorithms::Collective;
+    use rustcoll::algorithms::{Body, Collective};
+    use rustcoll::cost::Cost;
     use rustcoll::schedule::Schedule;
     use std::sync::LazyLock;
 
     /// Does nothing, which is right on one rank only.
     static IDLE: LazyLock<Algorithm> = LazyLock::new(|| {
         let linear = Collective::Bcast.algorithm("linear").expect("it is registered");
-        Algorithm { schedule: |problem, rank| Schedule::idle(rank, problem.size, 1), ..*linear }
+        let schedule = |problem: &Problem, rank| Schedule::idle(rank, problem.size, 1);
+        Algorithm { body: Body::Messages { schedule, cost: |_| Cost::default() }, ..*linear }
     });
 
     fn verified(sizes: RangeInclusive<usize>) -> (Outcome, String) {

@@ -3,6 +3,9 @@
 
 #![forbid(unsafe_code)]
 
+mod candidates;
+mod decide;
+mod field;
 mod gains;
 mod guidelines;
 mod mock_up;
@@ -13,8 +16,11 @@ mod rules;
 pub mod samples;
 mod settings;
 pub mod statistics;
+mod strategy;
 pub mod words;
 
+pub use decide::{Demands, decide};
+pub use field::{Entrant, Field, fields};
 pub use gains::Gains;
 pub use guidelines::{Guideline, Limits, Violation, violations};
 pub use mock_up::MockUp;
@@ -22,3 +28,4 @@ pub use profiles::{Profile, profiles};
 pub use result::{Chosen, Decision, Provenance, Skipped, Tried, Tuning};
 pub use rules::{open_mpi_rules, rules, tuned_rules};
 pub use settings::{Setting, Stretch};
+pub use strategy::{MOST_STEPS, Place, SURE_FINALS, Standing, can_win, finalists, leader, steps};

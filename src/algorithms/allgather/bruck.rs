@@ -8,7 +8,7 @@
 
 use super::with_own_block;
 use crate::algorithms::digits::with_one_nonzero_digit;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
@@ -19,8 +19,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     source: "Bruck et al. 1997; Thakur, Rabenseifner, Gropp 2005, section 4.1",
     parameters: &[Parameter::Radix],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };

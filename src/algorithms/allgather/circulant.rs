@@ -6,7 +6,7 @@
 
 use super::with_own_block;
 use crate::algorithms::phases::circulant::{allgather, allgather_cost, of_rank};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -17,8 +17,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     source: "Träff 2024 (radix 2)",
     parameters: &[Parameter::Radix],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };

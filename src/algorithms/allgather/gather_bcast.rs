@@ -7,7 +7,7 @@
 use super::with_own_block;
 use crate::algorithms::phases::binomial_tree::{broadcast_cost, children, gather, gather_cost, parent};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -18,8 +18,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     source: "Hunold, Carpen-Amarie 2018",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };

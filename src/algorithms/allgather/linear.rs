@@ -4,7 +4,7 @@
 //! One round of p − 1 messages; p − 1 blocks sent. Loses when: blocks are small and each message costs.
 
 use super::with_own_block;
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
@@ -15,8 +15,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     source: "every rank sends its block to every other",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };

@@ -5,7 +5,7 @@
 //! p even: p/2 rounds, p − 1 blocks sent. Loses when: blocks are small, for its latency grows with p.
 
 use super::with_own_block;
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
@@ -16,8 +16,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     source: "Chen, Zhang, Zhang, Yuan 2005",
     parameters: &[],
     requires: &[Requirement::EvenSize],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };

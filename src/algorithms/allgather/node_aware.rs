@@ -11,7 +11,7 @@ use super::{bruck, with_own_block};
 use crate::algorithms::phases::knomial_tree::{broadcast_cost, children, gather, gather_cost, parent};
 use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement, legal_radix};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -22,8 +22,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     source: "MPICH",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
@@ -42,7 +41,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let down = placement.within(node, vector.refine(size, |block| block * size));
     let program = match local {
         0 => {
-            let among_leaders = (BETWEEN.schedule)(&among_nodes(problem, &placement), node);
+            let among_leaders = BETWEEN.schedule(&among_nodes(problem, &placement), node);
             up.then(placement.between(placement.with_blocks_of_nodes(among_leaders))).then(down)
         }
         _ => up.then(down),
@@ -55,7 +54,7 @@ fn cost(problem: &Problem) -> Cost {
     let most = placement.most_members();
     let down = broadcast_cost(most, problem.radix).refine(problem.size);
     let within = Cost::up_and_down(gather_cost(most, problem.radix), down);
-    (BETWEEN.cost)(&among_nodes(problem, &placement)).refine(most) + within
+    BETWEEN.cost(&among_nodes(problem, &placement)).refine(most) + within
 }
 
 fn among_nodes(problem: &Problem, placement: &Placement) -> Problem {

@@ -11,7 +11,7 @@ use crate::algorithms::phases::fold::{Fold, Role};
 use crate::algorithms::phases::recursive_doubling_allgather::{
     recursive_doubling_allgather, recursive_doubling_allgather_cost,
 };
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
@@ -22,8 +22,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.1",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };

@@ -5,7 +5,7 @@
 
 use super::with_own_block;
 use crate::algorithms::phases::ring_allgather::{ring_allgather, ring_allgather_cost};
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -16,8 +16,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.1",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };

@@ -5,7 +5,7 @@
 //! ranks that awaiting all of them costs more than a few rounds.
 
 use crate::algorithms::phases::slots::collect;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -16,8 +16,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     source: "every rank shows its block to all",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };

@@ -11,7 +11,7 @@ use super::bruck;
 use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::receive_in_scratch::receive_in_scratch;
 use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement, legal_radix};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
@@ -22,8 +22,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     source: "MPICH; Open MPI (han)",
     parameters: &[Parameter::Radix, Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
@@ -38,7 +37,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let part = Part { problem, placement: &placement, rank, node };
     let program = match local {
         0 => {
-            let among_leaders = (BETWEEN.schedule)(&among_nodes(problem, &placement), node);
+            let among_leaders = BETWEEN.schedule(&among_nodes(problem, &placement), node);
             let travelling =
                 placement.between(placement.with_blocks_of_nodes(receive_in_scratch(among_leaders)));
             part.collect().then(travelling).then(part.show())
@@ -52,7 +51,7 @@ fn cost(problem: &Problem) -> Cost {
     let placement = Placement::new(problem);
     let most = placement.most_members();
     let waits = placement.nodes().min(2);
-    (BETWEEN.cost)(&among_nodes(problem, &placement)).refine(most)
+    BETWEEN.cost(&among_nodes(problem, &placement)).refine(most)
         + flags_cost(most, waits, problem.size - 1, 0)
 }
 

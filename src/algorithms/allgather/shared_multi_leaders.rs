@@ -9,7 +9,7 @@ use super::shared_leaders;
 use crate::algorithms::phases::placement::Placement;
 use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
 use crate::algorithms::phases::shares::{Shares, most_targets};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
@@ -17,8 +17,7 @@ pub const ALLGATHER: Algorithm = Algorithm {
     name: "shared_multi_leaders",
     source: "after Bayatpour et al. 2017",
     parameters: &[Parameter::Segment],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
     ..shared_leaders::ALLGATHER
 };
 

@@ -9,7 +9,7 @@
 use super::{alone, contribution};
 use crate::algorithms::phases::AHEAD;
 use crate::algorithms::phases::circulant::{allgather, allgather_cost};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -20,8 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "folklore",
     parameters: &[Parameter::Radix],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -14,7 +14,7 @@
 use super::contribution;
 use crate::algorithms::phases::exchange_and_reduce::Accumulator;
 use crate::algorithms::phases::recursive_halving::{allgather, reduce_scatter, section};
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Post, Schedule};
 use std::ops::Range;
@@ -26,8 +26,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Rabenseifner, Träff 2004; Thakur, Rabenseifner, Gropp 2005, section 5",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -172,7 +171,7 @@ mod tests {
         for size in [1, 2, 8, 32] {
             for rank in 0..size {
                 let problem = Problem::new(size);
-                let rabenseifner = (super::super::rabenseifner::ALGORITHM.schedule)(&problem, rank);
+                let rabenseifner = super::super::rabenseifner::ALGORITHM.schedule(&problem, rank);
                 assert_eq!(schedule(&problem, rank), rabenseifner);
             }
         }

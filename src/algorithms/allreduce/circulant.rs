@@ -9,7 +9,7 @@ use super::{alone, contribution};
 use crate::algorithms::phases::circulant::{
     allgather, allgather_cost, of_rank, reduce_scatter, reduce_scatter_cost,
 };
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -20,8 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Träff 2024 (radix 2)",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -6,7 +6,7 @@
 use super::contribution;
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::phases::tree_reduce::tree_reduce;
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -17,8 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -11,7 +11,7 @@ use crate::algorithms::phases::knomial_tree::{broadcast_cost, children, nearest_
 use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::phases::tree_reduce::tree_reduce;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement, legal_radix};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Schedule};
 
@@ -22,8 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "MPICH",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -40,7 +39,7 @@ pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> S
     let Place { node, local } = placement.place(rank);
     let (radix, population) = (problem.radix, placement.members(node).len());
     let is_alone = population == 1;
-    let among_leaders = (between.schedule)(&among_nodes(problem, &placement, is_alone), node);
+    let among_leaders = between.schedule(&among_nodes(problem, &placement, is_alone), node);
     if is_alone {
         return placement.between(among_leaders);
     }
@@ -67,10 +66,10 @@ pub fn cost_through_leaders(problem: &Problem, between: &Algorithm) -> Cost {
     let placement = Placement::new(problem);
     let most = placement.most_members();
     let among_leaders = among_nodes(problem, &placement, most == 1);
-    let blocks = (between.schedule)(&among_leaders, 0).blocks;
+    let blocks = between.schedule(&among_leaders, 0).blocks;
     let within = Cost::up_and_down(reduce_cost(most, problem.radix), broadcast_cost(most, problem.radix))
         .refine(blocks);
-    within + (between.cost)(&among_leaders)
+    within + between.cost(&among_leaders)
 }
 
 /// The allreduce that is left when there is one contribution of each node: the rank's own, if it is alone there.
@@ -102,7 +101,7 @@ mod tests {
     fn is_recursive_multiplying_where_nobody_shares_a_node() {
         let problem = Problem { radix: 3, nodes: (0..10).collect(), ..Problem::new(10) };
         for rank in 0..10 {
-            let expected = (recursive_multiplying::ALGORITHM.schedule)(&problem, rank);
+            let expected = recursive_multiplying::ALGORITHM.schedule(&problem, rank);
             assert_eq!(schedule(&problem, rank), expected);
         }
     }

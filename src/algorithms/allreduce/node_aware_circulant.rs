@@ -15,7 +15,7 @@ use crate::algorithms::phases::circulant::{
     allgather, allgather_cost, of_rank, reduce_scatter, reduce_scatter_cost,
 };
 use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -26,8 +26,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "after Bayatpour et al. 2017",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 /// What the ranks of one number do between the nodes.
@@ -51,13 +50,13 @@ fn cost(problem: &Problem) -> Cost {
     };
     let among = among_nodes(problem, &placement, population == 1);
     let within = reduce_scatter_cost(population, WITHIN) + allgather_cost(population, WITHIN);
-    within.refine((BETWEEN.schedule)(&among, 0).blocks) + (BETWEEN.cost)(&among)
+    within.refine(BETWEEN.schedule(&among, 0).blocks) + BETWEEN.cost(&among)
 }
 
 /// Each rank of a node stands for it with a slice of the vector.
 fn by_slices(problem: &Problem, placement: &Placement, rank: usize, population: usize) -> Schedule {
     let Place { node, local } = placement.place(rank);
-    let slice = (BETWEEN.schedule)(&among_nodes(problem, placement, population == 1), node);
+    let slice = BETWEEN.schedule(&among_nodes(problem, placement, population == 1), node);
     let width = slice.blocks;
     let among_peers = slice
         .rename_blocks(population * width, |block| local * width + block)

@@ -11,7 +11,7 @@ use crate::algorithms::phases::fold::{Fold, Role, give_to_keeper_by_halves};
 use crate::algorithms::phases::recursive_halving::{
     allgather, allgather_cost, reduce_scatter, reduce_scatter_cost,
 };
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
 
@@ -22,8 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 5",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

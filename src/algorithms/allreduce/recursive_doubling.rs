@@ -15,7 +15,7 @@
 use super::contribution;
 use crate::algorithms::phases::exchange_and_reduce::Accumulator;
 use crate::algorithms::phases::fold::{Fold, Role, doubling_cost};
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
@@ -27,8 +27,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.5",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

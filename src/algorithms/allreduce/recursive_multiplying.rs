@@ -8,7 +8,7 @@
 //! operands is kept. Loses when: vectors are long.
 
 use super::{alone, contribution};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
@@ -19,8 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Ruefenacht, Bull, Booth 2017",
     parameters: &[Parameter::Radix],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -136,10 +135,10 @@ mod tests {
 
     #[test]
     fn radix_two_sends_what_recursive_doubling_does() {
-        let doubling = super::super::recursive_doubling::ALGORITHM.schedule;
+        let doubling = super::super::recursive_doubling::ALGORITHM;
         for size in [2, 8, 64] {
             let problem = Problem { radix: 2, ..Problem::new(size) };
-            let (own, other) = (schedule(&problem, size / 2), doubling(&problem, size / 2));
+            let (own, other) = (schedule(&problem, size / 2), doubling.schedule(&problem, size / 2));
             assert_eq!((own.rounds(), own.blocks_sent()), (other.rounds(), other.blocks_sent()));
         }
     }

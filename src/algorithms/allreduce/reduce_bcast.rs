@@ -9,7 +9,7 @@ use super::contribution;
 use crate::algorithms::phases::binomial_tree::{broadcast_cost, children, parent, reduce_cost};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::phases::tree_reduce::tree_reduce;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -20,8 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.5",
     parameters: &[Parameter::Segment],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -7,7 +7,7 @@
 use super::{alone, contribution};
 use crate::algorithms::phases::ring_allgather::{ring_allgather, ring_allgather_cost};
 use crate::algorithms::phases::ring_reduce_scatter::{ring_reduce_scatter, ring_reduce_scatter_cost};
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -18,8 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Patarasuk, Yuan 2009; Thakur, Rabenseifner, Gropp 2005, section 5",
     parameters: &[],
     requires: &[Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -7,7 +7,7 @@
 //! with `ring`, unless reducing takes as long as sending.
 
 use super::{alone, contribution};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 use std::collections::VecDeque;
@@ -19,8 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -11,7 +11,7 @@ use super::node_aware::among_nodes;
 use super::{contribution, recursive_multiplying};
 use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::shared_node::{combine_at_leader, flags_cost, hand_out, with_slots};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Schedule};
 
@@ -27,8 +27,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
         Requirement::Predefined,
         Requirement::Commutative,
     ],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -44,7 +43,7 @@ pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> S
     let placement = Placement::new(problem);
     let Place { node, local } = placement.place(rank);
     let population = placement.members(node).len();
-    let among_leaders = (between.schedule)(&among_nodes(problem, &placement, population == 1), node);
+    let among_leaders = between.schedule(&among_nodes(problem, &placement, population == 1), node);
     let blocks = among_leaders.blocks;
     let up = placement.within(node, combine_at_leader(local, population, blocks, contribution(problem)));
     let down = placement.within(node, hand_out(local, population, blocks, Recv));
@@ -60,8 +59,8 @@ pub fn cost_through_leaders(problem: &Problem, between: &Algorithm) -> Cost {
     let placement = Placement::new(problem);
     let most = placement.most_members();
     let among_leaders = among_nodes(problem, &placement, most == 1);
-    let combined = (most - 1) * (between.schedule)(&among_leaders, 0).blocks;
-    flags_cost(most, 2, combined, combined) + (between.cost)(&among_leaders)
+    let combined = (most - 1) * between.schedule(&among_leaders, 0).blocks;
+    flags_cost(most, 2, combined, combined) + between.cost(&among_leaders)
 }
 
 #[cfg(test)]

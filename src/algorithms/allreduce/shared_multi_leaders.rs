@@ -13,15 +13,14 @@ use super::shared_leaders::{self, cost_through_leaders, through_leaders};
 use super::{circulant, contribution};
 use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::shared_node::{combine_slices, flags_cost, hand_out_slices, with_slots};
-use crate::algorithms::{Algorithm, Problem};
+use crate::algorithms::{Algorithm, Body, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     name: "shared_multi_leaders",
     source: "after Bayatpour et al. 2017",
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
     ..shared_leaders::ALGORITHM
 };
 
@@ -42,13 +41,13 @@ fn cost(problem: &Problem) -> Cost {
         return cost_through_leaders(problem, &BETWEEN);
     };
     let among = among_nodes(problem, &placement, population == 1);
-    let combined = (population - 1) * (BETWEEN.schedule)(&among, 0).blocks;
-    flags_cost(population, 2, 2 * combined, combined) + (BETWEEN.cost)(&among)
+    let combined = (population - 1) * BETWEEN.schedule(&among, 0).blocks;
+    flags_cost(population, 2, 2 * combined, combined) + BETWEEN.cost(&among)
 }
 
 fn by_slices(problem: &Problem, placement: &Placement, rank: usize, population: usize) -> Schedule {
     let Place { node, local } = placement.place(rank);
-    let slice = (BETWEEN.schedule)(&among_nodes(problem, placement, population == 1), node);
+    let slice = BETWEEN.schedule(&among_nodes(problem, placement, population == 1), node);
     let width = slice.blocks;
     let among_peers = slice
         .rename_blocks(population * width, |block| local * width + block)

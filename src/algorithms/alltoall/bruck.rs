@@ -6,7 +6,7 @@
 //! Loses when: blocks are large, for each travels up to w times.
 
 use crate::algorithms::digits::{digits, nonzero_digits_of_all, with_digit, with_one_nonzero_digit};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Message, Run, Schedule};
 
@@ -17,8 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Bruck et al. 1997; Fan et al. 2022 (radix r)",
     parameters: &[Parameter::Radix],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -100,7 +99,7 @@ mod tests {
     use super::*;
 
     fn counted(algorithm: &Algorithm, size: usize, radix: usize) -> (usize, usize) {
-        let schedule = (algorithm.schedule)(&Problem { radix, ..Problem::new(size) }, size / 2);
+        let schedule = algorithm.schedule(&Problem { radix, ..Problem::new(size) }, size / 2);
         (schedule.messages_sent(), schedule.blocks_sent())
     }
 
@@ -134,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_round_for_each_digit() {
-        let schedule = (ALGORITHM.schedule)(&Problem { radix: 4, ..Problem::new(13) }, 5);
+        let schedule = ALGORITHM.schedule(&Problem { radix: 4, ..Problem::new(13) }, 5);
         assert_eq!(schedule.rounds(), 2);
     }
 }

@@ -8,7 +8,7 @@
 use super::bruck::{Direction, cost, exchange_by_digits};
 use super::{copy_own_block, place_on_the_way, with_input};
 use crate::algorithms::digits::nonzero_digits_of_all;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,8 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Fan et al. 2022; Träff, Rougier, Hunold 2014",
     parameters: &[Parameter::Radix],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -12,7 +12,7 @@
 use super::bruck::{Direction, cost, exchange_by_digits};
 use super::{copy_own_block, with_input};
 use crate::algorithms::digits::{digits, nonzero_digits, nonzero_digits_below, with_digit};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALLTOALLV: Algorithm = Algorithm {
@@ -22,8 +22,7 @@ pub const ALLTOALLV: Algorithm = Algorithm {
     source: "Fan et al. 2022",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::BlockLengths],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLTOALLW: Algorithm = Algorithm { collective: Collective::Alltoallw, ..ALLTOALLV };
@@ -66,7 +65,7 @@ mod tests {
     use crate::algorithms::alltoall::bruck;
 
     fn counts(algorithm: &Algorithm, problem: &Problem) -> (usize, usize, usize) {
-        let schedule = (algorithm.schedule)(problem, problem.size / 2);
+        let schedule = algorithm.schedule(problem, problem.size / 2);
         (schedule.rounds(), schedule.messages_sent(), schedule.blocks_sent())
     }
 

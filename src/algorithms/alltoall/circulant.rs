@@ -7,7 +7,7 @@
 
 use super::routes;
 use crate::algorithms::phases::circulant;
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -18,8 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Träff 2024",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -5,7 +5,7 @@
 //! when the oldest is complete. Loses when: the network bears everything at once; blocks are small.
 
 use super::{copy_own_block, with_input};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -16,8 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "MPICH; Open MPI",
     parameters: &[Parameter::Window],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

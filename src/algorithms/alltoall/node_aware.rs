@@ -9,7 +9,7 @@
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Message, Run, Schedule};
 
@@ -20,8 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Träff, Rougier 2014; MPICH",
     parameters: &[],
     requires: &[Requirement::Nodes],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -4,7 +4,7 @@
 //! p − 1 rounds of one block each. Loses when: blocks are small; each round waits for the slowest of its pair.
 
 use super::{copy_own_block, with_input};
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -15,8 +15,7 @@ pub const ALLTOALL: Algorithm = Algorithm {
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.3",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLTOALLV: Algorithm = Algorithm { collective: Collective::Alltoallv, ..ALLTOALL };

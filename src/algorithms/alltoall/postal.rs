@@ -10,7 +10,7 @@
 //! Loses when: blocks are large, for they travel several times.
 
 use super::routes;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -21,8 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Bar-Noy, Kipnis 1994; Bruck et al. 1997",
     parameters: &[Parameter::Window],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -10,7 +10,7 @@ use super::copy_own_block;
 use crate::algorithms::phases::placement::Placement;
 use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
 use crate::algorithms::phases::shares::{Shares, most_targets};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
@@ -21,8 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "after Träff, Rougier 2014",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -5,7 +5,7 @@
 //! One round of p − 1 messages; p − 1 blocks sent. Loses when: blocks are small and each message costs.
 
 use super::{copy_own_block, with_input};
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -16,8 +16,7 @@ pub const ALLTOALL: Algorithm = Algorithm {
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.3",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLTOALLV: Algorithm = Algorithm { collective: Collective::Alltoallv, ..ALLTOALL };

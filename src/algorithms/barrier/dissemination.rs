@@ -5,7 +5,7 @@
 
 use super::{place, token};
 use crate::algorithms::digits::doublings;
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
@@ -16,8 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Hensgen, Finkel, Manber 1988",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -4,7 +4,7 @@
 //! rank that has not seen it complete. Loses when: there are more than a few ranks.
 
 use super::{place, token};
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
@@ -15,8 +15,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

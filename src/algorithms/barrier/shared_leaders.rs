@@ -6,7 +6,7 @@
 use super::dissemination;
 use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
@@ -17,8 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "MPICH; Open MPI (han)",
     parameters: &[],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 /// What the leaders of the nodes do.
@@ -38,7 +37,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
             if members.len() > 1 {
                 leaving.notify(0);
             }
-            let between = (BETWEEN.schedule)(&Problem::new(placement.nodes()), node);
+            let between = BETWEEN.schedule(&Problem::new(placement.nodes()), node);
             arriving.build().then(placement.between(between)).then(leaving.build())
         }
         _ => {
@@ -52,7 +51,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 
 fn cost(problem: &Problem) -> Cost {
     let placement = Placement::new(problem);
-    (BETWEEN.cost)(&Problem::new(placement.nodes())) + flags_cost(placement.most_members(), 2, 0, 0)
+    BETWEEN.cost(&Problem::new(placement.nodes())) + flags_cost(placement.most_members(), 2, 0, 0)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! are short (to `binomial`), or so long that sending everything twice counts.
 
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -17,8 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI's binary tree",
     parameters: &[Parameter::Segment],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

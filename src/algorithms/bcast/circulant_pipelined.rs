@@ -9,7 +9,7 @@
 
 use crate::algorithms::phases::AHEAD;
 use crate::algorithms::phases::circulant_broadcast::{CirculantBroadcast, Round, rounds};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Message, Schedule};
 
@@ -20,8 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Träff 2022, 2023",
     parameters: &[Parameter::Segment],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -8,7 +8,7 @@
 use crate::algorithms::digits::with_one_nonzero_digit;
 use crate::algorithms::phases::knomial_tree::{children, parent};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -19,8 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "k-nomial trees of MPICH and Open MPI",
     parameters: &[Parameter::Radix],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

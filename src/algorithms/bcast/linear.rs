@@ -4,7 +4,7 @@
 //! One round of p − 1 messages; the root sends p − 1 vectors. Loses when: there are more than a few ranks.
 
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -15,8 +15,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "the definition of MPI_Bcast",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -13,7 +13,7 @@ use crate::algorithms::phases::binomial_tree::{children, parent, scatter, scatte
 use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::ring_allgather::{ring_allgather, ring_allgather_cost};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -24,8 +24,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "MPICH",
     parameters: &[],
     requires: &[Requirement::Nodes],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -104,8 +103,8 @@ mod tests {
         use super::super::{binomial, scatter_ring_allgather_opt};
         let (one, each) = (Problem::new(10), Problem { nodes: (0..10).collect(), ..Problem::new(10) });
         for rank in 0..10 {
-            assert_eq!(schedule(&one, rank), (binomial::ALGORITHM.schedule)(&one, rank));
-            let opened = (scatter_ring_allgather_opt::ALGORITHM.schedule)(&each, rank);
+            assert_eq!(schedule(&one, rank), binomial::ALGORITHM.schedule(&one, rank));
+            let opened = scatter_ring_allgather_opt::ALGORITHM.schedule(&each, rank);
             assert_eq!(schedule(&each, rank), opened);
         }
     }

@@ -8,7 +8,7 @@
 use crate::algorithms::phases::node_aware_tree::{Leaders, neighbors};
 use crate::algorithms::phases::placement::Placement;
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -19,8 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "MPICH",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Nodes],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

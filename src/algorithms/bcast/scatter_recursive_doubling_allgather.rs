@@ -9,7 +9,7 @@ use crate::algorithms::phases::binomial_tree::{scatter, scatter_cost};
 use crate::algorithms::phases::recursive_doubling_allgather::{
     recursive_doubling_allgather, recursive_doubling_allgather_cost,
 };
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
@@ -20,8 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.2",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -6,7 +6,7 @@
 
 use crate::algorithms::phases::binomial_tree::{scatter, scatter_cost};
 use crate::algorithms::phases::ring_allgather::{ring_allgather, ring_allgather_cost};
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -17,8 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "van de Geijn; Thakur, Rabenseifner, Gropp 2005, section 4.2",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

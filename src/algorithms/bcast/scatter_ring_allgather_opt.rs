@@ -9,7 +9,7 @@
 use super::scatter_ring_allgather::cost;
 use crate::algorithms::phases::binomial_tree::{scatter, subtree};
 use crate::algorithms::phases::ring_allgather::ring_allgather;
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,8 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Zhou, Marjanovic, Niethammer, Gracia 2015",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -35,9 +34,9 @@ mod tests {
     use super::*;
 
     /// Messages of the ring phase: all but the p − 1 of the scatter.
-    fn ring_messages(schedule: fn(&Problem, usize) -> Schedule, size: usize, root: usize) -> usize {
+    fn ring_messages(algorithm: &Algorithm, size: usize, root: usize) -> usize {
         let problem = Problem { root, ..Problem::new(size) };
-        let all: usize = (0..size).map(|rank| schedule(&problem, rank).messages_sent()).sum();
+        let all: usize = (0..size).map(|rank| algorithm.schedule(&problem, rank).messages_sent()).sum();
         all - (size - 1)
     }
 
@@ -47,9 +46,9 @@ mod tests {
             [(8, 44, 56), (10, 75, 90), (9, 59, 72), (16, 208, 240), (17, 239, 272), (129, 16063, 16512)];
         for (size, opened, closed) in known {
             for root in [0, 3, size - 1] {
-                assert_eq!(ring_messages(schedule, size, root), opened, "p = {size}");
-                let native = super::super::scatter_ring_allgather::ALGORITHM.schedule;
-                assert_eq!(ring_messages(native, size, root), closed, "p = {size}");
+                assert_eq!(ring_messages(&ALGORITHM, size, root), opened, "p = {size}");
+                let native = super::super::scatter_ring_allgather::ALGORITHM;
+                assert_eq!(ring_messages(&native, size, root), closed, "p = {size}");
             }
         }
     }

@@ -4,7 +4,7 @@
 //! The root writes the vector once, everyone else reads it once, while the root is busy with what follows. Loses when: many
 //! ranks read at once what one processor has in its cache.
 
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
@@ -15,8 +15,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI (coll/sm)",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

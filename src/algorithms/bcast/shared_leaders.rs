@@ -11,7 +11,7 @@ use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::receive_in_scratch::receive_in_scratch;
 use crate::algorithms::phases::shared_node::{flags_cost, hand_out, with_slots};
 use crate::algorithms::phases::tree_broadcast::tree_broadcast;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -22,8 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "MPICH; Open MPI (han)",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

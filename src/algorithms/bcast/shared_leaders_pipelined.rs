@@ -10,7 +10,7 @@ use super::circulant_pipelined;
 use super::shared_leaders::through_leaders;
 use crate::algorithms::phases::placement::Placement;
 use crate::algorithms::phases::shared_node::{flags_cost, segments};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -21,8 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI (han); Träff 2022, 2023",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 /// What the leaders of the nodes do.
@@ -31,13 +30,13 @@ const BETWEEN: Algorithm = circulant_pipelined::ALGORITHM;
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let segments = segments(problem);
     through_leaders(problem, rank, |node, nodes| {
-        (BETWEEN.schedule)(&Problem { segments, ..Problem::new(nodes) }, node)
+        BETWEEN.schedule(&Problem { segments, ..Problem::new(nodes) }, node)
     })
 }
 
 fn cost(problem: &Problem) -> Cost {
     let placement = Placement::new(problem);
     let segments = segments(problem);
-    (BETWEEN.cost)(&Problem { segments, ..Problem::new(placement.nodes()) })
+    BETWEEN.cost(&Problem { segments, ..Problem::new(placement.nodes()) })
         + flags_cost(placement.most_members(), 1, segments, 0)
 }

@@ -10,7 +10,7 @@
 //! them. Loses also when there are few ranks, or one long block far down the tree.
 
 use crate::algorithms::phases::binomial_tree::{gather, gather_cost, subtree};
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -21,8 +21,7 @@ pub const GATHER: Algorithm = Algorithm {
     source: "Thakur, Rabenseifner, Gropp 2005",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const GATHERV: Algorithm =

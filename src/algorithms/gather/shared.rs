@@ -5,7 +5,7 @@
 //! written once and read once. Loses when: there are so many ranks that the root is the last to be done by far.
 
 use crate::algorithms::phases::slots::collect;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -16,8 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "the definition of MPI_Gather",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -10,7 +10,7 @@
 use super::allgather::broadcast_blocks;
 use crate::algorithms::digits::doublings;
 use crate::algorithms::phases::binomial_tree::broadcast_cost;
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -21,8 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI (coll/inter)",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

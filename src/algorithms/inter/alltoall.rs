@@ -5,7 +5,7 @@
 //! take as many steps as the larger group has ranks, for nobody in the smaller ever waits.
 //! Loses when: blocks are small and each message costs.
 
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -16,8 +16,7 @@ pub const ALLTOALL: Algorithm = Algorithm {
     source: "Open MPI (coll/basic)",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const ALLTOALLV: Algorithm = Algorithm { collective: Collective::Alltoallv, ..ALLTOALL };

@@ -9,7 +9,7 @@
 use super::cost_between_leaders;
 use crate::algorithms::barrier::tree::collect_and_release;
 use crate::algorithms::phases::binomial_tree::{broadcast_cost, children, parent};
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -20,8 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Yew, Tzeng, Lawrie 1987",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

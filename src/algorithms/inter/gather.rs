@@ -7,7 +7,7 @@
 
 use super::{gather_to_leader, has_root};
 use crate::algorithms::phases::binomial_tree::gather_cost;
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
@@ -18,8 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI (coll/inter)",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

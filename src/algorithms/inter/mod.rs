@@ -62,7 +62,7 @@ fn gather_to_leader(problem: &Problem, rank: usize) -> (Schedule, Run) {
     if local == 1 {
         return (Schedule::idle(rank, size, size), Send.block(0));
     }
-    let program = (super::gather::binomial::GATHER.schedule)(&Problem::new(local), rank);
+    let program = super::gather::binomial::GATHER.schedule(&Problem::new(local), rank);
     let program = program.map_runs(|run| if run.buffer == Recv { run.in_buffer(Scratch) } else { run });
     (among_own(program, problem, size), Scratch.blocks(0..local))
 }
@@ -81,7 +81,7 @@ fn scatter_from_leader(problem: &Problem, rank: usize) -> Schedule {
     if local == 1 {
         return Schedule::idle(rank, size, size);
     }
-    let program = (super::scatter::binomial::SCATTER.schedule)(&Problem::new(local), rank);
+    let program = super::scatter::binomial::SCATTER.schedule(&Problem::new(local), rank);
     let program = program.map_runs(|run| if run.buffer == Send { run.in_buffer(Scratch) } else { run });
     among_own(program, problem, size)
 }

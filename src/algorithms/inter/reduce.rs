@@ -6,7 +6,7 @@
 
 use super::{has_root, reduce_to_leader};
 use crate::algorithms::phases::binomial_tree::reduce_cost;
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
@@ -17,8 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI (coll/inter)",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

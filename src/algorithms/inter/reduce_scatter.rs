@@ -10,7 +10,7 @@
 
 use super::{blocks_of_own, cost_between_leaders, reduce_to_leader, scatter_from_leader};
 use crate::algorithms::phases::binomial_tree::{reduce_cost, scatter_cost};
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Builder, Run, Schedule};
 
@@ -21,8 +21,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     source: "Open MPI (coll/basic)",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =

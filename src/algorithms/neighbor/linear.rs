@@ -8,7 +8,7 @@
 //! turn has come is behind at most d − 1 others at its receiver.
 //! Loses when: neighbours share many of their neighbours, and an allgather's blocks are small.
 
-use crate::algorithms::{Algorithm, Collective, Edge, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Edge, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Run, Schedule};
 
@@ -19,14 +19,16 @@ pub const ALLGATHER: Algorithm = Algorithm {
     source: "every rank sends a block to each of its neighbours",
     parameters: &[],
     requires: &[],
-    schedule: allgather,
-    cost,
+    body: Body::Messages { schedule: allgather, cost },
 };
 
 pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::NeighborAllgatherv, ..ALLGATHER };
 
-pub const ALLTOALL: Algorithm =
-    Algorithm { collective: Collective::NeighborAlltoall, schedule: alltoall, ..ALLGATHER };
+pub const ALLTOALL: Algorithm = Algorithm {
+    collective: Collective::NeighborAlltoall,
+    body: Body::Messages { schedule: alltoall, cost },
+    ..ALLGATHER
+};
 
 pub const ALLTOALLV: Algorithm = Algorithm { collective: Collective::NeighborAlltoallv, ..ALLTOALL };
 

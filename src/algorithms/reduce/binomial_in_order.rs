@@ -12,7 +12,7 @@ use super::{at_root, contribution};
 use crate::algorithms::phases::binomial_tree::{children, parent};
 use crate::algorithms::phases::fold::{Fold, Role};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -23,8 +23,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "after Rabenseifner 2004",
     parameters: &[Parameter::Segment],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

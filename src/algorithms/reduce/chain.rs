@@ -7,7 +7,7 @@
 
 use super::{at_root, contribution};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -18,8 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -10,7 +10,7 @@ use super::{at_root, contribution};
 use crate::algorithms::phases::AHEAD;
 use crate::algorithms::phases::circulant_broadcast::{CirculantBroadcast, Round, rounds};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Message, Run, Schedule};
 
@@ -21,8 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Träff 2024",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

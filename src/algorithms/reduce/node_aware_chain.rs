@@ -10,7 +10,7 @@ use super::{at_root, contribution};
 use crate::algorithms::phases::node_aware_tree::{Leaders, neighbors};
 use crate::algorithms::phases::placement::Placement;
 use crate::algorithms::phases::tree_reduce::tree_reduce;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -21,8 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "MPICH",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -11,7 +11,7 @@ use crate::algorithms::digits::with_one_nonzero_digit;
 use crate::algorithms::phases::node_aware_tree::{Leaders, neighbors};
 use crate::algorithms::phases::placement::Placement;
 use crate::algorithms::phases::tree_reduce::tree_reduce;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -22,8 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "MPICH",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

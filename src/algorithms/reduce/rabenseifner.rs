@@ -13,7 +13,7 @@ use crate::algorithms::phases::recursive_halving::{
     gather, gather_cost, reduce_scatter, reduce_scatter_cost,
 };
 use crate::algorithms::phases::tree_reduce::tree_reduce;
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Schedule};
 
@@ -24,8 +24,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 4.5",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -6,7 +6,7 @@
 
 use super::{contribution, contribution_beside_result};
 use crate::algorithms::phases::slots::Contributions;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
@@ -17,8 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI (coll/sm)",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

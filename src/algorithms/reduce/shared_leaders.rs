@@ -13,7 +13,7 @@ use crate::algorithms::phases::knomial_tree::{nearest_first, parent};
 use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::shared_node::{combine_at_leader, flags_cost, with_slots};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Schedule};
 
@@ -29,8 +29,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
         Requirement::Predefined,
         Requirement::Commutative,
     ],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -12,7 +12,7 @@ use super::shared_leaders::{self, through_leaders};
 use crate::algorithms::phases::circulant_broadcast::rounds;
 use crate::algorithms::phases::placement::Placement;
 use crate::algorithms::phases::shared_node::{flags_cost, segments};
-use crate::algorithms::{Algorithm, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
@@ -20,8 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "shared_leaders_pipelined",
     source: "Open MPI (han); Träff 2024",
     parameters: &[Parameter::Segment],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
     ..shared_leaders::ALGORITHM
 };
 

@@ -7,7 +7,7 @@
 
 use super::{contribution, contribution_beside_result};
 use crate::algorithms::phases::slots::{Contributions, collect, show_parts};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
@@ -18,8 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Graham, Shipman 2008",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -11,7 +11,7 @@ use super::alone;
 use crate::algorithms::phases::fold::{Fold, Role, give_to_keeper};
 use crate::algorithms::phases::receive_in_scratch::{free_vector, receive_in_scratch};
 use crate::algorithms::phases::recursive_halving::{reduce_scatter, section};
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
@@ -22,8 +22,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     source: "Träff 2005",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =

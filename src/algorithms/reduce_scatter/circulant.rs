@@ -8,7 +8,7 @@
 
 use super::{alone, deliver_own_block};
 use crate::algorithms::phases::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Schedule};
 
@@ -19,8 +19,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     source: "Träff 2024 (radix 2)",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =

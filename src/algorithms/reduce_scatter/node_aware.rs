@@ -12,7 +12,7 @@ use crate::algorithms::phases::circulant::{of_rank, reduce_scatter, reduce_scatt
 use crate::algorithms::phases::knomial_tree::{nearest_first, parent, reduce_cost, scatter, scatter_cost};
 use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement, legal_radix};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Schedule};
 
@@ -23,8 +23,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     source: "Open MPI; MVAPICH",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =

@@ -6,7 +6,7 @@
 //! far partners cost more than near ones.
 
 use super::alone;
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -17,8 +17,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.4",
     parameters: &[],
     requires: &[Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =

@@ -10,7 +10,7 @@
 use super::recursive_halving::among_participants;
 use crate::algorithms::phases::exchange_and_reduce::Accumulator;
 use crate::algorithms::phases::fold::Fold;
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Builder, Schedule};
 
@@ -21,8 +21,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.4",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =

@@ -11,7 +11,7 @@
 use super::{alone, deliver_own_block};
 use crate::algorithms::phases::exchange_and_reduce::Accumulator;
 use crate::algorithms::phases::fold::{Fold, Role, reduce_folded};
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
@@ -22,8 +22,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.4",
     parameters: &[],
     requires: &[Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =

@@ -9,7 +9,7 @@
 use super::{alone, deliver_own_block};
 use crate::algorithms::phases::binomial_tree::{children, parent, reduce_cost, scatter, scatter_cost};
 use crate::algorithms::phases::tree_reduce::tree_reduce;
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Schedule};
 
@@ -20,8 +20,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     source: "Open MPI",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =

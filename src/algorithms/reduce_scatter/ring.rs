@@ -6,7 +6,7 @@
 
 use super::alone;
 use crate::algorithms::phases::ring_reduce_scatter::{ring_reduce_scatter, ring_reduce_scatter_cost};
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Run, Schedule};
 
@@ -17,8 +17,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     source: "Patarasuk, Yuan 2009",
     parameters: &[],
     requires: &[Requirement::Commutative],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =

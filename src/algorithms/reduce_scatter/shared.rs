@@ -5,7 +5,7 @@
 //! Loses when: blocks are small and there are so many ranks that each flag costs.
 
 use crate::algorithms::phases::slots::{Contributions, show_parts};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -16,8 +16,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     source: "Graham, Shipman 2008",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =

@@ -11,7 +11,7 @@ use super::{alone, deliver_own_block};
 use crate::algorithms::phases::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
 use crate::algorithms::phases::placement::{Place, Placement};
 use crate::algorithms::phases::shared_node::{combine_at_leader, flags_cost, with_slots};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement, legal_radix};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -27,8 +27,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
         Requirement::Predefined,
         Requirement::Commutative,
     ],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =

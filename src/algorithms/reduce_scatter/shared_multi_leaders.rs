@@ -10,7 +10,7 @@ use super::alone;
 use crate::algorithms::phases::placement::Placement;
 use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
 use crate::algorithms::phases::shares::{Shares, most_targets};
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
@@ -26,8 +26,7 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
         Requirement::Predefined,
         Requirement::Commutative,
     ],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const REDUCE_SCATTER_BLOCK: Algorithm =

@@ -4,7 +4,7 @@
 //! Keeps the order of operands. Loses when: there are more than a few ranks.
 
 use super::{contribution, free_place};
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -15,12 +15,14 @@ pub const SCAN: Algorithm = Algorithm {
     source: "Open MPI",
     parameters: &[],
     requires: &[],
-    schedule: scan,
-    cost: scan_cost,
+    body: Body::Messages { schedule: scan, cost: scan_cost },
 };
 
-pub const EXSCAN: Algorithm =
-    Algorithm { collective: Collective::Exscan, schedule: exscan, cost: exscan_cost, ..SCAN };
+pub const EXSCAN: Algorithm = Algorithm {
+    collective: Collective::Exscan,
+    body: Body::Messages { schedule: exscan, cost: exscan_cost },
+    ..SCAN
+};
 
 fn scan(problem: &Problem, rank: usize) -> Schedule {
     let (own, before) = (contribution(problem), free_place(problem, 0));

@@ -16,7 +16,7 @@
 
 use super::{contribution, free_place};
 use crate::algorithms::digits::doublings;
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Run, Schedule};
 
@@ -27,12 +27,14 @@ pub const SCAN: Algorithm = Algorithm {
     source: "Kogge, Stone 1973; Hillis, Steele 1986",
     parameters: &[],
     requires: &[],
-    schedule: scan,
-    cost: scan_cost,
+    body: Body::Messages { schedule: scan, cost: scan_cost },
 };
 
-pub const EXSCAN: Algorithm =
-    Algorithm { collective: Collective::Exscan, schedule: exscan, cost: exscan_cost, ..SCAN };
+pub const EXSCAN: Algorithm = Algorithm {
+    collective: Collective::Exscan,
+    body: Body::Messages { schedule: exscan, cost: exscan_cost },
+    ..SCAN
+};
 
 fn scan(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;

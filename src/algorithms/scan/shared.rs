@@ -6,7 +6,7 @@
 
 use super::contribution;
 use crate::algorithms::phases::slots::Contributions;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
@@ -17,14 +17,12 @@ pub const SCAN: Algorithm = Algorithm {
     source: "the definition of MPI_Scan",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
-    schedule: |problem, rank| schedule(problem, rank, rank + 1),
-    cost: scan_cost,
+    body: Body::Messages { schedule: |problem, rank| schedule(problem, rank, rank + 1), cost: scan_cost },
 };
 
 pub const EXSCAN: Algorithm = Algorithm {
     collective: Collective::Exscan,
-    schedule: |problem, rank| schedule(problem, rank, rank),
-    cost: exscan_cost,
+    body: Body::Messages { schedule: |problem, rank| schedule(problem, rank, rank), cost: exscan_cost },
     ..SCAN
 };
 
@@ -61,7 +59,7 @@ mod tests {
     fn nobody_waits_for_ranks_above() {
         for algorithm in [SCAN, EXSCAN] {
             for rank in 0..5 {
-                let program = (algorithm.schedule)(&Problem::new(5), rank);
+                let program = algorithm.schedule(&Problem::new(5), rank);
                 let awaited = program.steps.iter().filter_map(|step| match step {
                     Step::Await { rank, .. } => Some(*rank as usize),
                     _ => None,

@@ -10,7 +10,7 @@
 //! them. Loses also when there are few ranks, or one long block far down the tree.
 
 use crate::algorithms::phases::binomial_tree::{scatter, scatter_cost, subtree};
-use crate::algorithms::{Algorithm, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -21,8 +21,7 @@ pub const SCATTER: Algorithm = Algorithm {
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.2",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const SCATTERV: Algorithm =

@@ -4,7 +4,7 @@
 //! One round of p − 1 messages, all from the root; p − 1 blocks in all, the fewest possible.
 //! Loses when: blocks are small and each message costs the root.
 
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -15,8 +15,7 @@ pub const SCATTER: Algorithm = Algorithm {
     source: "the definition of MPI_Scatter",
     parameters: &[],
     requires: &[],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 pub const SCATTERV: Algorithm = Algorithm { collective: Collective::Scatterv, ..SCATTER };

@@ -5,7 +5,7 @@
 //! Loses when: there are so many ranks that the last one waits long for its block.
 
 use crate::algorithms::phases::slots::show_parts;
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -16,8 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "the definition of MPI_Scatter",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
-    schedule,
-    cost,
+    body: Body::Messages { schedule, cost },
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

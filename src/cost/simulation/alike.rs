@@ -1,12 +1,12 @@
 //! That few ranks may stand for all.
 
 use crate::algorithms::Collective::{self, *};
-use crate::algorithms::{Algorithm, Cut, Problem, REGISTRY, default_radix};
+use crate::algorithms::{Algorithm, Body, Cut, Problem, REGISTRY, default_radix};
 use crate::cost::simulation::program::Program;
 use crate::cost::simulation::sizes::Lengths;
 use crate::cost::simulation::{Prediction, Simulation, SimulationError};
 use crate::cost::{Cost, Link, Machine, Processor, Shared};
-use crate::schedule::{Buffer, Builder};
+use crate::schedule::{Buffer, Builder, Schedule};
 use crate::verify::problems;
 
 /// Machines that differ in what nodes share; on some, work takes time.
@@ -140,25 +140,26 @@ const OVER_SLOTS: Algorithm = Algorithm {
     source: "",
     parameters: &[],
     requires: &[],
-    schedule: |problem, rank| {
-        let (size, node) = (problem.size, problem.nodes[rank]);
-        let mut program = Builder::new(rank, size, size).slots(1);
-        program.publish(Buffer::Send.block(rank), 0);
-        let apart = |distance| match size.is_power_of_two() {
-            true => rank ^ distance,
-            false => (rank + distance) % size,
-        };
-        for peer in (1..size).map(apart).filter(|&peer| problem.nodes[peer] == node) {
-            let slot = program.awaited(peer, 0);
-            program.copy(slot, Buffer::Recv.block(peer));
-        }
-        for peer in (1..size).filter(|distance| distance % problem.radix == 0).map(apart) {
-            program.exchange((peer, Buffer::Send.block(rank)), (peer, Buffer::Recv.block(peer)));
-        }
-        program.build()
-    },
-    cost: |_| Cost::default(),
+    body: Body::Messages { schedule: over_slots, cost: |_| Cost::default() },
 };
+
+fn over_slots(problem: &Problem, rank: usize) -> Schedule {
+    let (size, node) = (problem.size, problem.nodes[rank]);
+    let mut program = Builder::new(rank, size, size).slots(1);
+    program.publish(Buffer::Send.block(rank), 0);
+    let apart = |distance| match size.is_power_of_two() {
+        true => rank ^ distance,
+        false => (rank + distance) % size,
+    };
+    for peer in (1..size).map(apart).filter(|&peer| problem.nodes[peer] == node) {
+        let slot = program.awaited(peer, 0);
+        program.copy(slot, Buffer::Recv.block(peer));
+    }
+    for peer in (1..size).filter(|distance| distance % problem.radix == 0).map(apart) {
+        program.exchange((peer, Buffer::Send.block(rank)), (peer, Buffer::Recv.block(peer)));
+    }
+    program.build()
+}
 
 #[test]
 fn who_stands_for_others_raises_their_flags_too() {

@@ -1,0 +1,67 @@
+//! Allgather by other collectives: guidelines GL1 to GL4.
+
+use super::{Act, Algorithm, Area, Collective, Parts, mock_up, own_block};
+use crate::algorithms::Call;
+use Area::*;
+
+pub const GATHER_BCAST: Algorithm = mock_up(
+    Collective::Allgather,
+    "allgather_as_gather_bcast",
+    "Hunold, Carpen-Amarie 2018, GL1",
+    Parts::Given,
+    |problem, rank| {
+        let all = Recv.blocks(0..problem.size);
+        let is_root = rank == 0;
+        let gather = Call::new(
+            Collective::Gather,
+            own_block(problem, rank, problem.in_place),
+            is_root.then(|| all.clone()),
+        );
+        vec![
+            gather.in_place_if(problem.in_place && is_root).into(),
+            Call::new(Collective::Bcast, None, all).into(),
+        ]
+    },
+);
+
+pub const ALLTOALL: Algorithm = mock_up(
+    Collective::Allgather,
+    "allgather_as_alltoall",
+    "Hunold, Carpen-Amarie 2018, GL2",
+    Parts::Given,
+    |problem, rank| {
+        let own = own_block(problem, rank, problem.in_place);
+        let mut acts: Vec<Act> =
+            (0..problem.size).map(|block| Act::Copy { from: own.clone(), to: All.block(block) }).collect();
+        let all = 0..problem.size;
+        acts.push(Call::new(Collective::Alltoall, All.blocks(all.clone()), Recv.blocks(all)).into());
+        acts
+    },
+);
+
+pub const ALLREDUCE: Algorithm = mock_up(
+    Collective::Allgather,
+    "allgather_as_allreduce",
+    "Hunold, Carpen-Amarie 2018, GL3",
+    Parts::Given,
+    |problem, rank| {
+        let all = All.blocks(0..problem.size);
+        vec![
+            Act::Clear(all.clone()),
+            Act::Copy { from: own_block(problem, rank, problem.in_place), to: All.block(rank) },
+            Call::new(Collective::Allreduce, None, all.clone()).in_place_if(true).uniting().into(),
+            Act::Copy { from: all, to: Recv.blocks(0..problem.size) },
+        ]
+    },
+);
+
+pub const ALLGATHERV: Algorithm = mock_up(
+    Collective::Allgather,
+    "allgather_as_allgatherv",
+    "Hunold, Carpen-Amarie 2018, GL4",
+    Parts::Given,
+    |problem, rank| {
+        let call = Call::new(Collective::Allgatherv, Send.block(rank), Recv.blocks(0..problem.size));
+        vec![call.in_place_if(problem.in_place).into()]
+    },
+);

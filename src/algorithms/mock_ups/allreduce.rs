@@ -1,0 +1,60 @@
+//! Allreduce by other collectives: guidelines GL5 to GL7.
+
+use super::{Act, Algorithm, Area, Collective, Parts, mock_up};
+use crate::algorithms::Call;
+use Area::*;
+
+pub const REDUCE_BCAST: Algorithm = mock_up(
+    Collective::Allreduce,
+    "allreduce_as_reduce_bcast",
+    "Hunold, Carpen-Amarie 2018, GL5",
+    Parts::Whole,
+    |problem, rank| {
+        let is_root = rank == 0;
+        let input = if problem.in_place { Recv.block(0) } else { Send.block(0) };
+        let reduce = Call::new(Collective::Reduce, input, is_root.then(|| Recv.block(0)));
+        vec![
+            reduce.in_place_if(problem.in_place && is_root).into(),
+            Call::new(Collective::Bcast, None, Recv.block(0)).into(),
+        ]
+    },
+);
+
+pub const REDUCE_SCATTER_BLOCK_ALLGATHER: Algorithm = mock_up(
+    Collective::Allreduce,
+    "allreduce_as_reducescatterblock_allgather",
+    "Hunold, Carpen-Amarie 2018, GL6",
+    Parts::Padded,
+    |problem, rank| {
+        let blocks = 0..problem.size;
+        let (all, recv) = (All.blocks(blocks.clone()), Recv.blocks(blocks.clone()));
+        let input = if problem.in_place { recv.clone() } else { Send.blocks(blocks) };
+        vec![
+            Act::Copy { from: input, to: all.clone() },
+            Call::new(Collective::ReduceScatterBlock, all.clone(), Own.block(rank)).into(),
+            Call::new(Collective::Allgather, Own.block(rank), all.clone()).into(),
+            Act::Copy { from: all, to: recv },
+        ]
+    },
+);
+
+/// In place, the rank's part of the result must not meet the input, and needs memory for a block.
+pub const REDUCE_SCATTER_ALLGATHERV: Algorithm = mock_up(
+    Collective::Allreduce,
+    "allreduce_as_reducescatter_allgatherv",
+    "Hunold, Carpen-Amarie 2018, GL7",
+    Parts::Balanced,
+    |problem, rank| {
+        let recv = Recv.blocks(0..problem.size);
+        match problem.in_place {
+            true => vec![
+                Call::new(Collective::ReduceScatter, recv.clone(), Own.block(rank)).into(),
+                Call::new(Collective::Allgatherv, Own.block(rank), recv).into(),
+            ],
+            false => vec![
+                Call::new(Collective::ReduceScatter, Send.blocks(0..problem.size), Recv.block(rank)).into(),
+                Call::new(Collective::Allgatherv, None, recv).in_place_if(true).into(),
+            ],
+        }
+    },
+);

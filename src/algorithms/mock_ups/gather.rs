@@ -1,0 +1,57 @@
+//! Gather by other collectives: guidelines GL11 to GL13.
+
+use super::{Act, Algorithm, Area, Collective, Parts, mock_up, own_block};
+use crate::algorithms::Call;
+use Area::*;
+
+/// The block of a root in place must not meet what is gathered, and needs memory.
+pub const ALLGATHER: Algorithm = mock_up(
+    Collective::Gather,
+    "gather_as_allgather",
+    "Hunold, Carpen-Amarie 2018, GL11",
+    Parts::Given,
+    |problem, rank| {
+        let is_root = rank == problem.root;
+        let recv = if is_root { Recv } else { All }.blocks(0..problem.size);
+        match is_root && problem.in_place {
+            true => vec![
+                Act::Copy { from: Recv.block(rank), to: Own.block(rank) },
+                Call::new(Collective::Allgather, Own.block(rank), recv).into(),
+            ],
+            false => vec![Call::new(Collective::Allgather, Send.block(rank), recv).into()],
+        }
+    },
+);
+
+pub const GATHERV: Algorithm = mock_up(
+    Collective::Gather,
+    "gather_as_gatherv",
+    "Hunold, Carpen-Amarie 2018, GL12",
+    Parts::Given,
+    |problem, rank| {
+        let is_root = rank == problem.root;
+        let recv = is_root.then(|| Recv.blocks(0..problem.size));
+        let call = Call::new(Collective::Gatherv, Send.block(rank), recv).rooted(problem.root);
+        vec![call.in_place_if(is_root && problem.in_place).into()]
+    },
+);
+
+pub const REDUCE: Algorithm = mock_up(
+    Collective::Gather,
+    "gather_as_reduce",
+    "Hunold, Carpen-Amarie 2018, GL13",
+    Parts::Given,
+    |problem, rank| {
+        let is_root = rank == problem.root;
+        let all = All.blocks(0..problem.size);
+        let (send, recv) = if is_root { (None, Some(all.clone())) } else { (Some(all.clone()), None) };
+        let reduce = Call::new(Collective::Reduce, send, recv).rooted(problem.root).uniting();
+        let mut acts = vec![
+            Act::Clear(all.clone()),
+            Act::Copy { from: own_block(problem, rank, is_root && problem.in_place), to: All.block(rank) },
+            reduce.in_place_if(is_root).into(),
+        ];
+        acts.extend(is_root.then(|| Act::Copy { from: all, to: Recv.blocks(0..problem.size) }));
+        acts
+    },
+);

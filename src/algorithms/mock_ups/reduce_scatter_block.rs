@@ -1,0 +1,44 @@
+//! Reduce-scatter of equal blocks by other collectives: guidelines GL17 to GL19.
+
+use super::{Act, Algorithm, Area, Collective, Parts, mock_up};
+use crate::algorithms::Call;
+use Area::*;
+
+pub const REDUCE_SCATTER: Algorithm = mock_up(
+    Collective::ReduceScatterBlock,
+    "reducescatterblock_as_reduce_scatter",
+    "Hunold, Carpen-Amarie 2018, GL17",
+    Parts::Given,
+    |problem, rank| {
+        let all = (rank == 0).then(|| All.blocks(0..problem.size));
+        vec![
+            Call::new(Collective::Reduce, Send.blocks(0..problem.size), all.clone()).into(),
+            Call::new(Collective::Scatter, all, Recv.block(rank)).into(),
+        ]
+    },
+);
+
+pub const VARYING: Algorithm = mock_up(
+    Collective::ReduceScatterBlock,
+    "reducescatterblock_as_reducescatter",
+    "Hunold, Carpen-Amarie 2018, GL18",
+    Parts::Given,
+    |problem, rank| {
+        let call = Call::new(Collective::ReduceScatter, Send.blocks(0..problem.size), Recv.block(rank));
+        vec![Call { in_place: problem.in_place, ..call }.into()]
+    },
+);
+
+pub const ALLREDUCE: Algorithm = mock_up(
+    Collective::ReduceScatterBlock,
+    "reducescatterblock_as_allreduce",
+    "Hunold, Carpen-Amarie 2018, GL19",
+    Parts::Given,
+    |problem, rank| {
+        let [send, all] = [Send, All].map(|area| area.blocks(0..problem.size));
+        vec![
+            Call::new(Collective::Allreduce, send, all).into(),
+            Act::Copy { from: All.block(rank), to: Recv.block(rank) },
+        ]
+    },
+);
