@@ -1,9 +1,11 @@
 //! What may be written behind `rustcoll`.
 
 mod bench;
+mod guidelines;
 mod pricing;
 
 pub use bench::{BenchOptions, LaunchOptions, PerformanceOptions, ProgramOptions, RepetitionOptions};
+pub use guidelines::GuidelinesOptions;
 pub use pricing::{
     AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions, TableFormat,
     ValidateOptions,
@@ -61,6 +63,10 @@ pub enum Command {
     ///
     /// What was interrupted goes on where it stopped.
     Performance(PerformanceOptions),
+    /// Checks that an MPI's collectives are not slower than equivalents of themselves: a regression gate
+    ///
+    /// Exits with 1 if a guideline is violated or something could not be measured.
+    Guidelines(GuidelinesOptions),
     /// Checks, explains, converts, compares and derives rule files
     Rules {
         /// What to do.

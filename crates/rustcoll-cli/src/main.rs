@@ -9,6 +9,7 @@ mod command_line;
 mod failure;
 mod files;
 mod fit;
+mod guidelines;
 mod machine;
 mod manual;
 mod measured;
@@ -57,6 +58,7 @@ fn run(command: Command, output: &mut impl Write) -> Result<Outcome, Failure> {
         Command::Validate(options) => validate::run(&options, output),
         Command::Bench(options) => bench::run(&options, output),
         Command::Performance(options) => bench::performance::run(&options, output),
+        Command::Guidelines(options) => guidelines::run(&options, output),
         Command::Rules { command } => rules::run(&command, output),
         Command::Completions { shell } => manual::completions(shell, output),
         Command::Man { folder } => manual::pages(folder.as_deref(), output),

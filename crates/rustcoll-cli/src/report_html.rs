@@ -88,7 +88,7 @@ fn section(setting: &Setting) -> Result<Markup, String> {
 }
 
 fn guidelines(tuning: &Tuning, limits: Limits) -> Markup {
-    let found = violations(&tuning.cells, &tuning::Guideline::ALL, limits);
+    let found = violations(&tuning.cells, limits);
     html! {
         section {
             h2 { "Guidelines" }

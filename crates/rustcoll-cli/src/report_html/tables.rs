@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use rustcoll::selection::quantity;
 use tuning::words::{percent, probability, time};
-use tuning::{Decision, Provenance, Setting, Tried, Violation};
+use tuning::{Comparison, Decision, Provenance, Setting, Tried};
 
 /// Who tuned what, where.
 pub fn provenance(provenance: &Provenance) -> Markup {
@@ -105,7 +105,7 @@ pub fn skipped(setting: &Setting) -> Markup {
 }
 
 /// Where guidelines do not hold.
-pub fn violations(violations: &[Violation]) -> Markup {
+pub fn violations(violations: &[Comparison]) -> Markup {
     html! {
         div .scroll {
             table {
@@ -119,8 +119,8 @@ pub fn violations(violations: &[Violation]) -> Markup {
                         td .number { (one.ranks) }
                         td .number { (quantity::in_units(one.bytes)) }
                         td .number { (time(one.seconds)) }
-                        td { (one.faster) }
-                        td .number { (time(one.faster_seconds)) }
+                        td { (one.other) }
+                        td .number { (time(one.other_seconds)) }
                         td .number { (format!("{:.2}", one.ratio())) }
                         td .number { (probability(one.probability)) }
                     }
