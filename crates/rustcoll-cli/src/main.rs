@@ -19,6 +19,7 @@ mod progress;
 mod rules;
 mod schedule;
 mod table;
+mod tune;
 mod validate;
 mod verify;
 mod words;
@@ -55,6 +56,7 @@ fn run(command: Command, output: &mut impl Write) -> Result<Outcome, Failure> {
         Command::Validate(options) => validate::run(&options, output),
         Command::Bench(options) => bench::run(&options, output),
         Command::Performance(options) => bench::performance::run(&options, output),
+        Command::Tune(options) => tune::run(&options, output),
         Command::Rules { command } => rules::run(&command, output),
         Command::Completions { shell } => manual::completions(shell, output),
         Command::Man { folder } => manual::pages(folder.as_deref(), output),
