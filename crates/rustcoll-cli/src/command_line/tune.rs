@@ -52,7 +52,7 @@ pub struct TuneOptions {
     #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: u64,
     /// Each cell is measured as long as it takes until the mean of the shortest calls is known so well (its relative standard error)
-    #[arg(long, default_value = "1%", value_parser = percentage)]
+    #[arg(long, default_value = "1%", value_parser = precision)]
     pub precision: f64,
     /// Repetitions are to take so long all in all, of which jobs need some more to start; without, up to 15 seconds for each cell
     #[arg(long, value_name = "MINUTES", value_parser = positive)]
@@ -108,4 +108,9 @@ fn at_least_one(text: &str) -> Result<f64, String> {
 fn gain(text: &str) -> Result<f64, String> {
     let gain = percentage(text)?;
     if gain < 1.0 { Ok(gain) } else { Err(format!("`{text}` cannot be saved of a time: at most 99% can")) }
+}
+
+fn precision(text: &str) -> Result<f64, String> {
+    let precision = percentage(text)?;
+    if precision > 0.0 { Ok(precision) } else { Err(format!("`{text}` is never reached: more than 0% is")) }
 }
