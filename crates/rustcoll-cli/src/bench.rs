@@ -1,7 +1,7 @@
 //! `rustcoll bench`
 
 mod bound;
-mod cells;
+pub mod cells;
 pub mod job;
 mod lab;
 pub mod launcher;
@@ -14,7 +14,7 @@ mod plots;
 mod repetitions;
 mod report;
 mod results;
-mod store;
+pub mod store;
 
 use crate::command_line::BenchOptions;
 use crate::failure::{Failure, Outcome};
@@ -57,9 +57,11 @@ pub fn run(options: &BenchOptions, output: &mut impl Write) -> Result<Outcome, F
 }
 
 /// Adds what is measured to cells, and shows how far the job is.
-struct Adding<'cells> {
-    cells: &'cells mut Cells,
-    progress: Progress,
+pub struct Adding<'cells> {
+    /// What is measured.
+    pub cells: &'cells mut Cells,
+    /// How far the job is.
+    pub progress: Progress,
 }
 
 impl Hearer for Adding<'_> {
@@ -73,16 +75,21 @@ impl Hearer for Adding<'_> {
 }
 
 fn race(options: &BenchOptions) -> Result<Race, Failure> {
-    let series = |text: &String| match text.contains(':') {
+    let series = series(&options.series, &options.bytes)?;
+    let ranks_per_host = options.ranks_per_host.unwrap_or(options.ranks);
+    Race::new(options.ranks, ranks_per_host, series, options.contestants.clone()).map_err(Failure::Usage)
+}
+
+/// Collectives as users name them: with bytes of their own, or these.
+pub fn series(names: &[String], bytes: &[usize]) -> Result<Vec<Series>, Failure> {
+    let read = |text: &String| match text.contains(':') {
         true => text.parse(),
         false => text.parse().or_else(|_: String| {
-            let bytes: Vec<String> = options.bytes.iter().map(usize::to_string).collect();
+            let bytes: Vec<String> = bytes.iter().map(usize::to_string).collect();
             format!("{text}:{}", bytes.join(",")).parse()
         }),
     };
-    let series = options.series.iter().map(series).collect::<Result<_, String>>().map_err(Failure::Usage)?;
-    let ranks_per_host = options.ranks_per_host.unwrap_or(options.ranks);
-    Race::new(options.ranks, ranks_per_host, series, options.contestants.clone()).map_err(Failure::Usage)
+    names.iter().map(read).collect::<Result<_, String>>().map_err(Failure::Usage)
 }
 
 impl Race {

@@ -1,10 +1,12 @@
 //! What may be written behind `rustcoll`.
 
 mod bench;
+mod guidelines;
 mod pricing;
 mod tune;
 
 pub use bench::{BenchOptions, LaunchOptions, PerformanceOptions, ProgramOptions, RepetitionOptions};
+pub use guidelines::GuidelinesOptions;
 pub use pricing::{
     AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions, TableFormat,
     ValidateOptions,
@@ -78,6 +80,10 @@ pub enum Command {
     /// Every single time is appended to measured.json and measured.csv as it comes. What was interrupted goes on where it stopped
     /// when the same command is given again, and comes to the same rules. Exit codes: 130 after an interruption by Ctrl-C.
     Tune(TuneOptions),
+    /// Checks that an MPI's collectives are not slower than equivalents of themselves: a regression gate
+    ///
+    /// Exits with 1 if a guideline is violated or something could not be measured.
+    Guidelines(GuidelinesOptions),
     /// Checks, explains, converts, compares and derives rule files
     Rules {
         /// What to do.

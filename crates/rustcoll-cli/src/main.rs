@@ -9,6 +9,7 @@ mod command_line;
 mod failure;
 mod files;
 mod fit;
+mod guidelines;
 mod machine;
 mod manual;
 mod measured;
@@ -16,6 +17,8 @@ mod pictures;
 mod predict;
 mod problem;
 mod progress;
+#[cfg_attr(not(test), expect(dead_code, reason = "`rustcoll tune` writes it"))]
+mod report_html;
 mod rules;
 mod schedule;
 mod table;
@@ -57,6 +60,7 @@ fn run(command: Command, output: &mut impl Write) -> Result<Outcome, Failure> {
         Command::Bench(options) => bench::run(&options, output),
         Command::Performance(options) => bench::performance::run(&options, output),
         Command::Tune(options) => tune::run(&options, output),
+        Command::Guidelines(options) => guidelines::run(&options, output),
         Command::Rules { command } => rules::run(&command, output),
         Command::Completions { shell } => manual::completions(shell, output),
         Command::Man { folder } => manual::pages(folder.as_deref(), output),

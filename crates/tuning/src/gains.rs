@@ -20,8 +20,13 @@ impl Decision {
     pub fn finalists(&self) -> impl Iterator<Item = &Tried> {
         let chosen = self.chosen.as_ref().map(|chosen| chosen.candidate);
         let launches = self.default.launches.len();
-        let is_final = move |place: usize, tried: &Tried| tried.launches.len() >= launches || chosen == Some(place);
-        self.candidates.iter().enumerate().filter(move |(place, tried)| is_final(*place, tried)).map(|(_, tried)| tried)
+        let is_final =
+            move |place: usize, tried: &Tried| tried.launches.len() >= launches || chosen == Some(place);
+        self.candidates
+            .iter()
+            .enumerate()
+            .filter(move |(place, tried)| is_final(*place, tried))
+            .map(|(_, tried)| tried)
     }
 
     /// What a rule file was to bring here: 1 where it leaves the default.
@@ -82,9 +87,11 @@ mod tests {
 
     #[test]
     fn finalists_were_measured_as_often_as_the_default() {
-        let mut cell = decision(Collective::Bcast, 4, 8).with("rustcoll:chain", 0.5).with("rustcoll:binary", 0.5);
+        let mut cell =
+            decision(Collective::Bcast, 4, 8).with("rustcoll:chain", 0.5).with("rustcoll:binary", 0.5);
         cell.candidates[0].launches.truncate(1);
-        let names = |cell: &Decision| cell.finalists().map(|tried| tried.contestant.to_string()).collect::<Vec<_>>();
+        let names =
+            |cell: &Decision| cell.finalists().map(|tried| tried.contestant.to_string()).collect::<Vec<_>>();
         assert_eq!(names(&cell), ["rustcoll:binary"]);
         cell.chosen = Some(crate::Chosen { candidate: 0, gain: 0.5, probability: 0.01 });
         assert_eq!(names(&cell), ["rustcoll:chain", "rustcoll:binary"]);

@@ -49,14 +49,14 @@ impl Default for Limits {
     }
 }
 
-/// Where a guideline does not hold.
+/// A guideline and what was measured.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Violation {
+pub struct Comparison {
     /// The kind of guideline.
     pub kind: Guideline,
     /// What should hold: `bcast <= scatter + allgather`, `bcast(8) <= bcast(64)`.
     pub guideline: String,
-    /// The collective that is too slow.
+    /// The collective that should be the faster one.
     pub collective: Collective,
     /// The number of ranks.
     pub ranks: usize,
@@ -64,43 +64,53 @@ pub struct Violation {
     pub bytes: usize,
     /// How long it takes, in seconds.
     pub seconds: f64,
-    /// What is faster: a contestant, `64 bytes`, `4 calls of 16KiB bytes`.
-    pub faster: String,
+    /// What should not be faster: a contestant, `64 bytes`, `4 calls of 16KiB bytes`.
+    pub other: String,
     /// How long that takes, in seconds.
-    pub faster_seconds: f64,
+    pub other_seconds: f64,
     /// The probability of such times if both were as fast (Wilcoxon's rank-sum test, two-sided).
     pub probability: f64,
 }
 
-impl Violation {
-    /// How many times as long it takes as it should.
+impl Comparison {
+    /// How many times as long the collective takes as the other.
     pub fn ratio(&self) -> f64 {
-        self.seconds / self.faster_seconds
+        self.seconds / self.other_seconds
+    }
+
+    /// Whether it takes longer by more than may be, and by more than chance.
+    pub fn is_violation(&self, limits: Limits) -> bool {
+        self.ratio() > limits.factor && self.probability < limits.significance
     }
 }
 
-/// Where guidelines of these kinds do not hold. Each cell's default is held against the mock-ups among its candidates, and
-/// against itself in the other cells of its collective on these ranks. In the order of cells; of several ways to split a call
-/// the fastest counts.
-pub fn violations(cells: &[Decision], kinds: &[Guideline], limits: Limits) -> Vec<Violation> {
+/// Guidelines of these kinds held against times. Each cell's default is compared with the mock-ups among its candidates, and
+/// with itself in the other cells of its collective on these ranks. In the order of cells; of several ways to split a call the
+/// fastest counts.
+pub fn comparisons(cells: &[Decision], kinds: &[Guideline]) -> Vec<Comparison> {
     let settings = Setting::all(cells);
-    let each = settings.iter().flat_map(|setting| setting.cells.iter().map(move |cell| (setting, *cell)));
-    let found = each.flat_map(|(setting, cell)| {
-        kinds.iter().flat_map(|kind| cell.compared(*kind, setting)).collect::<Vec<_>>()
-    });
-    found.filter(|one| one.ratio() > limits.factor && one.probability < limits.significance).collect()
+    let compared = |setting: &Setting| -> Vec<Comparison> {
+        let cells = setting.cells.iter();
+        cells.flat_map(|cell| kinds.iter().flat_map(|kind| cell.compared(*kind, setting))).collect()
+    };
+    settings.iter().flat_map(compared).collect()
+}
+
+/// Where guidelines of any kind do not hold.
+pub fn violations(cells: &[Decision], limits: Limits) -> Vec<Comparison> {
+    comparisons(cells, &Guideline::ALL).into_iter().filter(|one| one.is_violation(limits)).collect()
 }
 
 impl Decision {
     /// The mock-ups that were measured here.
-    pub fn mock_ups(&self) -> impl Iterator<Item = (MockUp<'_>, &Tried)> {
+    pub fn mock_ups(&self) -> impl Iterator<Item = (MockUp, &Tried)> {
         self.candidates.iter().filter_map(|tried| {
             let name = tried.contestant.algorithm.as_deref()?;
             Some((MockUp::named(self.collective, name)?, tried))
         })
     }
 
-    fn compared(&self, kind: Guideline, setting: &Setting) -> Vec<Violation> {
+    fn compared(&self, kind: Guideline, setting: &Setting) -> Vec<Comparison> {
         match kind {
             Guideline::Pattern => {
                 self.mock_ups().filter_map(|(mock_up, tried)| self.slower_than(mock_up, tried)).collect()
@@ -116,11 +126,11 @@ impl Decision {
         }
     }
 
-    fn slower_than(&self, mock_up: MockUp, tried: &Tried) -> Option<Violation> {
+    fn slower_than(&self, mock_up: MockUp, tried: &Tried) -> Option<Comparison> {
         self.compare(Guideline::Pattern, mock_up.guideline(), tried.contestant.to_string(), tried, 1)
     }
 
-    fn slower_than_more(&self, more: &Decision) -> Option<Violation> {
+    fn slower_than_more(&self, more: &Decision) -> Option<Comparison> {
         let guideline = format!("{} <= {}", self.call(), more.call());
         self.compare(
             Guideline::Monotony,
@@ -131,14 +141,14 @@ impl Decision {
         )
     }
 
-    fn slower_than_parts(&self, part: &Decision) -> Option<Violation> {
+    fn slower_than_parts(&self, part: &Decision) -> Option<Comparison> {
         let parts = self
             .bytes
             .checked_div(part.bytes)
             .filter(|&parts| parts > 1 && parts * part.bytes == self.bytes)?;
         let guideline = format!("{} <= {parts} {}", self.call(), part.call());
-        let faster = format!("{parts} calls of {} bytes", quantity::in_units(part.bytes));
-        self.compare(Guideline::Split, guideline, faster, &part.default, parts)
+        let other = format!("{parts} calls of {} bytes", quantity::in_units(part.bytes));
+        self.compare(Guideline::Split, guideline, other, &part.default, parts)
     }
 
     /// `bcast(64KiB)`
@@ -151,21 +161,21 @@ impl Decision {
         &self,
         kind: Guideline,
         guideline: String,
-        faster: String,
-        other: &Tried,
+        other: String,
+        tried: &Tried,
         calls: usize,
-    ) -> Option<Violation> {
+    ) -> Option<Comparison> {
         let calls = calls as f64;
-        let others: Vec<f64> = other.times().iter().map(|time| calls * time).collect();
-        Some(Violation {
+        let others: Vec<f64> = tried.times().iter().map(|time| calls * time).collect();
+        Some(Comparison {
             kind,
             guideline,
             collective: self.collective,
             ranks: self.ranks,
             bytes: self.bytes,
             seconds: self.default.median()?,
-            faster,
-            faster_seconds: calls * other.median()?,
+            other,
+            other_seconds: calls * tried.median()?,
             probability: rank_sum(&self.default.times(), &others),
         })
     }
@@ -181,9 +191,8 @@ mod tests {
     }
 
     fn found(cells: &[Decision], kinds: &[Guideline]) -> Vec<(String, usize, String)> {
-        let all = violations(cells, kinds, Limits::default());
-        all.into_iter()
-            .map(|one| (one.guideline.clone(), one.bytes, format!("{} {:.2}", one.faster, one.ratio())))
+        let all = comparisons(cells, kinds).into_iter().filter(|one| one.is_violation(Limits::default()));
+        all.map(|one| (one.guideline.clone(), one.bytes, format!("{} {:.2}", one.other, one.ratio())))
             .collect()
     }
 

@@ -12,8 +12,8 @@ mod mock_up;
 mod profiles;
 mod result;
 mod rules;
-#[cfg(test)]
-mod samples;
+#[cfg(any(test, feature = "samples"))]
+pub mod samples;
 mod settings;
 pub mod statistics;
 mod strategy;
@@ -22,7 +22,7 @@ pub mod words;
 pub use decide::{Demands, decide};
 pub use field::{Entrant, Field, fields};
 pub use gains::Gains;
-pub use guidelines::{Guideline, Limits, Violation, violations};
+pub use guidelines::{Comparison, Guideline, Limits, comparisons, violations};
 pub use mock_up::MockUp;
 pub use profiles::{Profile, profiles};
 pub use result::{Chosen, Decision, Provenance, Skipped, Tried, Tuning};

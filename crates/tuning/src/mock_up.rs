@@ -7,18 +7,23 @@ const AS: &str = "_as_";
 
 /// A collective made of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MockUp<'name> {
+pub struct MockUp {
     /// What it computes.
     pub collective: Collective,
     /// `allreduce_as_reduce_bcast`.
-    pub name: &'name str,
+    pub name: &'static str,
 }
 
-impl<'name> MockUp<'name> {
+impl MockUp {
+    /// Those of a collective that are registered as its algorithms.
+    pub fn all(collective: Collective) -> impl Iterator<Item = MockUp> {
+        let registered = collective.algorithms().filter(|algorithm| algorithm.is_mock_up());
+        registered.map(move |algorithm| MockUp { collective, name: algorithm.name })
+    }
+
     /// What an algorithm's name says; `None` if it is not made of other collectives.
-    pub fn named(collective: Collective, name: &'name str) -> Option<Self> {
-        let computed = name.split_once(AS)?.0;
-        (computed == without_underscores(collective)).then_some(MockUp { collective, name })
+    pub fn named(collective: Collective, name: &str) -> Option<MockUp> {
+        MockUp::all(collective).find(|mock_up| mock_up.name == name)
     }
 
     /// The guideline that is violated where it is faster: `allreduce <= reduce + bcast`.
@@ -70,6 +75,17 @@ mod tests {
         ] {
             assert_eq!(MockUp::named(collective, name).unwrap().guideline(), expected);
         }
+        let all = Collective::ALL.into_iter().flat_map(MockUp::all);
+        let known = Collective::ALL.map(Collective::name);
+        let is_known = |part: &str| known.contains(&part) || part == "reduce_local";
+        let guidelines: Vec<String> = all.map(|mock_up| mock_up.guideline()).collect();
+        assert_eq!(guidelines.len(), 22);
+        assert!(
+            guidelines
+                .iter()
+                .all(|text| text.split([' ', '<', '=', '+']).filter(|part| !part.is_empty()).all(is_known)),
+            "{guidelines:?}"
+        );
         assert_eq!(MockUp::named(Collective::Allgather, "gather_bcast"), None);
         assert_eq!(MockUp::named(Collective::Reduce, "allreduce_as_reduce_bcast"), None);
     }

@@ -18,7 +18,7 @@ pub struct Profile {
 
 impl Decision {
     /// The mock-up that takes least, if the default takes longer by more than the limits allow.
-    pub fn best_mock_up(&self, limits: Limits) -> Option<MockUp<'_>> {
+    pub fn best_mock_up(&self, limits: Limits) -> Option<MockUp> {
         let default = self.default.median()?;
         let measured = self.mock_ups().filter_map(|(mock_up, tried)| Some((mock_up, tried, tried.median()?)));
         let (mock_up, tried, least) = measured.min_by(|(.., one), (.., other)| one.total_cmp(other))?;

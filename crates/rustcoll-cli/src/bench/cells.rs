@@ -17,9 +17,14 @@ pub struct Cell {
 impl Cell {
     /// A contestant's median and spread in seconds, over all launches.
     pub fn summary(&self, contestant: &str) -> Option<Summary> {
-        let seconds = |own: &Measurement| own.nanoseconds.iter().map(|&time| time as f64 * 1e-9).collect();
-        let launches: Vec<Vec<f64>> = self.of(contestant).map(seconds).collect();
+        let launches = self.launches(contestant);
         (!launches.is_empty()).then(|| Summary::of_launches(&launches))
+    }
+
+    /// A contestant's times in seconds, in each launch in which it was measured.
+    pub fn launches(&self, contestant: &str) -> Vec<Vec<f64>> {
+        let seconds = |own: &Measurement| own.nanoseconds.iter().map(|&time| time as f64 * 1e-9).collect();
+        self.of(contestant).map(seconds).collect()
     }
 
     fn of(&self, contestant: &str) -> impl Iterator<Item = &Measurement> {
