@@ -82,8 +82,7 @@ const DEFAULT_SHARED_LIMIT: i32 = 64 << 10;
 
 /// The most bytes of memory that all communicators of a rank share together.
 pub fn shared_limit() -> usize {
-    let given = SHARED_LIMIT.load(Relaxed);
-    kibibytes(if given == 0 { DEFAULT_SHARED_LIMIT } else { given })
+    kibibytes_or(&SHARED_LIMIT, DEFAULT_SHARED_LIMIT)
 }
 
 /// Whether ranks may share memory: a number of [`SHARE_WORDS`].
@@ -99,8 +98,7 @@ pub fn may_share_memory() -> bool {
 
 /// Bytes of a bank of that memory.
 pub fn shared_bank() -> usize {
-    let given = SHARED_MEMORY.load(Relaxed);
-    let memory = kibibytes(if given == 0 { DEFAULT_SHARED_MEMORY } else { given });
+    let memory = kibibytes_or(&SHARED_MEMORY, DEFAULT_SHARED_MEMORY);
     // Short slots and flags come on top.
     (memory / Slots::BANKS[2]).next_multiple_of(PAGE)
 }
@@ -249,6 +247,12 @@ pub fn scratch_kept() -> usize {
 
 fn kibibytes(number: i32) -> usize {
     (number as usize) << 10
+}
+
+/// What the user sets, or the default where that is 0.
+fn kibibytes_or(setting: &AtomicI32, default: i32) -> usize {
+    let given = setting.load(Relaxed);
+    kibibytes(if given == 0 { default } else { given })
 }
 
 /// The number by which parameters and variables know an algorithm.

@@ -6,6 +6,7 @@
 
 mod binding;
 pub mod call;
+pub mod calls;
 mod even;
 mod execution;
 mod goal;

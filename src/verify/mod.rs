@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod all;
+mod calls;
 mod clock;
 mod contract;
 mod execution;
@@ -27,6 +28,7 @@ mod values;
 mod violation;
 
 pub use all::check_all;
+pub use calls::verify_calls;
 pub use expressions::{Expression, Expressions};
 pub use graphs::{grids, multigraphs};
 pub use problems::problems;

@@ -6,7 +6,7 @@ pub mod job;
 mod lab;
 pub mod launcher;
 mod limits;
-mod machine;
+pub mod machine;
 mod other_mpis;
 pub mod performance;
 mod plan;

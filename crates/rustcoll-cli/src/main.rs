@@ -22,6 +22,7 @@ mod report_html;
 mod rules;
 mod schedule;
 mod table;
+mod tune;
 mod validate;
 mod verify;
 mod words;
@@ -58,6 +59,7 @@ fn run(command: Command, output: &mut impl Write) -> Result<Outcome, Failure> {
         Command::Validate(options) => validate::run(&options, output),
         Command::Bench(options) => bench::run(&options, output),
         Command::Performance(options) => bench::performance::run(&options, output),
+        Command::Tune(options) => tune::run(&options, output),
         Command::Guidelines(options) => guidelines::run(&options, output),
         Command::Rules { command } => rules::run(&command, output),
         Command::Completions { shell } => manual::completions(shell, output),

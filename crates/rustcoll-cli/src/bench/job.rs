@@ -135,7 +135,7 @@ impl Ended {
             }
             Line::Job(job) => self.library = Some(job.library.clone()),
             Line::Hung(trial) => self.complaints.push(format!(
-                "{} on {} ranks, {} bytes: {} did not end in time",
+                "{} on {} ranks, {} bytes: {}: a call did not end in time",
                 trial.collective, race.ranks, trial.bytes, trial.contestant
             )),
             Line::Measurement(_) | Line::Trying(_) | Line::Reference(_) => {}

@@ -50,6 +50,11 @@ impl Launcher {
         })
     }
 
+    /// The same with other words about repetitions.
+    pub fn repeating(&self, repetitions: Vec<String>) -> Launcher {
+        Launcher { repetitions, ..self.clone() }
+    }
+
     /// What starts a job.
     pub fn command(&self, race: &Race) -> Command {
         let parameters = self.all_parameters(race);
@@ -134,6 +139,16 @@ fn filled(word: &str, race: &Race) -> String {
 /// The folder of this command.
 fn own_folder() -> Option<PathBuf> {
     Some(env::current_exe().ok()?.parent()?.to_owned())
+}
+
+/// The parameter by which jobs get rule files, wherever they run.
+pub fn rules_parameter(files: &[PathBuf]) -> Result<(String, String), Failure> {
+    let absolute = |file: &PathBuf| match file.canonicalize() {
+        Ok(path) => Ok(path.display().to_string()),
+        Err(error) => Err(Failure::Input(format!("the rule file {}: {error}", file.display()))),
+    };
+    let paths = files.iter().map(absolute).collect::<Result<Vec<_>, _>>()?;
+    Ok(("coll_rustcoll_rules_file".into(), paths.join(",")))
 }
 
 fn program(named: Option<&Path>) -> Result<PathBuf, Failure> {

@@ -3,7 +3,7 @@
 use super::cells::Cells;
 use super::job::Hearer;
 use super::lab::Lab;
-use super::launcher::Launcher;
+use super::launcher::{Launcher, rules_parameter};
 use super::other_mpis::{self, OtherMpi};
 use super::plan::{Experiment, Plan};
 use super::report;
@@ -46,7 +46,7 @@ fn check_names(only: &[String], plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
+pub fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::Input(format!("{}: cannot be written: {error}", path.display()))
 }
 
@@ -223,8 +223,8 @@ impl<'plan> Campaign<'plan> {
     fn launcher(&self, experiment: &Experiment) -> Result<Launcher, Failure> {
         let mut mca: Vec<(String, String)> = experiment.mca.clone().into_iter().collect();
         if !experiment.rules.is_empty() {
-            let paths = experiment.rules.iter().map(|path| rule_file(path)).collect::<Result<Vec<_>, _>>()?;
-            mca.push(("coll_rustcoll_rules_file".into(), paths.join(",")));
+            let files: Vec<PathBuf> = experiment.rules.iter().map(PathBuf::from).collect();
+            mca.push(rules_parameter(&files)?);
         }
         let launcher = self.plan.launcher(experiment).to_owned();
         let launch = LaunchOptions { launcher, mca, program: self.options.program.clone() };
@@ -243,13 +243,6 @@ impl<'plan> Campaign<'plan> {
         let at_most = experiment.at_most.unwrap_or(at_most);
         RepetitionOptions { at_least, at_most, budget, hot: experiment.hot }.words()
     }
-}
-
-/// As jobs find it that run elsewhere.
-fn rule_file(path: &str) -> Result<String, Failure> {
-    let found = Path::new(path).canonicalize();
-    let found = found.map_err(|error| Failure::Input(format!("the rule file {path}: {error}")))?;
-    Ok(found.display().to_string())
 }
 
 /// How many hosts of an emulated cluster an experiment needs.

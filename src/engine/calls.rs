@@ -1,0 +1,265 @@
+//! Algorithms made of calls, bound to the elements of one call: what a plan is to a schedule.
+
+use crate::algorithms::{Act, Algorithm, Area, Call, Calls, Collective, Parts, Problem, Region};
+use crate::schedule::Layout;
+
+/// How long the blocks of a call are, in elements of each buffer; those of the vector, where there is but one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    /// In the send buffer.
+    pub send: usize,
+    /// In the receive buffer.
+    pub recv: usize,
+    /// In memory of the algorithm's own: bytes, or where the collective reduces elements.
+    pub own: usize,
+}
+
+/// Consecutive elements of an area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Where.
+    pub area: Area,
+    /// The first one's number.
+    pub first: usize,
+    /// How many.
+    pub elements: usize,
+}
+
+/// A buffer as a call names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// Where it is.
+    pub area: Area,
+    /// Where in there it begins, in elements.
+    pub first: usize,
+    /// How many elements it has.
+    pub elements: usize,
+    /// The elements of each block, or of the vector; 0 where counts differ.
+    pub count: usize,
+    /// Where they differ: elements and displacements of the blocks.
+    pub varying: Option<(Vec<usize>, Vec<usize>)>,
+}
+
+/// The call of a collective.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundCall {
+    /// The collective.
+    pub collective: Collective,
+    /// The root, 0 where there is none.
+    pub root: usize,
+    /// Whether this rank passes `MPI_IN_PLACE`.
+    pub in_place: bool,
+    /// Whether a reduction unites bits of bytes, rather than to apply the caller's operator to elements.
+    pub unites: bool,
+    /// The send buffer; that of a reduce-scatter in place is where the result goes.
+    pub send: Option<Side>,
+    /// The receive buffer, or that of a broadcast.
+    pub recv: Option<Side>,
+}
+
+/// What a rank does next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Copies data from one buffer to another, whose elements may be of different kinds.
+    Copy(Span, Span),
+    /// Sets all bits to zero.
+    Clear(Span),
+    /// Combines: the first is the left operand, the second the right one and the result.
+    Reduce(Span, Span),
+    /// Calls a collective.
+    Call(BoundCall),
+}
+
+/// What a rank does in one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deeds {
+    /// One after the other.
+    pub deeds: Vec<Deed>,
+    /// How many elements of its own memory it needs for all blocks, and for its own one.
+    pub memory: [usize; 2],
+    /// How many counts and displacements its calls need at a time.
+    pub numbers: usize,
+}
+
+impl Deeds {
+    /// Those of a rank in a call with blocks of these lengths.
+    pub fn new(
+        collective: Collective,
+        calls: &Calls,
+        problem: &Problem,
+        rank: usize,
+        lengths: Lengths,
+    ) -> Deeds {
+        let binder = Binder { collective, parts: calls.parts, problem, rank, lengths };
+        let deeds: Vec<Deed> = (calls.acts)(problem, rank).iter().flat_map(|act| binder.deeds(act)).collect();
+        let memory =
+            [Area::All, Area::Own].map(|area| deeds.iter().map(|deed| deed.end_in(area)).max().unwrap_or(0));
+        let numbers = deeds.iter().map(Deed::numbers).max().unwrap_or(0);
+        Deeds { deeds, memory, numbers }
+    }
+
+    /// The most memory that a rank needs in calls of so many bytes by the collective's measure: bytes of data, and how many
+    /// counts and displacements.
+    ///
+    /// # Panics
+    /// If the algorithm is not made of calls.
+    pub fn most_memory(algorithm: &Algorithm, size: usize, root: usize, bytes: usize) -> (usize, usize) {
+        let calls = algorithm.calls().expect("it is made of calls");
+        let lengths = Lengths { send: bytes, recv: bytes, own: bytes };
+        // What the root does, and the others, and rank 0 where calls have a root of their own.
+        let ranks = [0, 1, root, root + 1].map(|rank| rank % size);
+        let needs = ranks.into_iter().flat_map(|rank| {
+            [false, true].map(|in_place| {
+                let problem = Problem { root, in_place, ..Problem::new(size) };
+                let Deeds { memory, numbers, .. } =
+                    Deeds::new(algorithm.collective, calls, &problem, rank, lengths);
+                (memory.iter().sum::<usize>(), numbers)
+            })
+        });
+        needs.fold((0, 0), |most, need| (most.0.max(need.0), most.1.max(need.1)))
+    }
+}
+
+impl Deed {
+    /// The end of what it touches of an area.
+    fn end_in(&self, wanted: Area) -> usize {
+        let of_span = |span: &Span| if span.area == wanted { span.first + span.elements } else { 0 };
+        match self {
+            Deed::Copy(from, to) | Deed::Reduce(from, to) => of_span(from).max(of_span(to)),
+            Deed::Clear(span) => of_span(span),
+            Deed::Call(call) => {
+                let sides = call.sides().filter(|side| side.area == wanted);
+                sides.map(|side| side.first + side.elements).max().unwrap_or(0)
+            }
+        }
+    }
+
+    fn numbers(&self) -> usize {
+        let Deed::Call(call) = self else { return 0 };
+        call.sides().filter_map(|side| side.varying.as_ref()).map(|(counts, _)| 2 * counts.len()).sum()
+    }
+}
+
+impl BoundCall {
+    fn sides(&self) -> impl Iterator<Item = &Side> {
+        self.send.iter().chain(&self.recv)
+    }
+}
+
+struct Binder<'call> {
+    collective: Collective,
+    parts: Parts,
+    problem: &'call Problem,
+    rank: usize,
+    lengths: Lengths,
+}
+
+impl Binder<'_> {
+    fn deeds(&self, act: &Act) -> Vec<Deed> {
+        match act {
+            Act::Copy { from, to } => self.copies(&self.span(from), &self.span(to)),
+            Act::Clear(region) => vec![Deed::Clear(self.span(region))],
+            Act::Reduce { from, to } => vec![Deed::Reduce(self.span(from), self.span(to))],
+            Act::Call(call) => vec![Deed::Call(self.call(call))],
+        }
+    }
+
+    /// A vector that is copied to where blocks are longer is filled up with its last element, which any operator knows.
+    fn copies(&self, from: &Span, to: &Span) -> Vec<Deed> {
+        let part = |span: &Span, first: usize, elements: usize| Span {
+            first: span.first + first,
+            elements,
+            ..*span
+        };
+        if self.parts != Parts::Padded {
+            return vec![Deed::Copy(*from, *to)];
+        }
+        if self.collective == Collective::Bcast {
+            // The caller's elements are of another kind than bytes.
+            let data = |span: &Span| match span.area {
+                Area::All => part(span, 0, self.lengths.own),
+                Area::Send | Area::Recv | Area::Own => *span,
+            };
+            return vec![Deed::Copy(data(from), data(to))];
+        }
+        let data = from.elements.min(to.elements);
+        let mut copies = vec![Deed::Copy(part(from, 0, data), part(to, 0, data))];
+        let rest = if data > 0 { data..to.elements } else { 0..0 };
+        copies.extend(rest.map(|place| Deed::Copy(part(to, data - 1, 1), part(to, place, 1))));
+        copies
+    }
+
+    fn call(&self, call: &Call) -> BoundCall {
+        let Call { collective, root, in_place, unites, .. } = *call;
+        let [send, recv] = [(&call.send, true), (&call.recv, false)]
+            .map(|(region, is_sent)| region.as_ref().map(|region| self.side(collective, region, is_sent)));
+        BoundCall { collective, root, in_place, unites, send, recv }
+    }
+
+    fn side(&self, collective: Collective, region: &Region, is_sent: bool) -> Side {
+        use Collective::*;
+        let Span { area, first, elements } = self.span(region);
+        let varies = match collective {
+            Alltoallv => true,
+            Allgatherv | Gatherv => !is_sent,
+            ReduceScatter | Scatterv => is_sent,
+            _ => false,
+        };
+        let has_vector = matches!(collective, Allreduce | Bcast | Exscan | Reduce);
+        let block = |number: usize| self.span(&area.block(number));
+        if varies {
+            let blocks = region.blocks.clone().map(block);
+            let varying = blocks.map(|block| (block.elements, block.first - first)).unzip();
+            return Side { area, first, elements, count: 0, varying: Some(varying) };
+        }
+        let count = if has_vector { elements } else { block(region.blocks.start).elements };
+        Side { area, first, elements, count, varying: None }
+    }
+
+    fn span(&self, region: &Region) -> Span {
+        let Region { area, ref blocks } = *region;
+        let start = self.start(area, self.first_block(area));
+        let [first, end] = [blocks.start, blocks.end].map(|block| self.start(area, block) - start);
+        Span { area, first, elements: end - first }
+    }
+
+    /// The number of the first block that an area has.
+    fn first_block(&self, area: Area) -> usize {
+        let problem = &Problem { in_place: false, ..self.problem.clone() };
+        let blocks = problem.size;
+        let of = match area {
+            Area::Send => self.collective.send_blocks(problem, self.rank, blocks),
+            Area::Recv => self.collective.recv_blocks(problem, self.rank, blocks),
+            Area::All => 0..blocks,
+            Area::Own if self.parts == Parts::Whole => 0..1,
+            Area::Own => self.rank..self.rank + 1,
+        };
+        of.start
+    }
+
+    /// Where a block of an area would start, if its first one were block 0.
+    fn start(&self, area: Area, block: usize) -> usize {
+        let size = self.problem.size;
+        let length = match area {
+            Area::Send => self.lengths.send,
+            Area::Recv => self.lengths.recv,
+            Area::All | Area::Own => self.lengths.own,
+        };
+        match self.parts {
+            Parts::Given | Parts::Whole => block * length,
+            Parts::Padded => {
+                let padded = block * length.div_ceil(size);
+                let is_own = matches!(area, Area::All | Area::Own);
+                if is_own { padded } else { padded.min(length) }
+            }
+            Parts::Balanced => Layout::Balanced { elements: length, blocks: size }.elements(0..block),
+            Parts::Root => {
+                if block <= self.problem.root {
+                    0
+                } else {
+                    length
+                }
+            }
+        }
+    }
+}
