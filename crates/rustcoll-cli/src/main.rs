@@ -17,7 +17,6 @@ mod pictures;
 mod predict;
 mod problem;
 mod progress;
-#[cfg_attr(not(test), expect(dead_code, reason = "`rustcoll tune` writes it"))]
 mod report_html;
 mod rules;
 mod schedule;

@@ -29,7 +29,6 @@ pub struct Entry {
     /// The job's number, from 0 in the order in which they were started.
     pub job: usize,
     /// What it was for.
-    #[serde(flatten)]
     pub step: Step,
     /// What happened.
     #[serde(flatten)]
@@ -103,7 +102,7 @@ impl Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measurements::Trial;
+    use measurements::{Job, Trial};
 
     #[test]
     fn entries_are_read_as_they_were_written() {
@@ -114,11 +113,17 @@ mod tests {
             contestant: "rustcoll:chain".into(),
             reason: "it hung".into(),
         };
-        for event in [Event::Said(Line::Trying(trial)), Event::Concluded(excluded)] {
+        let job = Job { ranks: 13, nodes: 1, ranks_per_node: 13, library: "Some MPI".into() };
+        for event in
+            [Event::Said(Line::Job(job)), Event::Said(Line::Trying(trial)), Event::Concluded(excluded)]
+        {
             let step = Step { ranks: 13, stage: Stage::Survey, round: 0 };
             let entry = Entry { job: 3, step, event };
             let text = serde_json::to_string(&entry).unwrap();
-            assert!(text.starts_with(r#"{"job":3,"ranks":13,"stage":"survey","round":0,"line":"#), "{text}");
+            assert!(
+                text.starts_with(r#"{"job":3,"step":{"ranks":13,"stage":"survey","round":0},"line":"#),
+                "{text}"
+            );
             assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
         }
     }

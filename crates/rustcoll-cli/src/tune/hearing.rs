@@ -100,7 +100,9 @@ impl Heard {
                 is_elsewhere(trial, &fault.collective, fault.bytes) || trial.contestant != fault.contestant
             }),
             Line::Hung(trial) => self.hung = Some(trial),
-            Line::Job(_) | Line::Reference(_) => {}
+            // Whoever was called with the least bytes, to know how often to repeat, has ended that.
+            Line::Reference(_) => self.trying.clear(),
+            Line::Job(_) => {}
         }
     }
 }

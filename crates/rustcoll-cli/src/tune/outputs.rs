@@ -2,6 +2,7 @@
 
 use crate::bench::performance::unwritable;
 use crate::failure::Failure;
+use crate::report_html;
 use crate::words::counted;
 use rustcoll::selection::quantity;
 use rustcoll::text::{Side, columns};
@@ -15,6 +16,9 @@ const RULES: &str = "rules.toml";
 
 /// The same for Open MPI up to series 5, and from series 6 on.
 const OTHERS: [&str; 2] = ["tuned.conf", "open-mpi.json"];
+
+/// The same for people.
+const REPORT: &str = "report.html";
 
 /// A cell that is verified to be slower by more than this is too slow.
 const WORST: f64 = 1.05;
@@ -40,9 +44,13 @@ pub fn has_rules(tuning: &Tuning) -> bool {
     tuning.cells.iter().any(|cell| cell.replacement().is_some())
 }
 
-/// Writes all files for rustcoll and other libraries; without a choice there are none, and those of before are removed.
+/// Writes the report, and all files for rustcoll and other libraries; without a choice there are none of these, and those of before
+/// are removed.
 pub fn write(tuning: &Tuning, folder: &Path, demands: Demands) -> Result<(), Failure> {
     let save = |path: PathBuf, text: &str| fs::write(&path, text).map_err(|error| unwritable(&path, &error));
+    let limits = Limits { factor: 1.0 / (1.0 - demands.gain), significance: demands.significance };
+    let report = report_html::page(tuning, limits).map_err(Failure::Input)?;
+    save(folder.join(REPORT), &report)?;
     if !has_rules(tuning) {
         return [RULES].iter().chain(&OTHERS).try_for_each(|name| remove(&folder.join(name)));
     }
@@ -52,7 +60,6 @@ pub fn write(tuning: &Tuning, folder: &Path, demands: Demands) -> Result<(), Fai
         let conversion = conversion.map_err(|faults| Failure::Input(faults.to_string()))?;
         save(folder.join(name), &conversion.text)?;
     }
-    let limits = Limits { factor: 1.0 / (1.0 - demands.gain), significance: demands.significance };
     let profiles = profiles(tuning, limits);
     let place = folder.join("profiles");
     if !profiles.is_empty() {
@@ -83,10 +90,11 @@ pub fn print(tuning: &Tuning, folder: &Path, output: &mut impl Write) -> io::Res
     let skipped = format!("{:.0} s of measuring were saved by predictions", tuning.seconds_saved);
     writeln!(output, "{skipped}, as estimated")?;
     if !has_rules(tuning) {
-        return writeln!(output, "There is nothing to write rules for.");
+        return writeln!(output, "There is nothing to write rules for. {REPORT} tells more.");
     }
     let path = rule_file(folder);
-    writeln!(output, "\nTo use it:\n\n    mpirun --mca coll_rustcoll_rules_file {} ...", path.display())
+    writeln!(output, "\nTo use it:\n\n    mpirun --mca coll_rustcoll_rules_file {} ...\n", path.display())?;
+    writeln!(output, "{REPORT} beside it tells more; {} are for plain Open MPI.", OTHERS.join(" and "))
 }
 
 fn row(cell: &Decision) -> [String; 8] {
