@@ -1,43 +1,48 @@
 //! `rustcoll bench`
 
 mod bound;
-mod cells;
-mod job;
+pub mod cells;
+pub mod job;
 mod lab;
 pub mod launcher;
 mod limits;
-mod machine;
+pub mod machine;
 mod other_mpis;
 pub mod performance;
 mod plan;
 mod plots;
+mod repetitions;
 mod report;
 mod results;
-mod store;
+pub mod store;
 
 use crate::command_line::BenchOptions;
 use crate::failure::{Failure, Outcome};
+use crate::progress::Progress;
 use crate::words::counted;
 use cells::Cells;
+use job::Hearer;
 use launcher::Launcher;
-use measurements::{Contestant, Series};
+use measurements::{Contestant, Heat, Line, Series};
 use std::io::Write;
+use std::ops::ControlFlow;
 
 /// One job: who calls what, on how many ranks.
 #[derive(Clone, Debug)]
 pub struct Race {
     pub ranks: usize,
     pub ranks_per_host: usize,
-    pub series: Vec<Series>,
+    pub heats: Vec<Heat>,
+    /// Who races in heats that name nobody.
     pub contestants: Vec<Contestant>,
 }
 
 /// Measures, and prints what came of it.
 pub fn run(options: &BenchOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let race = race(options)?;
-    let launcher = Launcher::new(&options.launch, &options.repetitions)?;
+    let launcher = Launcher::new(&options.launch, options.repetitions.words())?;
     let mut cells = Cells::default();
-    let ended = job::run(&launcher, &race, &mut |measurement| cells.add(measurement));
+    let ended = job::run(&launcher, &race, &mut Adding { cells: &mut cells, progress: race.progress() });
     // Nothing that was measured is lost, whatever happened later.
     store::write(options.csv.as_deref(), options.json.as_deref(), &cells)?;
     results::write(&cells, output)?;
@@ -51,17 +56,40 @@ pub fn run(options: &BenchOptions, output: &mut impl Write) -> Result<Outcome, F
     Ok(if ended.complaints.is_empty() && missing == 0 { Outcome::Right } else { Outcome::Wrong })
 }
 
+/// Adds what is measured to cells, and shows how far the job is.
+pub struct Adding<'cells> {
+    /// What is measured.
+    pub cells: &'cells mut Cells,
+    /// How far the job is.
+    pub progress: Progress,
+}
+
+impl Hearer for Adding<'_> {
+    fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()> {
+        self.progress.show(part);
+        if let Line::Measurement(measurement) = line {
+            self.cells.add(measurement);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 fn race(options: &BenchOptions) -> Result<Race, Failure> {
-    let series = |text: &String| match text.contains(':') {
+    let series = series(&options.series, &options.bytes)?;
+    let ranks_per_host = options.ranks_per_host.unwrap_or(options.ranks);
+    Race::new(options.ranks, ranks_per_host, series, options.contestants.clone()).map_err(Failure::Usage)
+}
+
+/// Collectives as users name them: with bytes of their own, or these.
+pub fn series(names: &[String], bytes: &[usize]) -> Result<Vec<Series>, Failure> {
+    let read = |text: &String| match text.contains(':') {
         true => text.parse(),
         false => text.parse().or_else(|_: String| {
-            let bytes: Vec<String> = options.bytes.iter().map(usize::to_string).collect();
+            let bytes: Vec<String> = bytes.iter().map(usize::to_string).collect();
             format!("{text}:{}", bytes.join(",")).parse()
         }),
     };
-    let series = options.series.iter().map(series).collect::<Result<_, String>>().map_err(Failure::Usage)?;
-    let ranks_per_host = options.ranks_per_host.unwrap_or(options.ranks);
-    Race::new(options.ranks, ranks_per_host, series, options.contestants.clone()).map_err(Failure::Usage)
+    names.iter().map(read).collect::<Result<_, String>>().map_err(Failure::Usage)
 }
 
 impl Race {
@@ -85,11 +113,37 @@ impl Race {
         if let Some((_, contestant)) = contestants.iter().enumerate().find(|&numbered| twice(numbered)) {
             return Err(format!("the contestant {contestant} is named twice"));
         }
-        Ok(Race { ranks, ranks_per_host, series, contestants })
+        let heats = series.into_iter().map(|series| Heat { series, contestants: Vec::new() }).collect();
+        Ok(Race { ranks, ranks_per_host, heats, contestants })
+    }
+
+    /// What is called.
+    pub fn series(&self) -> impl Iterator<Item = &Series> {
+        self.heats.iter().map(|heat| &heat.series)
+    }
+
+    /// Who races in a heat.
+    pub fn contestants_of<'race>(&'race self, heat: &'race Heat) -> &'race [Contestant] {
+        if heat.contestants.is_empty() { &self.contestants } else { &heat.contestants }
+    }
+
+    /// Everybody who races, some of them several times if they do so in several heats.
+    pub fn all_contestants(&self) -> impl Iterator<Item = &Contestant> {
+        self.heats.iter().flat_map(|heat| self.contestants_of(heat))
     }
 
     /// How many cells there are.
     pub fn cells(&self) -> usize {
-        self.series.iter().map(|series| series.bytes.len()).sum()
+        self.series().map(|series| series.bytes.len()).sum()
+    }
+
+    /// How many results there will be: one of each contestant in each cell.
+    pub fn results(&self) -> usize {
+        self.heats.iter().map(|heat| heat.series.bytes.len() * self.contestants_of(heat).len()).sum()
+    }
+
+    /// A bar that shows how far a job is.
+    pub fn progress(&self) -> Progress {
+        Progress::new(&format!("{} ranks", self.ranks))
     }
 }

@@ -1,13 +1,18 @@
 //! What may be written behind `rustcoll`.
 
 mod bench;
+mod guidelines;
 mod pricing;
+mod tune;
 
 pub use bench::{BenchOptions, LaunchOptions, PerformanceOptions, ProgramOptions, RepetitionOptions};
+pub use guidelines::GuidelinesOptions;
 pub use pricing::{
     AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions, TableFormat,
     ValidateOptions,
 };
+
+pub use tune::TuneOptions;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -61,6 +66,24 @@ pub enum Command {
     ///
     /// What was interrupted goes on where it stopped.
     Performance(PerformanceOptions),
+    /// Finds what is faster than the default choice on this machine, and writes rule files that choose it
+    ///
+    /// For each number of ranks there are three stages. A survey, one job, measures in each cell (a collective and a number of
+    /// bytes) the default choice and every algorithm that can serve, mock-ups of performance guidelines among them, with the
+    /// parameters by which it is predicted to be fastest; what is predicted to be hopeless is skipped. A search, up to 3
+    /// jobs, varies radix, segment and window by steps around what came within 1.5 times the best, as long as that gains 3 %. In the
+    /// final, --launches jobs have the default race with up to 3 candidates within 15 % of the best, where any is
+    /// faster than the default by half of --gain; these jobs alone decide. A candidate replaces the default if the median of its jobs'
+    /// medians is less by --gain and a rank test agrees; of candidates within 2 % of the best the one that is chosen for the next
+    /// smaller size goes first. A candidate that gives a wrong result, crashes or hangs is left out, which is recorded.
+    ///
+    /// Every single time is appended to measured.json and measured.csv as it comes. What was interrupted goes on where it stopped
+    /// when the same command is given again, and comes to the same rules. Exit codes: 130 after an interruption by Ctrl-C.
+    Tune(TuneOptions),
+    /// Checks that an MPI's collectives are not slower than equivalents of themselves: a regression gate
+    ///
+    /// Exits with 1 if a guideline is violated or something could not be measured.
+    Guidelines(GuidelinesOptions),
     /// Checks, explains, converts, compares and derives rule files
     Rules {
         /// What to do.

@@ -29,14 +29,25 @@ pub enum Failure {
     Usage(String),
     /// What it was to work with is wrong.
     Input(String),
+    /// A signal ended it.
+    Interrupted {
+        /// The signal's number.
+        signal: u8,
+        /// How it goes on.
+        message: String,
+    },
     /// The output could not be written.
     Output(io::Error),
 }
 
 impl Failure {
-    /// 2 if the run was asked in a wrong way, else 1.
+    /// 2 if the run was asked in a wrong way, what shells say of a signal if one came, else 1.
     pub fn exit_code(&self) -> ExitCode {
-        ExitCode::from(if let Failure::Usage(_) = self { 2 } else { 1 })
+        ExitCode::from(match self {
+            Failure::Usage(_) => 2,
+            Failure::Interrupted { signal, .. } => 128 + signal,
+            Failure::Input(_) | Failure::Output(_) => 1,
+        })
     }
 }
 
@@ -49,7 +60,9 @@ impl From<io::Error> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Failure::Usage(message) | Failure::Input(message) => formatter.write_str(message),
+            Failure::Usage(message) | Failure::Input(message) | Failure::Interrupted { message, .. } => {
+                formatter.write_str(message)
+            }
             Failure::Output(error) => write!(formatter, "the output cannot be written: {error}"),
         }
     }

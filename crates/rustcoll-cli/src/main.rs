@@ -9,6 +9,7 @@ mod command_line;
 mod failure;
 mod files;
 mod fit;
+mod guidelines;
 mod machine;
 mod manual;
 mod measured;
@@ -16,9 +17,11 @@ mod pictures;
 mod predict;
 mod problem;
 mod progress;
+mod report_html;
 mod rules;
 mod schedule;
 mod table;
+mod tune;
 mod validate;
 mod verify;
 mod words;
@@ -55,6 +58,8 @@ fn run(command: Command, output: &mut impl Write) -> Result<Outcome, Failure> {
         Command::Validate(options) => validate::run(&options, output),
         Command::Bench(options) => bench::run(&options, output),
         Command::Performance(options) => bench::performance::run(&options, output),
+        Command::Tune(options) => tune::run(&options, output),
+        Command::Guidelines(options) => guidelines::run(&options, output),
         Command::Rules { command } => rules::run(&command, output),
         Command::Completions { shell } => manual::completions(shell, output),
         Command::Man { folder } => manual::pages(folder.as_deref(), output),

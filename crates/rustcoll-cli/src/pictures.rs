@@ -95,6 +95,11 @@ pub fn in_words(error: impl Display) -> String {
     format!("the picture cannot be drawn: {error}")
 }
 
+/// The least and the greatest of some numbers, of which there is one at least.
+pub fn bounds(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+    numbers.fold((f64::INFINITY, 0.0), |(least, most), number| (least.min(number), most.max(number)))
+}
+
 type DrawingResult<Backend> = Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
 
 fn draw_map<Backend: DrawingBackend>(

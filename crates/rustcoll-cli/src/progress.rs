@@ -16,6 +16,15 @@ impl Progress {
         Progress(bar.with_message(work.to_owned()))
     }
 
+    /// Says what is being done: in front of the bar, or in a line of its own where there is no terminal.
+    pub fn say(&self, work: String) {
+        if self.0.is_hidden() {
+            eprintln!("rustcoll: {work}");
+        } else {
+            self.0.set_message(work);
+        }
+    }
+
     /// Shows which part of the work is done.
     pub fn show(&self, part: f64) {
         self.0.set_position((part * STEPS as f64) as u64);

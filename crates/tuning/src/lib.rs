@@ -3,7 +3,29 @@
 
 #![forbid(unsafe_code)]
 
+mod candidates;
+mod decide;
+mod field;
+mod gains;
+mod guidelines;
+mod mock_up;
+mod profiles;
 mod result;
+mod rules;
+#[cfg(any(test, feature = "samples"))]
+pub mod samples;
+mod settings;
 pub mod statistics;
+mod strategy;
+pub mod words;
 
+pub use decide::{Demands, decide};
+pub use field::{Entrant, Field, fields};
+pub use gains::Gains;
+pub use guidelines::{Comparison, Guideline, Limits, comparisons, violations};
+pub use mock_up::MockUp;
+pub use profiles::{Profile, profiles};
 pub use result::{Chosen, Decision, Provenance, Skipped, Tried, Tuning};
+pub use rules::{open_mpi_rules, rules, tuned_rules};
+pub use settings::{Setting, Stretch};
+pub use strategy::{MOST_STEPS, Place, SURE_FINALS, Standing, can_win, finalists, leader, steps};

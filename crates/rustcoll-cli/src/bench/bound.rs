@@ -61,7 +61,7 @@ impl Hockney {
 }
 
 /// Fails unless an experiment says how fast messages are, and has bounds to compare with.
-pub fn check(experiment: &Experiment, series: &[Series]) -> Result<(), String> {
+pub fn check(experiment: &Experiment, series: &[&Series]) -> Result<(), String> {
     let broadcasts = series.iter().find(|series| series.collective == Collective::Bcast);
     if !experiment.ranks.contains(&PAIR) || broadcasts.is_none_or(|series| series.bytes.len() < 2) {
         return Err(

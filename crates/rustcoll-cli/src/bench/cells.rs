@@ -1,7 +1,7 @@
 //! What was measured, cell by cell.
 
 use super::Race;
-use measurements::Measurement;
+use measurements::{Contestant, Heat, Measurement};
 use tuning::statistics::Summary;
 
 /// A collective on some ranks with some bytes, and who called it.
@@ -17,9 +17,14 @@ pub struct Cell {
 impl Cell {
     /// A contestant's median and spread in seconds, over all launches.
     pub fn summary(&self, contestant: &str) -> Option<Summary> {
-        let seconds = |own: &Measurement| own.nanoseconds.iter().map(|&time| time as f64 * 1e-9).collect();
-        let launches: Vec<Vec<f64>> = self.of(contestant).map(seconds).collect();
+        let launches = self.launches(contestant);
         (!launches.is_empty()).then(|| Summary::of_launches(&launches))
+    }
+
+    /// A contestant's times in seconds, in each launch in which it was measured.
+    pub fn launches(&self, contestant: &str) -> Vec<Vec<f64>> {
+        let seconds = |own: &Measurement| own.nanoseconds.iter().map(|&time| time as f64 * 1e-9).collect();
+        self.of(contestant).map(seconds).collect()
     }
 
     fn of(&self, contestant: &str) -> impl Iterator<Item = &Measurement> {
@@ -80,18 +85,20 @@ impl Cells {
 
     /// What is left of a race's launch: the cells in which not all contestants were measured. `None` if nothing is.
     pub fn left(&self, race: &Race, launch: usize) -> Option<Race> {
-        let is_left = |collective, bytes: &usize| match self.find(collective, race.ranks, *bytes) {
-            Some(cell) => {
-                !race.contestants.iter().all(|contestant| cell.has(&contestant.to_string(), launch))
-            }
-            None => true,
-        };
+        let is_left =
+            |heat: &Heat, bytes: usize| match self.find(heat.series.collective.name(), race.ranks, bytes) {
+                Some(cell) => {
+                    let has = |contestant: &Contestant| cell.has(&contestant.to_string(), launch);
+                    !race.contestants_of(heat).iter().all(has)
+                }
+                None => true,
+            };
         let mut left = race.clone();
-        for series in &mut left.series {
-            series.bytes.retain(|bytes| is_left(series.collective.name(), bytes));
+        for (heat, whole) in left.heats.iter_mut().zip(&race.heats) {
+            heat.series.bytes.retain(|&bytes| is_left(whole, bytes));
         }
-        left.series.retain(|series| !series.bytes.is_empty());
-        (!left.series.is_empty()).then_some(left)
+        left.heats.retain(|heat| !heat.series.bytes.is_empty());
+        (!left.heats.is_empty()).then_some(left)
     }
 }
 

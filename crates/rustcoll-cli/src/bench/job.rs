@@ -2,11 +2,11 @@
 
 use super::Race;
 use super::launcher::Launcher;
-use crate::progress::Progress;
 use crate::words::counted;
-use measurements::{Line, Measurement};
+use measurements::Line;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
+use std::ops::ControlFlow;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -21,22 +21,44 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 /// So many of the last lines of a job's messages are shown.
 const MOST_SHOWN: usize = 40;
 
+/// How often it is asked whether a job is to go on.
+const TICK: Duration = Duration::from_millis(100);
+
 /// How a job ended.
 #[derive(Debug, Default)]
 pub struct Ended {
+    /// Why it could not be started.
+    pub not_started: Option<String>,
     /// What the MPI library calls itself.
     pub library: Option<String>,
     /// What went wrong.
     pub complaints: Vec<String>,
+    /// Whether it had another number of ranks than it was to have.
+    pub has_other_ranks: bool,
 }
 
-/// Runs a job, hands on what it measures as it comes, and ends it if nothing comes for too long.
-pub fn run(launcher: &Launcher, race: &Race, measured: &mut impl FnMut(Measurement)) -> Ended {
+/// Who hears what a job says.
+pub trait Hearer {
+    /// A line came, and this part of the results is there. Returns whether the job is to go on.
+    fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()>;
+
+    /// Whether the job is to go on; asked several times a second.
+    fn wants_more(&self) -> bool {
+        true
+    }
+}
+
+/// Runs a job, hands on what it says as it comes, and ends it if nothing comes for too long or nobody wants more.
+pub fn run(launcher: &Launcher, race: &Race, hearer: &mut impl Hearer) -> Ended {
     let mut command = launcher.command(race);
     let mut ended = Ended::default();
     match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
-        Ok(child) => ended.follow(child, &command, launcher.patience, race, measured),
-        Err(error) => ended.complaints.push(format!("{} cannot be started: {error}", name(&command))),
+        Ok(child) => ended.follow(child, &command, launcher.patience, race, hearer),
+        Err(error) => {
+            let complaint = format!("{} cannot be started: {error}", name(&command));
+            ended.complaints.push(complaint.clone());
+            ended.not_started = Some(complaint);
+        }
     }
     ended
 }
@@ -52,35 +74,38 @@ impl Ended {
         command: &Command,
         patience: Duration,
         race: &Race,
-        measured: &mut impl FnMut(Measurement),
+        hearer: &mut impl Hearer,
     ) {
         let lines = lines_of(child.stdout.take().expect("it is a pipe"));
         let messages = lines_of(child.stderr.take().expect("it is a pipe"));
-        let progress = Progress::new(&format!("{} ranks", race.ranks));
-        let (mut count, all) = (0, race.cells() * race.contestants.len());
+        let (mut count, all) = (0, race.results());
         let mut noise = Vec::new();
+        let mut heard = Instant::now();
         let has_ended = loop {
-            match lines.recv_timeout(patience) {
+            match lines.recv_timeout(TICK) {
                 Ok(text) => {
+                    heard = Instant::now();
                     let Some(line) = Line::from_json(&text) else {
                         noise.push(text);
                         continue;
                     };
                     count += usize::from(matches!(line, Line::Measurement(_) | Line::Fault(_)));
-                    progress.show(count as f64 / all as f64);
-                    if !self.take(line, race, measured) {
+                    self.note(&line, race);
+                    let is_enough = hearer.hear(line, count as f64 / all as f64).is_break();
+                    if is_enough || self.has_other_ranks {
                         break false;
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => break true,
-                Err(RecvTimeoutError::Timeout) => {
+                Err(RecvTimeoutError::Timeout) if heard.elapsed() > patience => {
                     self.complaints
                         .push(format!("the job hung: nothing came for {} seconds", patience.as_secs()));
                     break false;
                 }
+                Err(RecvTimeoutError::Timeout) if !hearer.wants_more() => break false,
+                Err(RecvTimeoutError::Timeout) => {}
             }
         };
-        drop(progress);
         let status = if has_ended { child.wait().ok() } else { end(&mut child) };
         let is_explained = !self.complaints.is_empty();
         if !is_explained && !status.is_some_and(|status| status.success()) {
@@ -96,10 +121,8 @@ impl Ended {
         }
     }
 
-    /// Returns whether it makes sense to go on.
-    fn take(&mut self, line: Line, race: &Race, measured: &mut impl FnMut(Measurement)) -> bool {
+    fn note(&mut self, line: &Line, race: &Race) {
         match line {
-            Line::Measurement(measurement) => measured(measurement),
             Line::Fault(fault) => self.complaints.push(format!(
                 "{} on {} ranks, {} bytes: {}: {}",
                 fault.collective, race.ranks, fault.bytes, fault.contestant, fault.message
@@ -108,16 +131,15 @@ impl Ended {
                 let asked = race.ranks;
                 self.complaints
                     .push(format!("the job has {}, not the {asked} asked for", counted(job.ranks, "rank")));
-                return false;
+                self.has_other_ranks = true;
             }
-            Line::Job(job) => self.library = Some(job.library),
+            Line::Job(job) => self.library = Some(job.library.clone()),
             Line::Hung(trial) => self.complaints.push(format!(
                 "{} on {} ranks, {} bytes: {}: a call did not end in time",
                 trial.collective, race.ranks, trial.bytes, trial.contestant
             )),
-            Line::Trying(_) | Line::Reference(_) => {}
+            Line::Measurement(_) | Line::Trying(_) | Line::Reference(_) => {}
         }
-        true
     }
 }
 

@@ -1,7 +1,7 @@
 //! How a job is started: a template of words, and the parameters of Open MPI.
 
 use super::Race;
-use crate::command_line::{LaunchOptions, RepetitionOptions};
+use crate::command_line::LaunchOptions;
 use crate::failure::Failure;
 use measurements::Contestant;
 use std::env;
@@ -25,14 +25,15 @@ pub struct Launcher {
     program: PathBuf,
     plugins: Option<PathBuf>,
     parameters: Vec<(String, String)>,
-    repetitions: RepetitionOptions,
+    /// What the measuring program is told of repetitions.
+    repetitions: Vec<String>,
     /// After so long without a result a job is ended.
     pub patience: Duration,
 }
 
 impl Launcher {
     /// Fails if the template makes no sense or something is missing.
-    pub fn new(options: &LaunchOptions, repetitions: &RepetitionOptions) -> Result<Launcher, Failure> {
+    pub fn new(options: &LaunchOptions, repetitions: Vec<String>) -> Result<Launcher, Failure> {
         let refuse = |reason: &str| Failure::Usage(format!("--launcher `{}`: {reason}", options.launcher));
         let words =
             shell_words::split(&options.launcher).map_err(|_| refuse("a quotation mark is not closed"))?;
@@ -44,9 +45,14 @@ impl Launcher {
             program: program(options.program.program.as_deref())?,
             plugins: plugins(options.program.component.as_deref())?,
             parameters: options.mca.clone(),
-            repetitions: repetitions.clone(),
+            repetitions,
             patience: Duration::from_secs(options.program.patience),
         })
+    }
+
+    /// The same with other words about repetitions.
+    pub fn repeating(&self, repetitions: Vec<String>) -> Launcher {
+        Launcher { repetitions, ..self.clone() }
     }
 
     /// What starts a job.
@@ -77,16 +83,13 @@ impl Launcher {
     }
 
     fn program_words(&self, race: &Race) -> Vec<String> {
-        let RepetitionOptions { at_least, at_most, budget, hot } = &self.repetitions;
-        let contestants: Vec<String> = race.contestants.iter().map(Contestant::to_string).collect();
-        let mut words =
-            vec![self.program.display().to_string(), "--contestants".into(), contestants.join(",")];
-        for (name, value) in [("--at-least", at_least), ("--at-most", at_most)] {
-            words.extend([name.to_owned(), value.to_string()]);
+        let mut words = vec![self.program.display().to_string()];
+        if !race.contestants.is_empty() {
+            let contestants: Vec<String> = race.contestants.iter().map(Contestant::to_string).collect();
+            words.extend(["--contestants".into(), contestants.join(",")]);
         }
-        words.extend(["--budget".into(), budget.to_string()]);
-        words.extend(hot.then(|| "--hot".to_owned()));
-        words.extend(race.series.iter().map(ToString::to_string));
+        words.extend(self.repetitions.iter().cloned());
+        words.extend(race.heats.iter().map(ToString::to_string));
         words
     }
 
@@ -105,7 +108,7 @@ impl Launcher {
 
     fn needed(&self, race: &Race) -> Vec<(&'static str, String)> {
         let mut components: Vec<&str> = COMPONENTS.to_vec();
-        let racing = race.contestants.iter().filter(|contestant| !contestant.is_copy());
+        let racing = race.all_contestants().filter(|contestant| !contestant.is_copy());
         components.extend(racing.map(|contestant| &contestant.component[..]));
         let known = components.clone();
         let mut place = 0..;
@@ -114,7 +117,7 @@ impl Launcher {
         let mut needed = vec![("coll", components.join(",")), ("coll_rustcoll_priority", "1".into())];
         let asks_tuned =
             |contestant: &Contestant| contestant.component == "tuned" && contestant.algorithm.is_some();
-        if race.contestants.iter().any(asks_tuned) {
+        if race.all_contestants().any(asks_tuned) {
             needed.push(("coll_tuned_use_dynamic_rules", "1".into()));
         }
         if let Some(folder) = &self.plugins {
@@ -136,6 +139,16 @@ fn filled(word: &str, race: &Race) -> String {
 /// The folder of this command.
 fn own_folder() -> Option<PathBuf> {
     Some(env::current_exe().ok()?.parent()?.to_owned())
+}
+
+/// The parameter by which jobs get rule files, wherever they run.
+pub fn rules_parameter(files: &[PathBuf]) -> Result<(String, String), Failure> {
+    let absolute = |file: &PathBuf| match file.canonicalize() {
+        Ok(path) => Ok(path.display().to_string()),
+        Err(error) => Err(Failure::Input(format!("the rule file {}: {error}", file.display()))),
+    };
+    let paths = files.iter().map(absolute).collect::<Result<Vec<_>, _>>()?;
+    Ok(("coll_rustcoll_rules_file".into(), paths.join(",")))
 }
 
 fn program(named: Option<&Path>) -> Result<PathBuf, Failure> {

@@ -28,7 +28,7 @@ pub fn ratios<'plan>(
         }
         let model = Hockney::found_in(cells, &subject);
         for (series, &bytes) in
-            race.series.iter().flat_map(|series| series.bytes.iter().map(move |bytes| (series, bytes)))
+            race.series().flat_map(|series| series.bytes.iter().map(move |bytes| (series, bytes)))
         {
             let collective = series.collective;
             let Some(cell) = cells.find(collective.name(), race.ranks, bytes) else { continue };

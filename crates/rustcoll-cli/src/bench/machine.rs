@@ -15,7 +15,8 @@ pub fn described(noted: Option<&str>, library: &str) -> String {
     }
 }
 
-fn without_library() -> String {
+/// Processors and kernel.
+pub fn without_library() -> String {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let cpu = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| model(&text));
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();

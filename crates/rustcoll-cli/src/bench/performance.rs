@@ -1,7 +1,9 @@
 //! `rustcoll performance`
 
+use super::cells::Cells;
+use super::job::Hearer;
 use super::lab::Lab;
-use super::launcher::Launcher;
+use super::launcher::{Launcher, rules_parameter};
 use super::other_mpis::{self, OtherMpi};
 use super::plan::{Experiment, Plan};
 use super::report;
@@ -10,12 +12,14 @@ use super::{Race, job, machine};
 use crate::command_line::{LaunchOptions, PerformanceOptions, ProgramOptions, RepetitionOptions};
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use measurements::{Contestant, Measurement};
+use crate::progress::Progress;
+use measurements::{Contestant, Line, Measurement};
 use rustcoll::selection::nearest;
 use rustix::process::geteuid;
 use std::collections::BTreeSet;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// Measures by a plan, and reports.
@@ -42,7 +46,7 @@ fn check_names(only: &[String], plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
+pub fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::Input(format!("{}: cannot be written: {error}", path.display()))
 }
 
@@ -73,6 +77,32 @@ struct Job {
     launcher: Launcher,
     race: Race,
     launch: usize,
+}
+
+/// Keeps what is measured, in a file and in memory, and shows how far the job is.
+struct Keeping<'campaign> {
+    experiment: &'campaign str,
+    launch: usize,
+    cells: &'campaign mut Cells,
+    path: &'campaign Path,
+    file: io::Result<File>,
+    progress: Progress,
+}
+
+impl Hearer for Keeping<'_> {
+    fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()> {
+        self.progress.show(part);
+        if let Line::Measurement(measurement) = line {
+            let measurement = Measurement { launch: self.launch, ..measurement };
+            let row = store::row(self.experiment, &measurement);
+            let written = self.file.as_mut().map(|file| file.write_all(row.as_bytes()));
+            if !matches!(written, Ok(Ok(()))) {
+                eprintln!("rustcoll: {}: cannot be written", self.path.display());
+            }
+            self.cells.add(measurement);
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 impl<'plan> Campaign<'plan> {
@@ -175,16 +205,11 @@ impl<'plan> Campaign<'plan> {
         let names: Vec<String> = race.contestants.iter().map(Contestant::to_string).collect();
         eprintln!("rustcoll: {name}, {} ranks: {}", race.ranks, names.join(", "));
         let cells = self.store.experiments.entry(name.clone()).or_default();
-        let mut file = OpenOptions::new().append(true).open(&self.unfinished);
-        let mut keep = |measurement: Measurement| {
-            let measurement = Measurement { launch: *launch, ..measurement };
-            let written = file.as_mut().map(|file| file.write_all(store::row(name, &measurement).as_bytes()));
-            if !matches!(written, Ok(Ok(()))) {
-                eprintln!("rustcoll: {}: cannot be written", self.unfinished.display());
-            }
-            cells.add(measurement);
-        };
-        let ended = job::run(launcher, race, &mut keep);
+        let file = OpenOptions::new().append(true).open(&self.unfinished);
+        let (path, progress) = (&self.unfinished, race.progress());
+        let mut keeping = Keeping { experiment: name, launch: *launch, cells, path, file, progress };
+        let ended = job::run(launcher, race, &mut keeping);
+        drop(keeping);
         for complaint in &ended.complaints {
             eprintln!("rustcoll: {name}: {complaint}");
         }
@@ -198,33 +223,26 @@ impl<'plan> Campaign<'plan> {
     fn launcher(&self, experiment: &Experiment) -> Result<Launcher, Failure> {
         let mut mca: Vec<(String, String)> = experiment.mca.clone().into_iter().collect();
         if !experiment.rules.is_empty() {
-            let paths = experiment.rules.iter().map(|path| rule_file(path)).collect::<Result<Vec<_>, _>>()?;
-            mca.push(("coll_rustcoll_rules_file".into(), paths.join(",")));
+            let files: Vec<PathBuf> = experiment.rules.iter().map(PathBuf::from).collect();
+            mca.push(rules_parameter(&files)?);
         }
         let launcher = self.plan.launcher(experiment).to_owned();
         let launch = LaunchOptions { launcher, mca, program: self.options.program.clone() };
-        Launcher::new(&launch, &self.repetitions(experiment))
+        Launcher::new(&launch, self.repetitions(experiment))
     }
 
     fn other_launcher(&self, experiment: &Experiment, mpi: &OtherMpi) -> Result<Launcher, Failure> {
         let program = ProgramOptions { program: Some(mpi.program.clone()), ..self.options.program.clone() };
         let launch = LaunchOptions { launcher: mpi.launcher.clone(), mca: Vec::new(), program };
-        Launcher::new(&launch, &self.repetitions(experiment))
+        Launcher::new(&launch, self.repetitions(experiment))
     }
 
-    fn repetitions(&self, experiment: &Experiment) -> RepetitionOptions {
+    fn repetitions(&self, experiment: &Experiment) -> Vec<String> {
         let Plan { at_least, at_most, budget, .. } = *self.plan;
         let at_least = experiment.at_least.unwrap_or(at_least);
         let at_most = experiment.at_most.unwrap_or(at_most);
-        RepetitionOptions { at_least, at_most, budget, hot: experiment.hot }
+        RepetitionOptions { at_least, at_most, budget, hot: experiment.hot }.words()
     }
-}
-
-/// As jobs find it that run elsewhere.
-fn rule_file(path: &str) -> Result<String, Failure> {
-    let found = Path::new(path).canonicalize();
-    let found = found.map_err(|error| Failure::Input(format!("the rule file {path}: {error}")))?;
-    Ok(found.display().to_string())
 }
 
 /// How many hosts of an emulated cluster an experiment needs.

@@ -269,7 +269,7 @@ impl Plan {
         let races = self.races(experiment)?;
         other_mpis::check(experiment, &races[0].contestants, &self.other_mpis)?;
         match experiment.against {
-            Against::Bound => bound::check(experiment, &races[0].series)?,
+            Against::Bound => bound::check(experiment, &races[0].series().collect::<Vec<_>>())?,
             Against::BestOther if races[0].contestants.len() < 2 => {
                 return Err("a contestant needs another one to be compared with".into());
             }
@@ -347,7 +347,7 @@ mod tests {
         let plan = Plan::read(&experiment("")).unwrap();
         let races = plan.races(&plan.experiments[0]).unwrap();
         assert_eq!(races.iter().map(|race| race.ranks).collect::<Vec<_>>(), [4, 6]);
-        let series: Vec<String> = races[0].series.iter().map(Series::to_string).collect();
+        let series: Vec<String> = races[0].series().map(Series::to_string).collect();
         assert_eq!(series, ["bcast:8,1024", "alltoall:64"]);
     }
 

@@ -1,7 +1,7 @@
 //! Pictures of ratios: a panel for each collective, a line for each number of ranks.
 
 use super::limits::Ratio;
-use crate::pictures::{COLOURS, FONT, in_words, register_the_font};
+use crate::pictures::{COLOURS, FONT, bounds, in_words, register_the_font};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use rustcoll::algorithms::Collective;
@@ -88,9 +88,4 @@ fn draw_panel<Backend: DrawingBackend>(
         .background_style(WHITE.mix(0.8))
         .label_font((FONT, 12))
         .draw()
-}
-
-/// The least and the greatest of some numbers, of which there is one at least.
-fn bounds(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
-    numbers.fold((f64::INFINITY, 0.0), |(least, most), number| (least.min(number), most.max(number)))
 }

@@ -1,0 +1,241 @@
+//! `rustcoll guidelines`
+
+use crate::bench::cells::{Cell, Cells};
+use crate::bench::launcher::Launcher;
+use crate::bench::{Adding, Race, job, series, store};
+use crate::command_line::{Format, GuidelinesOptions};
+use crate::failure::{Failure, Outcome};
+use crate::progress::Progress;
+use crate::words::counted;
+use measurements::{Contestant, Heat, Line, Measurement, Series};
+use rustcoll::algorithms::Collective;
+use rustcoll::selection::quantity;
+use rustcoll::text::{Side, columns};
+use serde_json::json;
+use std::io::Write;
+use std::ops::ControlFlow;
+use tuning::words::{probability, time};
+use tuning::{Comparison, Decision, Guideline, Limits, MockUp, Tried, comparisons};
+
+const HEADINGS: [(&str, Side); 8] = [
+    ("guideline", Side::Left),
+    ("ranks", Side::Right),
+    ("bytes", Side::Right),
+    ("time", Side::Right),
+    ("faster", Side::Left),
+    ("its time", Side::Right),
+    ("ratio", Side::Right),
+    ("p", Side::Right),
+];
+
+/// Measures, and says which guidelines do not hold.
+pub fn run(options: &GuidelinesOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    let races = races(options)?;
+    let mut campaign = Campaign { options, cells: Cells::default(), reference: None, is_complete: true };
+    for race in &races {
+        for launch in 0..options.launches as usize {
+            campaign.measure(race, launch)?;
+        }
+    }
+    let limits = Limits { factor: options.factor, significance: options.significance };
+    let cells: Vec<Decision> = campaign.cells.0.iter().filter_map(|cell| decision(cell, options)).collect();
+    let all = comparisons(&cells, &options.only);
+    let violations: Vec<&Comparison> = all.iter().filter(|one| one.is_violation(limits)).collect();
+    match options.format {
+        Format::Text => write_text(options, &violations, all.len(), output)?,
+        Format::Json => write_json(options, &violations, all.len(), output)?,
+    }
+    let is_right = violations.is_empty() && !all.is_empty() && campaign.is_complete;
+    Ok(if is_right { Outcome::Right } else { Outcome::Wrong })
+}
+
+/// A job for each number of ranks, in which the component races its mock-ups.
+fn races(options: &GuidelinesOptions) -> Result<Vec<Race>, Failure> {
+    let contestant = &options.contestant;
+    if contestant.is_copy() || contestant.algorithm.is_some() || !contestant.parameters.is_empty() {
+        let reason =
+            "a component is expected, as tuned, or rustcoll@FILE: guidelines are about what it chooses";
+        return Err(Failure::Usage(format!("--contestant {contestant}: {reason}")));
+    }
+    let mut names = options.series.clone();
+    if names.is_empty() {
+        let all = Collective::ALL.into_iter().filter(|collective| MockUp::all(*collective).next().is_some());
+        names.extend(all.map(|collective| collective.name().to_owned()));
+    }
+    let heats: Vec<Heat> =
+        series(&names, &options.bytes)?.into_iter().map(|series| heat(series, options)).collect();
+    let race = |&ranks| {
+        let ranks_per_host = options.ranks_per_host.unwrap_or(ranks);
+        Ok(Race { heats: heats.clone(), ..Race::new(ranks, ranks_per_host, Vec::new(), Vec::new())? })
+    };
+    options.ranks.iter().map(race).collect::<Result<_, String>>().map_err(Failure::Usage)
+}
+
+fn heat(series: Series, options: &GuidelinesOptions) -> Heat {
+    let mut contestants = vec![options.contestant.clone()];
+    if options.only.contains(&Guideline::Pattern) {
+        contestants.extend(mock_ups(series.collective, &options.contestant));
+    }
+    Heat { series, contestants }
+}
+
+/// The component with each mock-up of a collective, which calls the component's other collectives.
+fn mock_ups(collective: Collective, component: &Contestant) -> impl Iterator<Item = Contestant> {
+    let all = MockUp::all(collective);
+    all.map(|mock_up| Contestant { algorithm: Some(mock_up.name.to_owned()), ..component.clone() })
+}
+
+/// All jobs, and what they measured.
+struct Campaign<'options> {
+    options: &'options GuidelinesOptions,
+    cells: Cells,
+    /// How long the shortest calls took in the job that needed most for them, in seconds.
+    reference: Option<f64>,
+    is_complete: bool,
+}
+
+impl Campaign<'_> {
+    fn measure(&mut self, race: &Race, launch: usize) -> Result<(), Failure> {
+        let options = self.options;
+        let mut words = options.repetitions.words();
+        words.push("--estimate".into());
+        words.extend(
+            self.reference.into_iter().flat_map(|seconds| ["--reference".into(), seconds.to_string()]),
+        );
+        let launcher = Launcher::new(&options.launch, words)?;
+        let work = format!("{} ranks, job {} of {}", race.ranks, launch + 1, options.launches);
+        let adding = Adding { cells: &mut self.cells, progress: Progress::new(&work) };
+        let ended = job::run(&launcher, race, &mut Launch { adding, launch, reference: &mut self.reference });
+        // Nothing that was measured is lost, whatever happens later.
+        store::write(options.csv.as_deref(), options.json.as_deref(), &self.cells)?;
+        if let Some(reason) = ended.not_started {
+            return Err(Failure::Input(reason));
+        }
+        for complaint in &ended.complaints {
+            eprintln!("rustcoll: {work}: {complaint}");
+        }
+        self.is_complete &= ended.complaints.is_empty();
+        Ok(())
+    }
+}
+
+/// Hears one of several jobs that measure the same.
+struct Launch<'cells> {
+    adding: Adding<'cells>,
+    launch: usize,
+    reference: &'cells mut Option<f64>,
+}
+
+impl job::Hearer for Launch<'_> {
+    fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()> {
+        let line = match line {
+            Line::Measurement(measurement) => {
+                Line::Measurement(Measurement { launch: self.launch, ..measurement })
+            }
+            Line::Reference(reference) => {
+                let longest = self.reference.map_or(reference.seconds, |known| known.max(reference.seconds));
+                *self.reference = Some(longest);
+                return ControlFlow::Continue(());
+            }
+            other => other,
+        };
+        self.adding.hear(line, part)
+    }
+}
+
+/// A cell as guidelines look at it: the component, and its mock-ups as candidates.
+fn decision(cell: &Cell, options: &GuidelinesOptions) -> Option<Decision> {
+    let collective = Collective::ALL.into_iter().find(|collective| collective.name() == cell.collective)?;
+    let tried = |contestant: Contestant| {
+        let name = contestant.to_string();
+        let ran = cell.ran(&name).unwrap_or_default().to_owned();
+        Tried { launches: cell.launches(&name), contestant, ran }
+    };
+    let ranks_per_node = options.ranks_per_host.unwrap_or(cell.ranks);
+    Some(Decision {
+        collective,
+        ranks: cell.ranks,
+        nodes: cell.ranks / ranks_per_node,
+        ranks_per_node,
+        bytes: cell.bytes,
+        default: tried(options.contestant.clone()),
+        candidates: mock_ups(collective, &options.contestant).map(tried).collect(),
+        skipped: Vec::new(),
+        chosen: None,
+        verified: None,
+    })
+}
+
+fn write_text(
+    options: &GuidelinesOptions,
+    violations: &[&Comparison],
+    compared: usize,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    let (contestant, factor) = (&options.contestant, options.factor);
+    let compared = counted(compared, "comparison");
+    let worst = violations.iter().max_by(|one, other| one.ratio().total_cmp(&other.ratio()));
+    let Some(worst) = worst else {
+        writeln!(
+            output,
+            "{contestant}: no guideline is violated by a factor of more than {factor}, in {compared}"
+        )?;
+        return Ok(());
+    };
+    let rows: Vec<_> = violations.iter().map(|one| row(one)).collect();
+    output.write_all(columns(HEADINGS, &rows).as_bytes())?;
+    let count = counted(violations.len(), "violation");
+    writeln!(output, "\n{contestant}: {count} by a factor of more than {factor}, in {compared}")?;
+    let (ranks, bytes) = (worst.ranks, quantity::in_units(worst.bytes));
+    writeln!(
+        output,
+        "The worst: {}, {ranks} ranks, {bytes} bytes: {:.2} times as long",
+        worst.guideline,
+        worst.ratio()
+    )?;
+    Ok(())
+}
+
+fn row(one: &Comparison) -> [String; 8] {
+    [
+        one.guideline.clone(),
+        one.ranks.to_string(),
+        quantity::in_units(one.bytes),
+        time(one.seconds),
+        one.other.clone(),
+        time(one.other_seconds),
+        format!("{:.2}", one.ratio()),
+        probability(one.probability),
+    ]
+}
+
+fn write_json(
+    options: &GuidelinesOptions,
+    violations: &[&Comparison],
+    compared: usize,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    let violation = |one: &&Comparison| {
+        json!({
+            "kind": one.kind.name(),
+            "guideline": one.guideline,
+            "collective": one.collective.name(),
+            "ranks": one.ranks,
+            "bytes": one.bytes,
+            "seconds": one.seconds,
+            "faster": one.other,
+            "faster_seconds": one.other_seconds,
+            "ratio": one.ratio(),
+            "probability": one.probability,
+        })
+    };
+    let all = json!({
+        "contestant": options.contestant.to_string(),
+        "factor": options.factor,
+        "significance": options.significance,
+        "comparisons": compared,
+        "violations": violations.iter().map(violation).collect::<Vec<_>>(),
+    });
+    writeln!(output, "{all:#}")?;
+    Ok(())
+}

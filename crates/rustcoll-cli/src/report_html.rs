@@ -1,0 +1,125 @@
+//! What a tuning came to as one page: no scripts, nothing from elsewhere, as readable on a phone as on paper.
+
+mod plot;
+mod style;
+mod tables;
+
+use crate::words::counted;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use tuning::words::{percent, time};
+use tuning::{Gains, Limits, Setting, Tuning, open_mpi_rules, tuned_rules, violations};
+
+/// The page. Guidelines are violated where these limits are passed. Fails if a picture cannot be drawn.
+pub fn page(tuning: &Tuning, limits: Limits) -> Result<String, String> {
+    let settings = tuning.settings();
+    let sections = settings.iter().map(section).collect::<Result<Vec<_>, _>>()?;
+    let title = format!("rustcoll tune, {}", tuning.provenance.date);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                style { (PreEscaped(style::sheet())) }
+            }
+            body {
+                h1 { (title) }
+                (summary(tuning, &settings))
+                (tables::provenance(&tuning.provenance))
+                @for section in sections { (section) }
+                (guidelines(tuning, limits))
+                (usage(tuning))
+            }
+        }
+    };
+    Ok(page.into_string())
+}
+
+fn summary(tuning: &Tuning, settings: &[Setting]) -> Markup {
+    let rules: usize = settings.iter().map(|setting| setting.rules().len()).sum();
+    let replaced = tuning.cells.iter().filter(|cell| cell.chosen.is_some()).count();
+    let cells = counted(tuning.cells.len(), "cell");
+    html! {
+        p { "Of " (cells) " measured, " (replaced) " have a choice that is faster than the default; " (counted(rules, "rule")) " say so." }
+        ul {
+            (gains("Expected", &tuning.expected_gains()))
+            (gains("Verified: the default and the rule file in one job", &tuning.verified_gains()))
+            @if tuning.seconds_saved > 0.0 {
+                li { "Predictions excluded candidates whose measurement would have taken another " (time(tuning.seconds_saved)) "." }
+            }
+        }
+    }
+}
+
+/// Nothing if there are no cells.
+fn gains(what: &str, gains: &Gains) -> Markup {
+    let Some((mean, (cell, worst))) = gains.mean().zip(gains.worst()) else { return html!() };
+    let bytes = rustcoll::selection::quantity::in_units(cell.bytes);
+    html! {
+        li {
+            (what) ": " strong { (percent(1.0 - mean)) } " of the default's time saved, the geometric mean of "
+            (counted(gains.cells.len(), "cell")) ". Slowest against the default: " (cell.collective.name()) ", "
+            (cell.ranks) " ranks, " (bytes) " bytes, " (format!("{worst:.2}")) " of its time."
+        }
+    }
+}
+
+/// A collective on some ranks.
+fn section(setting: &Setting) -> Result<Markup, String> {
+    let picture = plot::Plot::of(setting);
+    let drawn = picture.draw()?;
+    let name = setting.collective.name();
+    Ok(html! {
+        section {
+            h2 { (name) ", " (setting.ranks) " ranks" (tables::placement(setting)) }
+            figure {
+                div .scroll {
+                    div role="img" aria-label=(format!("Times of {name} relative to the default choice; the table below has the numbers")) {
+                        (PreEscaped(drawn))
+                    }
+                }
+                (picture.legend())
+            }
+            (tables::choices(setting))
+            (tables::skipped(setting))
+        }
+    })
+}
+
+fn guidelines(tuning: &Tuning, limits: Limits) -> Markup {
+    let found = violations(&tuning.cells, limits);
+    html! {
+        section {
+            h2 { "Guidelines" }
+            p {
+                "What the default choice should not be slower than, and is by a factor of more than " (limits.factor)
+                ": other collectives that do the same together, the same call with more data, several calls with parts of them."
+            }
+            @if found.is_empty() { p { "No violation was found." } } @else { (tables::violations(&found)) }
+        }
+    }
+}
+
+fn usage(tuning: &Tuning) -> Markup {
+    let conversions = [("tuned.conf", tuned_rules(tuning)), ("open-mpi.json", open_mpi_rules(tuning))];
+    html! {
+        section {
+            h2 { "How to use it" }
+            p { "With rustcoll, for one job, or for all jobs in " code { "openmpi-mca-params.conf" } ":" }
+            pre { "mpirun --mca coll rustcoll,tuned,basic,libnbc,self,inter \\\n  --mca coll_rustcoll_rules_file /path/to/rules.toml ./your_program" }
+            p { "With plain Open MPI 4.1 and later, or 6, which have fewer algorithms:" }
+            pre { "mpirun --mca coll_tuned_use_dynamic_rules 1 \\\n  --mca coll_tuned_dynamic_rules_filename /path/to/tuned.conf ./your_program" }
+            @for (file, conversion) in &conversions {
+                @if let Ok(conversion) = conversion { (tables::notes(file, &conversion.notes)) }
+            }
+            p {
+                "The rules hold for the numbers of ranks that were measured, up to the largest number of bytes. "
+                code { "rustcoll rules explain rules.toml" } " says what they choose for a call."
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

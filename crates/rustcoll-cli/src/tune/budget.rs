@@ -1,0 +1,119 @@
+//! How long is measured.
+
+use super::entry::Stage;
+
+/// Repetitions of each contestant in each cell, at least: the first batch of the paper's procedure.
+const AT_LEAST: u32 = 5;
+
+/// And at most.
+const AT_MOST: u32 = 300;
+
+/// How many jobs verify.
+pub const VERIFICATIONS: usize = 3;
+
+/// Milliseconds for each cell of a job unless --time is given.
+const USUAL: [(Stage, f64); 4] =
+    [(Stage::Survey, 3000.0), (Stage::Search, 1000.0), (Stage::Final, 1200.0), (Stage::Verify, 1200.0)];
+
+/// The parts of the whole time that stages get.
+const PARTS: [(Stage, f64); 4] =
+    [(Stage::Survey, 0.25), (Stage::Search, 0.1), (Stage::Final, 0.45), (Stage::Verify, 0.2)];
+
+/// After the first job the shortest calls need not be known as well any more: the longest time so far is handed on.
+const LATER_PRECISION: f64 = 5.0;
+
+/// What limits repetitions.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    /// Minutes for all.
+    pub minutes: Option<f64>,
+    /// How many cells there are.
+    pub cells: usize,
+    /// How many jobs the final has.
+    pub launches: usize,
+    /// The relative standard error of the shortest calls.
+    pub precision: f64,
+    /// No call may take longer, in seconds.
+    pub limit: u64,
+    /// Calls follow barriers closely.
+    pub hot: bool,
+}
+
+fn of(stage: Stage, all: &[(Stage, f64); 4]) -> f64 {
+    all.iter().find(|(one, _)| *one == stage).map_or(0.0, |(_, number)| *number)
+}
+
+impl Budget {
+    /// How many jobs a stage has for each number of ranks, as far as is known before.
+    fn jobs(&self, stage: Stage) -> usize {
+        match stage {
+            Stage::Survey | Stage::Search => 1,
+            Stage::Final => self.launches,
+            Stage::Verify => VERIFICATIONS,
+        }
+    }
+
+    /// No repetition beyond the least number begins after so many milliseconds in a cell.
+    pub fn milliseconds(&self, stage: Stage) -> f64 {
+        match self.minutes {
+            None => of(stage, &USUAL),
+            Some(minutes) => {
+                minutes * 60e3 * of(stage, &PARTS) / (self.cells.max(1) * self.jobs(stage)) as f64
+            }
+        }
+    }
+
+    /// All of it, in seconds.
+    pub fn seconds(&self, stages: &[Stage]) -> f64 {
+        stages
+            .iter()
+            .map(|&stage| self.milliseconds(stage) * (self.cells * self.jobs(stage)) as f64 * 1e-3)
+            .sum()
+    }
+
+    /// What the measuring program is told. The reference is the longest time so far that it took to know the shortest calls, in
+    /// seconds; 0 if there is none.
+    pub fn words(&self, stage: Stage, reference: f64) -> Vec<String> {
+        let precision = if reference > 0.0 { self.precision * LATER_PRECISION } else { self.precision };
+        let values = [
+            ("--at-least", AT_LEAST.to_string()),
+            ("--at-most", AT_MOST.to_string()),
+            ("--budget", format!("{:.0}", self.milliseconds(stage).max(1.0))),
+            ("--precision", precision.to_string()),
+            ("--limit", self.limit.to_string()),
+        ];
+        let mut words = vec!["--estimate".to_owned()];
+        words.extend(values.into_iter().flat_map(|(name, value)| [name.to_owned(), value]));
+        words.extend(
+            (reference > 0.0)
+                .then(|| ["--reference".to_owned(), reference.to_string()])
+                .into_iter()
+                .flatten(),
+        );
+        words.extend(self.hot.then(|| "--hot".to_owned()));
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUDGET: Budget =
+        Budget { minutes: Some(10.0), cells: 30, launches: 5, precision: 0.01, limit: 30, hot: false };
+
+    #[test]
+    fn minutes_are_shared_out() {
+        assert!((BUDGET.milliseconds(Stage::Final) - 1800.0).abs() < 1e-6);
+        let all = [Stage::Survey, Stage::Search, Stage::Final, Stage::Verify];
+        assert!((BUDGET.seconds(&all) - 600.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_longest_reference_is_handed_on() {
+        let words = |reference| BUDGET.words(Stage::Survey, reference).join(" ");
+        let expected = "--estimate --at-least 5 --at-most 300 --budget 5000 --precision 0.01 --limit 30";
+        assert_eq!(words(0.0), expected);
+        assert!(words(1.5).contains("--precision 0.05 ") && words(1.5).ends_with(" --reference 1.5"));
+    }
+}

@@ -1,0 +1,302 @@
+//! The jobs of a tuning, one after the other. What is recorded is not measured again, so that a tuning that is begun anew comes to
+//! where it was.
+
+use super::budget::VERIFICATIONS;
+use super::entry::{Conclusion, Entry, Event, Stage, Step};
+use super::hearing::{Blame, Heard, Hearing};
+use super::heats::{Racing, heats};
+use super::interruption::Interruption;
+use super::plan::{Plan, Setting, default_contestant};
+use super::record::Record;
+use super::schedule::Schedule;
+use crate::bench::Race;
+use crate::bench::job::{self, Ended};
+use crate::bench::launcher::Launcher;
+use crate::failure::Failure;
+use crate::words::counted;
+use measurements::{Contestant, Trial};
+use std::collections::BTreeSet;
+use tuning::statistics::median_of_launches;
+use tuning::{MOST_STEPS, Place, SURE_FINALS, Standing, can_win, finalists, leader, steps};
+
+/// So many jobs may fail in a row with nobody to blame.
+const MOST_UNEXPLAINED: usize = 2;
+
+/// So many jobs may end in a row without having measured anything.
+const MOST_FRUITLESS: usize = 10;
+
+/// A tuning under way.
+pub struct Campaign<'tuning> {
+    /// What is tuned.
+    pub plan: &'tuning Plan,
+    /// What starts its jobs.
+    pub launcher: Launcher,
+    /// What was measured so far.
+    pub record: Record,
+    /// Whether to go on.
+    pub interruption: Interruption,
+    /// How far it is.
+    pub schedule: Schedule,
+}
+
+/// Jobs of one step that ended badly.
+#[derive(Default)]
+struct Troubles {
+    /// Cells in which everybody is measured alone, to find out who ends jobs.
+    isolated: BTreeSet<Place>,
+    unexplained: usize,
+    fruitless: usize,
+}
+
+impl Campaign<'_> {
+    /// Measures all that decides.
+    pub fn measure(&mut self) -> Result<(), Failure> {
+        for setting in &self.plan.settings {
+            let step = |stage, round| Step { ranks: setting.ranks, stage, round };
+            self.perform(setting, step(Stage::Survey, 0), &self.surveyed(setting))?;
+            for round in 0..MOST_STEPS {
+                self.perform(
+                    setting,
+                    step(Stage::Search, round),
+                    &self.searched(setting, step(Stage::Search, round)),
+                )?;
+            }
+            for round in 0..self.plan.launches {
+                self.perform(
+                    setting,
+                    step(Stage::Final, round),
+                    &self.racing(setting, step(Stage::Final, round)),
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures what a rule file gains.
+    pub fn verify(&mut self, tuned: &Contestant) -> Result<(), Failure> {
+        for setting in &self.plan.settings {
+            let both = vec![default_contestant(), tuned.clone()];
+            let cells: Vec<Racing> = setting.cells.iter().map(|(place, _)| (*place, both.clone())).collect();
+            for round in 0..VERIFICATIONS {
+                self.perform(setting, Step { ranks: setting.ranks, stage: Stage::Verify, round }, &cells)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The default and everybody with some hope.
+    fn surveyed(&self, setting: &Setting) -> Vec<Racing> {
+        let racing = setting.cells.iter().map(|(place, field)| {
+            let entrants = field.entrants.iter().map(|entrant| entrant.contestant.clone());
+            (*place, [default_contestant()].into_iter().chain(entrants).collect())
+        });
+        racing.collect()
+    }
+
+    fn searched(&self, setting: &Setting, now: Step) -> Vec<Racing> {
+        let racing = setting
+            .cells
+            .iter()
+            .map(|(place, _)| (*place, steps(*place, &self.standings(*place, now), now.round + 1)));
+        racing.filter(|(_, contestants)| !contestants.is_empty()).collect()
+    }
+
+    /// The default and the finalists, where there are any; without those that have lost already.
+    fn racing(&self, setting: &Setting, now: Step) -> Vec<Racing> {
+        let standings: Vec<Vec<Standing>> =
+            setting.cells.iter().map(|(place, _)| self.standings(*place, now)).collect();
+        let racing = setting.cells.iter().enumerate().filter_map(|(number, (place, _))| {
+            let default = self.surveyed_default(*place)?;
+            let beside: Vec<Contestant> = [number.checked_sub(1), Some(number + 1)]
+                .into_iter()
+                .flatten()
+                .filter(|&other| {
+                    setting.cells.get(other).is_some_and(|(one, _)| one.collective == place.collective)
+                })
+                .filter_map(|other| leader(&standings[other]).cloned())
+                .collect();
+            let mut racers = finalists(*place, default, &standings[number], &beside, self.plan.demands.gain);
+            racers.retain(|one| now.round < SURE_FINALS || self.may_win(*place, one));
+            (!racers.is_empty()).then(|| (*place, [default_contestant()].into_iter().chain(racers).collect()))
+        });
+        racing.collect()
+    }
+
+    fn surveyed_default(&self, place: Place) -> Option<f64> {
+        let step = Step { ranks: place.ranks, stage: Stage::Survey, round: 0 };
+        let measured = self.record.measurement(step, place, &default_contestant())?;
+        Some(median_of_launches(&[seconds(&measured.nanoseconds)]))
+    }
+
+    /// What candidates were measured to take before a step and before the final. What was measured later does not count: a tuning
+    /// that goes on plans as it did before.
+    fn standings(&self, place: Place, now: Step) -> Vec<Standing> {
+        let mut all: Vec<(Standing, Vec<Vec<f64>>)> = Vec::new();
+        for (step, measured) in self.record.measured_in(place) {
+            let number = match step.stage {
+                _ if step >= now => continue,
+                Stage::Survey => 0,
+                Stage::Search => step.round + 1,
+                Stage::Final | Stage::Verify => continue,
+            };
+            let Ok(contestant) = measured.contestant.parse::<Contestant>() else { continue };
+            if contestant.is_plain() || self.record.was_excluded(place, &contestant, now) {
+                continue;
+            }
+            let times = seconds(&measured.nanoseconds);
+            match all.iter_mut().find(|(one, _)| one.contestant == contestant) {
+                Some((_, launches)) => launches.push(times),
+                None => all.push((Standing { contestant, seconds: 0.0, step: number }, vec![times])),
+            }
+        }
+        all.into_iter()
+            .map(|(standing, launches)| Standing { seconds: median_of_launches(&launches), ..standing })
+            .collect()
+    }
+
+    /// Whether a finalist was not far behind the default in the first final jobs.
+    fn may_win(&self, place: Place, contestant: &Contestant) -> bool {
+        let median = |contestant: &Contestant| {
+            let measured = (0..SURE_FINALS).map(|round| {
+                let step = Step { ranks: place.ranks, stage: Stage::Final, round };
+                Some(seconds(&self.record.measurement(step, place, contestant)?.nanoseconds))
+            });
+            Some(median_of_launches(&measured.collect::<Option<Vec<_>>>()?))
+        };
+        let both = median(contestant).zip(median(&default_contestant()));
+        both.is_some_and(|(seconds, default)| can_win(seconds, default))
+    }
+
+    /// Has everybody measured who is to be in a step, with as many jobs as it takes.
+    fn perform(&mut self, setting: &Setting, step: Step, cells: &[Racing]) -> Result<(), Failure> {
+        let mut troubles = Troubles::default();
+        let mut is_said = false;
+        loop {
+            self.interruption.check(&self.record.folder)?;
+            let left = self.left(step, cells, &troubles.isolated);
+            if left.is_empty() {
+                break;
+            }
+            if !is_said {
+                self.schedule.say(step, cells.len());
+                is_said = true;
+            }
+            let race = Race {
+                ranks: setting.ranks,
+                ranks_per_host: setting.ranks_per_host,
+                heats: heats(&left),
+                contestants: Vec::new(),
+            };
+            let (ended, heard) = self.run(setting, step, &race);
+            self.interruption.check(&self.record.folder)?;
+            self.judge(step, cells, &race, ended, heard, &mut troubles)?;
+        }
+        self.schedule.end(step.stage);
+        Ok(())
+    }
+
+    /// Who was not measured in a step, and with whom they race. Where the default cannot be called nobody is.
+    fn left(&self, step: Step, cells: &[Racing], isolated: &BTreeSet<Place>) -> Vec<Racing> {
+        let mut left = Vec::new();
+        for (place, contestants) in cells {
+            let is_out = |one: &&Contestant| self.record.is_excluded(*place, one);
+            if is_out(&&default_contestant()) {
+                continue;
+            }
+            let racers: Vec<Contestant> = contestants.iter().filter(|one| !is_out(one)).cloned().collect();
+            let is_done = |one: &Contestant| self.record.measurement(step, *place, one).is_some();
+            if isolated.contains(place) {
+                left.extend(racers.into_iter().filter(|one| !is_done(one)).map(|one| (*place, vec![one])));
+            } else if !racers.iter().all(is_done) {
+                left.push((*place, racers));
+            }
+        }
+        left
+    }
+
+    fn run(&mut self, setting: &Setting, step: Step, race: &Race) -> (Ended, Heard) {
+        let launcher = self.launcher.repeating(self.plan.budget.words(step.stage, self.record.reference));
+        let schedule = &self.schedule;
+        let mut hearing = Hearing {
+            job: self.record.jobs,
+            record: &mut self.record,
+            setting,
+            step,
+            interruption: &self.interruption,
+            show: |part| schedule.show(step.stage, part),
+            heard: Heard::default(),
+        };
+        let ended = job::run(&launcher, race, &mut hearing);
+        (ended, hearing.heard)
+    }
+
+    /// Draws conclusions from a job's end. Fails if it makes no sense to start another one.
+    fn judge(
+        &mut self,
+        step: Step,
+        cells: &[Racing],
+        race: &Race,
+        ended: Ended,
+        heard: Heard,
+        troubles: &mut Troubles,
+    ) -> Result<(), Failure> {
+        let complaint = ended.complaints.join("\n");
+        if ended.not_started.is_some() || ended.has_other_ranks {
+            return Err(Failure::Input(complaint));
+        }
+        let blame = heard.blame(race);
+        if let Some(failure) = heard.failure {
+            return Err(failure);
+        }
+        if self.left(step, cells, &troubles.isolated).is_empty() {
+            return Ok(());
+        }
+        troubles.fruitless = if heard.results > 0 { 0 } else { troubles.fruitless + 1 };
+        match blame {
+            Blame::One(trial) => {
+                troubles.unexplained = 0;
+                self.exclude(step, trial, &complaint, heard.hung.is_some())?;
+            }
+            Blame::Cell(trial) => {
+                troubles.unexplained = 0;
+                troubles.isolated.extend(place_of(cells, &trial));
+            }
+            // Wrong results leave cells to be measured again without those who gave them; nothing failed.
+            Blame::Nobody if heard.results > 0 => troubles.unexplained = 0,
+            Blame::Nobody => troubles.unexplained += 1,
+        }
+        if troubles.unexplained >= MOST_UNEXPLAINED || troubles.fruitless >= MOST_FRUITLESS {
+            let jobs = counted(troubles.unexplained.max(troubles.fruitless), "job");
+            return Err(Failure::Input(format!(
+                "{jobs} in a row measured nothing; the last one:\n{complaint}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Leaves a contestant out from now on, with as many bytes or more.
+    fn exclude(&mut self, step: Step, trial: Trial, complaint: &str, hung: bool) -> Result<(), Failure> {
+        let told = complaint.lines().next().unwrap_or("the job ended");
+        let reason = match hung {
+            true => format!("it did not end within {} s", self.plan.budget.limit),
+            false => format!("the job ended when it was called: {told}"),
+        };
+        let Trial { collective, bytes, contestant } = trial;
+        let ranks = step.ranks;
+        eprintln!(
+            "rustcoll: {collective} on {ranks} ranks, {bytes} bytes or more: {contestant} is left out: {reason}"
+        );
+        let event = Event::Concluded(Conclusion::Excluded { collective, bytes, contestant, reason });
+        self.record.add(&Entry { job: self.record.jobs.saturating_sub(1), step, event })
+    }
+}
+
+fn place_of(cells: &[Racing], trial: &Trial) -> Option<Place> {
+    let is_there = |place: &Place| place.collective.name() == trial.collective && place.bytes == trial.bytes;
+    cells.iter().map(|(place, _)| *place).find(is_there)
+}
+
+/// Times as they are compared.
+pub fn seconds(nanoseconds: &[u64]) -> Vec<f64> {
+    nanoseconds.iter().map(|&time| time as f64 * 1e-9).collect()
+}

@@ -1,0 +1,208 @@
+//! What a job says is recorded as it comes, and who is to blame if it ends badly.
+
+use super::entry::{Entry, Event, Step};
+use super::interruption::Interruption;
+use super::plan::Setting;
+use super::record::Record;
+use crate::bench::Race;
+use crate::bench::job::Hearer;
+use crate::failure::Failure;
+use crate::words::counted;
+use measurements::{Job, Line, Trial};
+use std::ops::ControlFlow;
+
+/// Hears one job.
+pub struct Hearing<'tuning, Show> {
+    /// Where everything goes.
+    pub record: &'tuning mut Record,
+    /// Where the ranks are to be.
+    pub setting: &'tuning Setting,
+    /// What the job is for.
+    pub step: Step,
+    /// Its number.
+    pub job: usize,
+    /// Whether it is to go on.
+    pub interruption: &'tuning Interruption,
+    /// Shows which part of it is done.
+    pub show: Show,
+    /// What the job said.
+    pub heard: Heard,
+}
+
+/// What is to be known of a job besides what it measured.
+#[derive(Debug, Default)]
+pub struct Heard {
+    /// Who was called in the cell that is being measured, in this order.
+    pub trying: Vec<Trial>,
+    /// Whose call did not end in time.
+    pub hung: Option<Trial>,
+    /// How many results came.
+    pub results: usize,
+    /// Why the tuning cannot go on.
+    pub failure: Option<Failure>,
+}
+
+impl<Show: Fn(f64)> Hearer for Hearing<'_, Show> {
+    fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()> {
+        let entry = Entry { job: self.job, step: self.step, event: Event::Said(line.clone()) };
+        if let Err(failure) = self.record.add(&entry) {
+            self.heard.failure = Some(failure);
+            return ControlFlow::Break(());
+        }
+        if let Line::Job(job) = &line
+            && let Err(failure) = check_placement(job, self.setting)
+        {
+            self.heard.failure = Some(failure);
+            return ControlFlow::Break(());
+        }
+        self.heard.note(line);
+        (self.show)(part);
+        if self.interruption.is_here() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn wants_more(&self) -> bool {
+        !self.interruption.is_here()
+    }
+}
+
+/// Fails if the ranks are not on as many hosts as candidates were chosen for.
+fn check_placement(job: &Job, setting: &Setting) -> Result<(), Failure> {
+    let (hosts, most) = (setting.hosts(), setting.ranks_per_host);
+    let is_told = job.nodes > 0 && job.ranks == setting.ranks;
+    if !is_told || (job.nodes, job.ranks_per_node) == (hosts, most) {
+        return Ok(());
+    }
+    Err(Failure::Input(format!(
+        "the {} ranks are on {}, at most {} on one, not on {} of {most}: --ranks-per-host says how many a host has",
+        job.ranks,
+        counted(job.nodes, "host"),
+        job.ranks_per_node,
+        counted(hosts, "host")
+    )))
+}
+
+impl Heard {
+    fn note(&mut self, line: Line) {
+        let is_elsewhere = |one: &Trial, collective: &str, bytes: usize| {
+            (&one.collective[..], one.bytes) != (collective, bytes)
+        };
+        match line {
+            Line::Trying(trial) => {
+                self.trying.retain(|one| !is_elsewhere(one, &trial.collective, trial.bytes));
+                self.trying.push(trial);
+            }
+            Line::Measurement(one) => {
+                self.results += 1;
+                self.trying.retain(|trial| is_elsewhere(trial, &one.collective, one.bytes));
+            }
+            // Who gave a wrong result is not called again, but the others are.
+            Line::Fault(fault) => self.trying.retain(|trial| {
+                is_elsewhere(trial, &fault.collective, fault.bytes) || trial.contestant != fault.contestant
+            }),
+            Line::Hung(trial) => self.hung = Some(trial),
+            // Whoever was called with the least bytes, to know how often to repeat, has ended that.
+            Line::Reference(_) => self.trying.clear(),
+            Line::Job(_) => {}
+        }
+    }
+}
+
+/// Who is to blame for a job that ended too early.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Blame {
+    /// One contestant.
+    One(Trial),
+    /// Anybody in this cell.
+    Cell(Trial),
+    /// Nobody is known.
+    Nobody,
+}
+
+impl Heard {
+    /// Whoever was called for the first time last is to blame, unless everybody in the cell had been called: then any of them may
+    /// have ended the job, in a repetition.
+    pub fn blame(&self, race: &Race) -> Blame {
+        if let Some(trial) = &self.hung {
+            return Blame::One(trial.clone());
+        }
+        let Some(last) = self.trying.last() else { return Blame::Nobody };
+        let is_there = |heat: &&measurements::Heat| {
+            heat.series.collective.name() == last.collective && heat.series.bytes.contains(&last.bytes)
+        };
+        let is_racing = |heat: &&measurements::Heat| {
+            race.contestants_of(heat).iter().any(|one| one.to_string() == last.contestant)
+        };
+        let heat = race.heats.iter().find(|heat| is_there(heat) && is_racing(heat));
+        let racers = heat.map_or(0, |heat| race.contestants_of(heat).len());
+        if racers > 1 && self.trying.len() >= racers {
+            Blame::Cell(last.clone())
+        } else {
+            Blame::One(last.clone())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measurements::{Fault, Measurement};
+
+    fn trial(bytes: usize, contestant: &str) -> Trial {
+        Trial { collective: "bcast".into(), bytes, contestant: contestant.into() }
+    }
+
+    fn measured(bytes: usize, contestant: &str) -> Line {
+        Line::Measurement(Measurement {
+            collective: "bcast".into(),
+            ranks: 4,
+            bytes,
+            contestant: contestant.into(),
+            launch: 0,
+            ran: String::new(),
+            late: 0,
+            nanoseconds: vec![1],
+        })
+    }
+
+    fn blame(lines: Vec<Line>) -> Blame {
+        let heats = ["bcast:8,64/rustcoll,rustcoll:chain", "bcast:512/rustcoll:chain"];
+        let heats = heats.iter().map(|heat| heat.parse().unwrap()).collect();
+        let race = Race { ranks: 4, ranks_per_host: 4, heats, contestants: Vec::new() };
+        let mut heard = Heard::default();
+        lines.into_iter().for_each(|line| heard.note(line));
+        heard.blame(&race)
+    }
+
+    #[test]
+    fn who_was_called_last_is_to_blame() {
+        let (first, second) = (trial(8, "rustcoll"), trial(8, "rustcoll:chain"));
+        assert_eq!(blame(vec![Line::Trying(first.clone())]), Blame::One(first.clone()));
+        let both = vec![Line::Trying(first.clone()), Line::Trying(second.clone())];
+        assert_eq!(blame(both.clone()), Blame::Cell(second.clone()));
+        let hung = [both.clone(), vec![Line::Hung(first.clone())]].concat();
+        assert_eq!(blame(hung), Blame::One(first));
+        let done = [both, vec![measured(8, "rustcoll"), measured(8, "rustcoll:chain")]].concat();
+        assert_eq!(blame(done.clone()), Blame::Nobody);
+        let next = trial(64, "rustcoll");
+        assert_eq!(blame([done, vec![Line::Trying(next.clone())]].concat()), Blame::One(next));
+    }
+
+    #[test]
+    fn who_is_alone_is_to_blame_also_later() {
+        let alone = trial(512, "rustcoll:chain");
+        assert_eq!(blame(vec![Line::Trying(alone.clone())]), Blame::One(alone));
+    }
+
+    #[test]
+    fn who_gave_a_wrong_result_is_not_called_again() {
+        let fault = Fault {
+            collective: "bcast".into(),
+            bytes: 8,
+            contestant: "rustcoll:chain".into(),
+            message: "wrong".into(),
+        };
+        let (first, second) = (trial(8, "rustcoll"), trial(8, "rustcoll:chain"));
+        let lines = vec![Line::Trying(first.clone()), Line::Trying(second), Line::Fault(fault)];
+        assert_eq!(blame(lines), Blame::One(first));
+    }
+}

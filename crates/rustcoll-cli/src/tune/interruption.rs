@@ -1,0 +1,48 @@
+//! Ctrl-C, and whoever else asks the command to end.
+
+use crate::failure::Failure;
+use signal_hook::consts::TERM_SIGNALS;
+use signal_hook::flag;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Whether the command was asked to end. Whoever asks twice does not wait for a job to clean up.
+#[derive(Clone, Debug)]
+pub struct Interruption {
+    signal: Arc<AtomicUsize>,
+}
+
+impl Interruption {
+    /// Listens from now on.
+    pub fn listen() -> io::Result<Interruption> {
+        let signal = Arc::new(AtomicUsize::new(0));
+        let asked_before = Arc::new(AtomicBool::new(false));
+        for &number in TERM_SIGNALS {
+            flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&asked_before))?;
+            flag::register(number, Arc::clone(&asked_before))?;
+            flag::register_usize(number, Arc::clone(&signal), number as usize)?;
+        }
+        Ok(Interruption { signal })
+    }
+
+    /// Whether it was.
+    pub fn is_here(&self) -> bool {
+        self.signal.load(Ordering::Relaxed) != 0
+    }
+
+    /// Fails if it was, with what to do to go on.
+    pub fn check(&self, folder: &Path) -> Result<(), Failure> {
+        match self.signal.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            signal => Err(Failure::Interrupted {
+                signal: signal as u8,
+                message: format!(
+                    "interrupted; all that was measured is in {}, and the same command goes on from there",
+                    folder.display()
+                ),
+            }),
+        }
+    }
+}

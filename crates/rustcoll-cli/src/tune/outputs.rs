@@ -1,0 +1,151 @@
+//! The files and tables that a tuning ends with.
+
+use crate::bench::performance::unwritable;
+use crate::failure::Failure;
+use crate::report_html;
+use crate::words::counted;
+use rustcoll::selection::quantity;
+use rustcoll::text::{Side, columns};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tuning::{Decision, Demands, Gains, Limits, Tuning, open_mpi_rules, profiles, rules, tuned_rules, words};
+
+/// The rule file.
+const RULES: &str = "rules.toml";
+
+/// The same for Open MPI up to series 5, and from series 6 on.
+const OTHERS: [&str; 2] = ["tuned.conf", "open-mpi.json"];
+
+/// The same for people.
+const REPORT: &str = "report.html";
+
+/// A cell that is verified to be slower by more than this is too slow.
+const WORST: f64 = 1.05;
+
+const HEADINGS: [(&str, Side); 8] = [
+    ("collective", Side::Left),
+    ("ranks", Side::Right),
+    ("bytes", Side::Right),
+    ("default", Side::Left),
+    ("time", Side::Right),
+    ("chosen", Side::Left),
+    ("time", Side::Right),
+    ("gain", Side::Right),
+];
+
+/// Where the rule file is.
+pub fn rule_file(folder: &Path) -> PathBuf {
+    folder.join(RULES)
+}
+
+/// Whether anything replaces the default anywhere.
+pub fn has_rules(tuning: &Tuning) -> bool {
+    tuning.cells.iter().any(|cell| cell.replacement().is_some())
+}
+
+/// Writes the report, and all files for rustcoll and other libraries; without a choice there are none of these, and those of before
+/// are removed.
+pub fn write(tuning: &Tuning, folder: &Path, demands: Demands) -> Result<(), Failure> {
+    let save = |path: PathBuf, text: &str| fs::write(&path, text).map_err(|error| unwritable(&path, &error));
+    let limits = Limits { factor: 1.0 / (1.0 - demands.gain), significance: demands.significance };
+    let report = report_html::page(tuning, limits).map_err(Failure::Input)?;
+    save(folder.join(REPORT), &report)?;
+    if !has_rules(tuning) {
+        return [RULES].iter().chain(&OTHERS).try_for_each(|name| remove(&folder.join(name)));
+    }
+    save(rule_file(folder), &rules(tuning))?;
+    let others = [tuned_rules(tuning), open_mpi_rules(tuning)];
+    for (name, conversion) in OTHERS.iter().zip(others) {
+        let conversion = conversion.map_err(|faults| Failure::Input(faults.to_string()))?;
+        save(folder.join(name), &conversion.text)?;
+    }
+    let profiles = profiles(tuning, limits);
+    let place = folder.join("profiles");
+    if !profiles.is_empty() {
+        fs::create_dir_all(&place).map_err(|error| unwritable(&place, &error))?;
+    }
+    profiles.iter().try_for_each(|profile| save(place.join(&profile.file), &profile.text))
+}
+
+fn remove(path: &Path) -> Result<(), Failure> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unwritable(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Prints what was chosen, and how to use it.
+pub fn print(tuning: &Tuning, folder: &Path, output: &mut impl Write) -> io::Result<()> {
+    let rows: Vec<_> = tuning.cells.iter().map(row).collect();
+    output.write_all(columns(HEADINGS, &rows).as_bytes())?;
+    writeln!(output)?;
+    let chosen = tuning.cells.iter().filter(|cell| cell.chosen.is_some()).count();
+    let cells = counted(tuning.cells.len(), "cell");
+    write!(output, "{chosen} of {cells} have something faster than the default")?;
+    match tuning.expected_gains().mean().filter(|_| chosen > 0) {
+        Some(mean) => writeln!(output, "; geometric-mean gain {}", words::percent(1.0 - mean))?,
+        None => writeln!(output)?,
+    }
+    let skipped = format!("{:.0} s of measuring were saved by predictions", tuning.seconds_saved);
+    writeln!(output, "{skipped}, as estimated")?;
+    if !has_rules(tuning) {
+        return writeln!(output, "There is nothing to write rules for. {REPORT} tells more.");
+    }
+    let path = rule_file(folder);
+    writeln!(output, "\nTo use it:\n\n    mpirun --mca coll_rustcoll_rules_file {} ...\n", path.display())?;
+    writeln!(output, "{REPORT} beside it tells more; {} are for plain Open MPI.", OTHERS.join(" and "))
+}
+
+fn row(cell: &Decision) -> [String; 8] {
+    let time = |seconds: Option<f64>| seconds.map_or(String::new(), words::time);
+    let chosen = cell.chosen.as_ref().map(|chosen| (&cell.candidates[chosen.candidate], chosen.gain));
+    let name = |tried: &tuning::Tried| {
+        let text = tried.contestant.to_string();
+        text.split_once(':').map_or(text.clone(), |(_, name)| name.to_owned())
+    };
+    [
+        cell.collective.name().to_owned(),
+        cell.ranks.to_string(),
+        quantity::in_units(cell.bytes),
+        cell.default.ran.clone(),
+        time(cell.default.median()),
+        chosen.map_or(String::new(), |(tried, _)| name(tried)),
+        time(chosen.and_then(|(tried, _)| tried.median())),
+        chosen.map_or(String::new(), |(_, gain)| words::percent(gain)),
+    ]
+}
+
+const VERIFIED: [(&str, Side); 6] = [
+    ("collective", Side::Left),
+    ("ranks", Side::Right),
+    ("bytes", Side::Right),
+    ("default", Side::Right),
+    ("tuned", Side::Right),
+    ("ratio", Side::Right),
+];
+
+/// Prints what the rule file really gained. Returns whether no cell is too slow.
+pub fn print_verified(tuning: &Tuning, output: &mut impl Write) -> io::Result<bool> {
+    let gains: Gains = tuning.verified_gains();
+    let rows: Vec<_> = gains.cells.iter().map(|(cell, ratio)| verified_row(cell, *ratio)).collect();
+    writeln!(output, "\nThe default and the rule file in the same jobs:\n")?;
+    output.write_all(columns(VERIFIED, &rows).as_bytes())?;
+    let (Some(mean), Some((worst, ratio))) = (gains.mean(), gains.worst()) else { return Ok(true) };
+    writeln!(
+        output,
+        "\nverified: geometric-mean gain {} in {}",
+        words::percent(1.0 - mean),
+        counted(rows.len(), "cell")
+    )?;
+    let (name, ranks, bytes) = (worst.collective.name(), worst.ranks, quantity::in_units(worst.bytes));
+    writeln!(output, "worst cell: {name}, {ranks} ranks, {bytes} bytes: {ratio:.3} of the default's time")?;
+    Ok(ratio <= WORST)
+}
+
+fn verified_row(cell: &Decision, ratio: f64) -> [String; 6] {
+    let times = cell.verified.as_ref().map(|both| both.each_ref().map(tuning::Tried::median));
+    let [default, tuned] = times.unwrap_or_default().map(|time| time.map_or(String::new(), words::time));
+    let (name, ranks) = (cell.collective.name().to_owned(), cell.ranks.to_string());
+    [name, ranks, quantity::in_units(cell.bytes), default, tuned, format!("{ratio:.3}")]
+}

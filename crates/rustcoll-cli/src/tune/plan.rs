@@ -1,0 +1,230 @@
+//! What is tuned, and what shapes that.
+
+use super::budget::Budget;
+use super::entry::Header;
+use crate::bench::launcher::{DEFAULT_LAUNCHER, Launcher, rules_parameter};
+use crate::bench::machine;
+use crate::command_line::{LaunchOptions, MachineOption, TuneOptions};
+use crate::failure::Failure;
+use measurements::{Contestant, Series};
+use rustcoll::algorithms::{Collective, Cut};
+use rustcoll::cost::Machine;
+use rustcoll::selection::{Call, quantity};
+use rustix::system::uname;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+use tuning::{Demands, Field, Place, fields};
+
+/// The format of the file of what was measured.
+const FORMAT: &str = "rustcoll tune 1";
+
+/// Where calls are priced unless a machine is named: its messages and its shared memory are in proportions that are common.
+const USUAL_MACHINE: &str = include_str!("../../../../machines/infiniband-edr.toml");
+
+/// A tuning as it is asked for.
+#[derive(Debug)]
+pub struct Plan {
+    /// What is measured for each number of ranks.
+    pub settings: Vec<Setting>,
+    /// How long.
+    pub budget: Budget,
+    /// How many jobs the final has.
+    pub launches: usize,
+    /// When the default is replaced.
+    pub demands: Demands,
+}
+
+/// The cells of a number of ranks.
+#[derive(Debug)]
+pub struct Setting {
+    /// The number of ranks.
+    pub ranks: usize,
+    /// How many of them a host has.
+    pub ranks_per_host: usize,
+    /// By collective, each by ascending bytes.
+    pub cells: Vec<(Place, Field)>,
+}
+
+/// The contestant that is to be replaced.
+pub fn default_contestant() -> Contestant {
+    Contestant { component: Contestant::OWN.into(), rules: None, algorithm: None, parameters: Vec::new() }
+}
+
+impl Plan {
+    /// Fails if the options contradict each other. Takes a while: algorithms are simulated.
+    pub fn new(options: &TuneOptions) -> Result<Plan, Failure> {
+        let series = series(options)?;
+        let settings = distinct(&options.ranks)
+            .into_iter()
+            .map(|ranks| Setting::new(options, &series, ranks))
+            .collect::<Result<Vec<_>, Failure>>()?;
+        let launches = usize::from(options.launches);
+        let is_here = options.launch.launcher == DEFAULT_LAUNCHER && options.ranks_per_host.is_none();
+        let budget = Budget {
+            minutes: options.time,
+            cells: settings.iter().map(|setting| setting.cells.len()).sum(),
+            launches,
+            precision: options.precision,
+            limit: options.limit,
+            hot: options.hot || is_here,
+        };
+        let demands = Demands { gain: options.gain, significance: options.significance };
+        Ok(Plan { settings, budget, launches, demands })
+    }
+}
+
+fn distinct(numbers: &[usize]) -> Vec<usize> {
+    numbers.iter().copied().collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn series(options: &TuneOptions) -> Result<Vec<Series>, Failure> {
+    let mut collectives: Vec<Collective> = Vec::new();
+    for &collective in &options.collectives {
+        if !collectives.contains(&collective) {
+            collectives.push(collective);
+        }
+    }
+    if collectives.is_empty() {
+        let all = Collective::ALL.into_iter();
+        collectives = all.filter(|collective| collective.cut() != Cut::Edges).collect();
+    }
+    let bytes = sizes(options);
+    let of = |collective| Series::new(collective, bytes.clone()).map_err(Failure::Usage);
+    collectives.into_iter().map(of).collect()
+}
+
+/// Both ends of all ranges, and what is between them step by step.
+fn sizes(options: &TuneOptions) -> Vec<usize> {
+    let step = options.step as usize;
+    let between = |range: &std::ops::RangeInclusive<usize>| {
+        let last = *range.end();
+        let steps = std::iter::successors(Some(*range.start()), move |size| {
+            size.checked_mul(step).filter(|size| *size > 0)
+        });
+        steps.take_while(move |size| *size < last).chain([last]).collect::<Vec<_>>()
+    };
+    let all: Vec<usize> = options.bytes.iter().flat_map(between).collect();
+    distinct(&all)
+}
+
+impl Setting {
+    fn new(options: &TuneOptions, series: &[Series], ranks: usize) -> Result<Setting, Failure> {
+        let ranks_per_host = options.ranks_per_host.unwrap_or(ranks).min(ranks);
+        // The same is said of any job that cannot be.
+        crate::bench::Race::new(ranks, ranks_per_host, Vec::new(), Vec::new()).map_err(Failure::Usage)?;
+        let machine = machine_of(options, ranks_per_host)?;
+        let cells = series.iter().flat_map(|series| {
+            let calls: Vec<Call> = series
+                .bytes
+                .iter()
+                .map(|&bytes| call(series.collective, ranks, ranks_per_host, bytes))
+                .collect();
+            let places =
+                calls.iter().map(|call| Place { collective: call.collective, ranks, bytes: call.bytes });
+            places.zip(fields(&calls, &machine, options.hopeless)).collect::<Vec<_>>()
+        });
+        Ok(Setting { ranks, ranks_per_host, cells: cells.collect() })
+    }
+
+    /// On how many hosts the ranks are to be.
+    pub fn hosts(&self) -> usize {
+        self.ranks / self.ranks_per_host
+    }
+}
+
+/// The call that the measuring program makes.
+fn call(collective: Collective, ranks: usize, ranks_per_host: usize, bytes: usize) -> Call {
+    let nodes = ranks / ranks_per_host;
+    Call {
+        root: collective.is_rooted().then_some(0),
+        shares_memory: ranks_per_host > 1,
+        is_on_several_nodes: nodes > 1,
+        nodes: Some(nodes),
+        ranks_per_node: Some(ranks_per_host),
+        ..Call::new(collective, ranks, bytes)
+    }
+}
+
+fn machine_of(options: &TuneOptions, ranks_per_host: usize) -> Result<Machine, Failure> {
+    match &options.machine {
+        Some(machine) => {
+            MachineOption { machine: machine.clone(), ranks_per_node: Some(ranks_per_host) }.read()
+        }
+        None => {
+            let machine = Machine::parse("the usual machine", USUAL_MACHINE);
+            let machine = machine.map_err(|faults| Failure::Input(faults.to_string()))?;
+            Ok(Machine { ranks_per_node: ranks_per_host, ..machine })
+        }
+    }
+}
+
+/// What starts jobs, whose default choice is by the rules that are named. How calls are repeated is said stage by stage.
+pub fn launcher(options: &TuneOptions) -> Result<Launcher, Failure> {
+    let mut mca = options.launch.mca.clone();
+    if !options.rules.is_empty() {
+        mca.push(rules_parameter(&options.rules)?);
+    }
+    Launcher::new(&LaunchOptions { mca, ..options.launch.clone() }, Vec::new())
+}
+
+/// What a tuning must have in common with the one that it goes on from.
+pub fn header(options: &TuneOptions) -> Result<Header, Failure> {
+    let name = uname();
+    let host = name.nodename().to_string_lossy().into_owned();
+    let mut files = BTreeMap::new();
+    let named = options.machine.as_deref().map(Path::new).filter(|path| path.exists());
+    for path in options.rules.iter().map(AsRef::as_ref).chain(named) {
+        let text = fs::read_to_string(path);
+        let text =
+            text.map_err(|error| Failure::Input(format!("{}: cannot be read: {error}", path.display())))?;
+        files.insert(path.display().to_string(), text);
+    }
+    Ok(Header {
+        format: FORMAT.into(),
+        machine: format!("{host}: {}", machine::without_library()),
+        library: String::new(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string()[..10].into(),
+        options: shaping(options)?,
+        files,
+    })
+}
+
+/// The options that shape what is measured, as they are written.
+fn shaping(options: &TuneOptions) -> Result<BTreeMap<String, String>, Failure> {
+    let joined = |words: Vec<String>| words.join(",");
+    let series = series(options)?;
+    let bytes = series.iter().map(|series| {
+        format!(
+            "{}:{}",
+            series.collective.name(),
+            joined(series.bytes.iter().map(|&bytes| quantity::in_units(bytes)).collect())
+        )
+    });
+    let launch = &options.launch;
+    let paths =
+        |paths: &[std::path::PathBuf]| joined(paths.iter().map(|path| path.display().to_string()).collect());
+    let or_none = |value: Option<String>| value.unwrap_or_default();
+    let all = [
+        ("bytes", bytes.collect::<Vec<_>>().join(" ")),
+        ("ranks", joined(distinct(&options.ranks).iter().map(usize::to_string).collect())),
+        ("ranks-per-host", or_none(options.ranks_per_host.map(|ranks| ranks.to_string()))),
+        ("rules", paths(&options.rules)),
+        ("launches", options.launches.to_string()),
+        ("gain", format!("{}%", options.gain * 100.0)),
+        ("significance", options.significance.to_string()),
+        ("hopeless", options.hopeless.to_string()),
+        ("machine", options.machine.clone().unwrap_or_default()),
+        ("limit", options.limit.to_string()),
+        ("precision", format!("{}%", options.precision * 100.0)),
+        ("time", or_none(options.time.map(|time| time.to_string()))),
+        ("hot", options.hot.to_string()),
+        ("launcher", launch.launcher.clone()),
+        ("mca", joined(launch.mca.iter().map(|(name, value)| format!("{name}={value}")).collect())),
+        ("program", or_none(launch.program.program.as_ref().map(|path| path.display().to_string()))),
+        ("component", or_none(launch.program.component.as_ref().map(|path| path.display().to_string()))),
+    ];
+    Ok(all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}

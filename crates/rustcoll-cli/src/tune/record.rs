@@ -1,0 +1,331 @@
+//! Everything that was measured, in memory and in files, to which it is appended before anything else is done with it.
+
+use super::csv;
+use super::entry::{Conclusion, Entry, Event, Header, Step};
+use crate::failure::Failure;
+use measurements::{Contestant, Fault, Line, Measurement};
+use rustix::fs::{FlockOperation, flock};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tuning::Place;
+
+/// The file that a tuning goes on from.
+const JSON: &str = "measured.json";
+
+/// The same times in a table.
+const CSV: &str = "measured.csv";
+
+/// Who is not called again, and where.
+#[derive(Clone, Debug)]
+struct Exclusion {
+    /// When that came out.
+    step: Step,
+    place: Place,
+    contestant: String,
+    reason: String,
+    /// With more bytes neither.
+    and_larger: bool,
+}
+
+/// What was measured.
+#[derive(Debug)]
+pub struct Record {
+    /// The folder of its files.
+    pub folder: PathBuf,
+    /// Who began it, where and how. The library is not known before a job was started.
+    pub header: Header,
+    /// The number of the next job.
+    pub jobs: usize,
+    /// The longest time that it took to know a collective's shortest calls, in seconds; 0 if none was told.
+    pub reference: f64,
+    /// By what it was for, where and by whom; what was measured again counts alone.
+    measurements: BTreeMap<(Step, Place, String), Measurement>,
+    exclusions: Vec<Exclusion>,
+    /// On how many hosts ranks are, and the most on one, as jobs told.
+    placements: BTreeMap<usize, (usize, usize)>,
+    json: Appended,
+    csv: Appended,
+}
+
+/// A file to which whole lines are appended.
+#[derive(Debug)]
+struct Appended {
+    path: PathBuf,
+    file: File,
+    /// Up to here there are whole lines.
+    length: u64,
+}
+
+impl Record {
+    /// Opens the files of a folder, or begins them. Fails if something else was measured there.
+    pub fn open(folder: &Path, wanted: Header, from_scratch: bool) -> Result<Record, Failure> {
+        fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+        if from_scratch {
+            move_aside(folder)?;
+        }
+        let json = Appended::open(folder.join(JSON))?;
+        json.lock()?;
+        let csv = Appended::open(folder.join(CSV))?;
+        let mut record = Record {
+            folder: folder.to_owned(),
+            header: wanted,
+            jobs: 0,
+            reference: 0.0,
+            measurements: BTreeMap::new(),
+            exclusions: Vec::new(),
+            placements: BTreeMap::new(),
+            json,
+            csv,
+        };
+        record.resume()?;
+        Ok(record)
+    }
+
+    /// Learns what stands in the file. A line that was being written when the tuning ended is cut off.
+    fn resume(&mut self) -> Result<(), Failure> {
+        let path = self.json.path.clone();
+        let fault = |reason: String| Failure::Input(format!("{}: {reason}", path.display()));
+        if self.json.length == 0 {
+            return self.rewrite_csv(&[]);
+        }
+        let text = fs::read(&path).map_err(|error| fault(format!("cannot be read: {error}")))?;
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        self.json.cut(whole as u64)?;
+        let text = String::from_utf8_lossy(&text[..whole]);
+        let mut lines = text.lines().enumerate();
+        let Some((_, first)) = lines.next() else { return self.rewrite_csv(&[]) };
+        let header: Header = serde_json::from_str(first)
+            .map_err(|_| fault("this is not what a tuning measured; --from-scratch moves it aside".into()))?;
+        self.accept(header)?;
+        let mut entries = Vec::new();
+        for (number, line) in lines {
+            let entry: Entry = serde_json::from_str(line).map_err(|error| {
+                fault(format!("line {}: {error}; --from-scratch moves the file aside", number + 1))
+            })?;
+            self.learn(&entry);
+            entries.push(entry);
+        }
+        self.rewrite_csv(&entries)
+    }
+
+    /// Fails if a file was begun otherwise than it is to go on.
+    fn accept(&mut self, found: Header) -> Result<(), Failure> {
+        let differences = differences(&found, &self.header);
+        if differences.is_empty() {
+            self.header = found;
+            return Ok(());
+        }
+        Err(Failure::Input(format!(
+            "{}: what was measured there cannot go on here:\n  {}\nGive another --output, or --from-scratch to move it aside",
+            self.json.path.display(),
+            differences.join("\n  ")
+        )))
+    }
+
+    fn rewrite_csv(&mut self, entries: &[Entry]) -> Result<(), Failure> {
+        if self.csv.length > 0 {
+            self.csv.cut(0)?;
+        }
+        let rows: String = entries.iter().map(csv::rows).collect();
+        self.csv.append(&format!("{}\n{rows}", csv::HEAD))
+    }
+
+    /// Appends what happened, and learns it.
+    pub fn add(&mut self, entry: &Entry) -> Result<(), Failure> {
+        if let Event::Said(Line::Job(job)) = &entry.event {
+            self.check_library(&job.library)?;
+        }
+        self.json.append(&(as_json(entry) + "\n"))?;
+        let rows = csv::rows(entry);
+        if !rows.is_empty() {
+            self.csv.append(&rows)?;
+        }
+        self.learn(entry);
+        Ok(())
+    }
+
+    /// Begins the file with the library that the first job told of; later ones must have the same.
+    fn check_library(&mut self, library: &str) -> Result<(), Failure> {
+        if self.json.length == 0 {
+            self.header.library = library.to_owned();
+            return self.json.append(&(as_json(&self.header) + "\n"));
+        }
+        if self.header.library == library {
+            return Ok(());
+        }
+        Err(Failure::Input(format!(
+            "{}: the library was\n  {}\nand now it is\n  {}\nGive another --output, or --from-scratch to move it aside",
+            self.json.path.display(),
+            self.header.library.trim(),
+            library.trim()
+        )))
+    }
+
+    fn learn(&mut self, entry: &Entry) {
+        let Entry { job, step, event } = entry;
+        self.jobs = self.jobs.max(job + 1);
+        match event {
+            Event::Said(Line::Job(job)) => {
+                self.placements.insert(job.ranks, (job.nodes, job.ranks_per_node));
+            }
+            Event::Said(Line::Reference(reference)) => self.reference = self.reference.max(reference.seconds),
+            Event::Said(Line::Measurement(measurement)) => {
+                if let Some(place) = place(&measurement.collective, step.ranks, measurement.bytes) {
+                    let key = (*step, place, measurement.contestant.clone());
+                    self.measurements.insert(key, measurement.clone());
+                }
+            }
+            Event::Said(Line::Fault(Fault { collective, bytes, contestant, message })) => {
+                self.exclude(*step, collective, *bytes, (contestant, message, false));
+            }
+            Event::Concluded(Conclusion::Excluded { collective, bytes, contestant, reason }) => {
+                self.exclude(*step, collective, *bytes, (contestant, reason, true));
+            }
+            Event::Said(Line::Trying(_) | Line::Hung(_)) => {}
+        }
+    }
+
+    fn exclude(&mut self, step: Step, collective: &str, bytes: usize, who: (&str, &str, bool)) {
+        if let Some(place) = place(collective, step.ranks, bytes) {
+            let (contestant, reason, and_larger) = (who.0.to_owned(), who.1.to_owned(), who.2);
+            self.exclusions.push(Exclusion { step, place, contestant, reason, and_larger });
+        }
+    }
+
+    /// Whether a contestant is not called in a cell.
+    pub fn is_excluded(&self, place: Place, contestant: &Contestant) -> bool {
+        let name = contestant.to_string();
+        self.exclusions.iter().any(|one| one.contestant == name && one.holds_in(place))
+    }
+
+    /// The same as it was known before a step: what comes out later does not change what was planned then.
+    pub fn was_excluded(&self, place: Place, contestant: &Contestant, before: Step) -> bool {
+        let name = contestant.to_string();
+        let is_known = |one: &&Exclusion| one.step < before && one.holds_in(place);
+        self.exclusions.iter().filter(is_known).any(|one| one.contestant == name)
+    }
+
+    /// Everybody who is not called in a cell, and why.
+    pub fn exclusions(&self, place: Place) -> impl Iterator<Item = (&str, &str)> {
+        let there = self.exclusions.iter().filter(move |one| one.holds_in(place));
+        there.map(|one| (&one.contestant[..], &one.reason[..]))
+    }
+
+    /// What a contestant was measured to take in one job's place.
+    pub fn measurement(&self, step: Step, place: Place, contestant: &Contestant) -> Option<&Measurement> {
+        self.measurements.get(&(step, place, contestant.to_string()))
+    }
+
+    /// Everything that was measured in a cell, in the order of the jobs.
+    pub fn measured_in(&self, place: Place) -> impl Iterator<Item = (Step, &Measurement)> {
+        let there = self.measurements.iter().filter(move |((_, other, _), _)| *other == place);
+        there.map(|((step, ..), measurement)| (*step, measurement))
+    }
+
+    /// On how many hosts so many ranks were, and the most on one, if a job told.
+    pub fn placement(&self, ranks: usize) -> Option<(usize, usize)> {
+        self.placements.get(&ranks).copied().filter(|(nodes, _)| *nodes > 0)
+    }
+}
+
+impl Exclusion {
+    fn holds_in(&self, place: Place) -> bool {
+        let is_beside = (self.place.collective, self.place.ranks) == (place.collective, place.ranks);
+        is_beside && (self.place.bytes == place.bytes || self.and_larger && place.bytes > self.place.bytes)
+    }
+}
+
+fn place(collective: &str, ranks: usize, bytes: usize) -> Option<Place> {
+    let collective =
+        rustcoll::algorithms::Collective::ALL.into_iter().find(|one| one.name() == collective)?;
+    Some(Place { collective, ranks, bytes })
+}
+
+fn as_json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("texts and numbers can be written")
+}
+
+/// In which way a tuning would not go on as it began.
+fn differences(found: &Header, wanted: &Header) -> Vec<String> {
+    let mut all = Vec::new();
+    for (thing, there, here) in [
+        ("the format", &found.format, &wanted.format),
+        ("the machine", &found.machine, &wanted.machine),
+        ("rustcoll", &found.version, &wanted.version),
+    ] {
+        all.extend((there != here).then(|| format!("{thing} was {there}, and now it is {here}")));
+    }
+    let nothing = String::new();
+    let names: std::collections::BTreeSet<&String> =
+        found.options.keys().chain(wanted.options.keys()).collect();
+    for name in names {
+        let [there, here] = [found, wanted].map(|header| header.options.get(name).unwrap_or(&nothing));
+        all.extend((there != here).then(|| format!("--{name} was `{there}`, and now it is `{here}`")));
+    }
+    let is_same = |(name, text): &(&String, &String)| found.files.get(*name) == Some(*text);
+    let changed = wanted.files.iter().filter(|file| !is_same(file));
+    all.extend(changed.map(|(name, _)| format!("{name} has another text than it had")));
+    all
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::Input(format!("{}: cannot be written: {error}", path.display()))
+}
+
+/// Gives the files of a folder names that nobody has.
+fn move_aside(folder: &Path) -> Result<(), Failure> {
+    let named = |name: &str, number: usize| {
+        let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
+        folder.join(format!("{stem}-{number}.{ending}"))
+    };
+    let is_free = |number: &usize| [JSON, CSV].iter().all(|name| !named(name, *number).exists());
+    let number = (1..).find(is_free).unwrap_or(0);
+    for name in [JSON, CSV] {
+        let path = folder.join(name);
+        if path.exists() {
+            fs::rename(&path, named(name, number)).map_err(|error| unwritable(&path, &error))?;
+        }
+    }
+    Ok(())
+}
+
+impl Appended {
+    fn open(path: PathBuf) -> Result<Appended, Failure> {
+        let opened = OpenOptions::new().create(true).append(true).read(true).open(&path);
+        let with_length = opened.and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (length, file) = with_length.map_err(|error| unwritable(&path, &error))?;
+        Ok(Appended { path, file, length })
+    }
+
+    /// Fails if another process has it open to append.
+    fn lock(&self) -> Result<(), Failure> {
+        flock(&self.file, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
+            Failure::Input(format!("{}: another rustcoll tune is writing there", self.path.display()))
+        })
+    }
+
+    fn append(&mut self, lines: &str) -> Result<(), Failure> {
+        match self.file.write_all(lines.as_bytes()) {
+            Ok(()) => {
+                self.length += lines.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // What was written before stays valid.
+                let _ = self.file.set_len(self.length);
+                Err(Failure::Input(format!(
+                    "{}: cannot be written: {error}; what was written before is whole, and the same command goes on from there",
+                    self.path.display()
+                )))
+            }
+        }
+    }
+
+    fn cut(&mut self, length: u64) -> Result<(), Failure> {
+        self.file.set_len(length).map_err(|error| unwritable(&self.path, &error))?;
+        self.length = length;
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! What a tuning comes to, from what was measured.
+
+use super::campaign::seconds;
+use super::entry::{Stage, Step};
+use super::plan::{Plan, default_contestant};
+use super::record::Record;
+use crate::command_line::TuneOptions;
+use measurements::{Contestant, Measurement};
+use rustcoll::algorithms::Collective;
+use tuning::{Decision, Field, Place, Provenance, Skipped, Tried, Tuning, decide, words};
+
+/// All decisions. Cells in which the default was not measured have none.
+pub fn tuning(options: &TuneOptions, plan: &Plan, record: &Record) -> Tuning {
+    let header = &record.header;
+    let provenance = Provenance {
+        machine: header.machine.clone(),
+        library: header.library.clone(),
+        version: header.version.clone(),
+        date: header.date.clone(),
+        launcher: options.launch.launcher.clone(),
+        launches: plan.launches,
+        rules: options.rules.iter().map(|path| path.display().to_string()).collect(),
+    };
+    let (mut cells, mut seconds_saved) = (Vec::new(), 0.0);
+    for setting in &plan.settings {
+        let placement = record.placement(setting.ranks).unwrap_or((setting.hosts(), setting.ranks_per_host));
+        for (place, field) in &setting.cells {
+            let Some(decision) = undecided(record, *place, placement, field) else { continue };
+            seconds_saved += saved(&decision, field, record);
+            cells.push(decision);
+        }
+    }
+    cells.sort_by_key(|cell| (cell.collective, cell.ranks, cell.bytes));
+    let is_beside = |one: &Decision, other: &Decision| beside(one) == beside(other);
+    cells.chunk_by_mut(is_beside).for_each(|cells| decide(cells, plan.demands));
+    for cell in &mut cells {
+        add_others(cell, record);
+    }
+    Tuning { provenance, cells, seconds_saved }
+}
+
+fn beside(cell: &Decision) -> (Collective, usize) {
+    (cell.collective, cell.ranks)
+}
+
+fn place_of(cell: &Decision) -> Place {
+    Place { collective: cell.collective, ranks: cell.ranks, bytes: cell.bytes }
+}
+
+/// When all is decided: what comes out later changes no decision.
+fn verification(place: Place) -> Step {
+    Step { ranks: place.ranks, stage: Stage::Verify, round: 0 }
+}
+
+/// The times of a contestant in a stage, job by job.
+fn tried(record: &Record, place: Place, contestant: &Contestant, stage: Stage) -> Option<Tried> {
+    let name = contestant.to_string();
+    let own = |(step, one): &(Step, &Measurement)| step.stage == stage && one.contestant == name;
+    let measured: Vec<&Measurement> = record.measured_in(place).filter(own).map(|(_, one)| one).collect();
+    let ran = measured.first()?.ran.clone();
+    let launches = measured.iter().map(|one| seconds(&one.nanoseconds)).collect();
+    Some(Tried { contestant: contestant.clone(), ran, launches })
+}
+
+/// All who were measured in a stage, without the default and rule files.
+fn candidates(record: &Record, place: Place, is_stage: impl Fn(Stage) -> bool) -> Vec<Contestant> {
+    let mut all: Vec<Contestant> = Vec::new();
+    for (step, measured) in record.measured_in(place) {
+        if let Ok(contestant) = measured.contestant.parse::<Contestant>()
+            && is_stage(step.stage)
+            && contestant.algorithm.is_some()
+            && !all.contains(&contestant)
+        {
+            all.push(contestant);
+        }
+    }
+    all
+}
+
+/// A cell with those who may be chosen: the finalists that were never left out. Where there was no final nobody can be.
+fn undecided(record: &Record, place: Place, placement: (usize, usize), field: &Field) -> Option<Decision> {
+    let default = default_contestant();
+    if record.was_excluded(place, &default, verification(place)) {
+        return None;
+    }
+    let in_final = tried(record, place, &default, Stage::Final);
+    let finalists = candidates(record, place, |stage| stage == Stage::Final);
+    let good = finalists.iter().filter(|one| !record.was_excluded(place, one, verification(place)));
+    let verified = || {
+        let files = record.measured_in(place).filter_map(|(step, one)| {
+            let is_file = step.stage == Stage::Verify;
+            one.contestant.parse::<Contestant>().ok().filter(|one| is_file && one.rules.is_some())
+        });
+        let tuned = files.last()?;
+        let [default, tuned] = [&default, &tuned].map(|one| tried(record, place, one, Stage::Verify));
+        Some([default?, tuned?])
+    };
+    let (nodes, ranks_per_node) = placement;
+    Some(Decision {
+        collective: place.collective,
+        ranks: place.ranks,
+        nodes,
+        ranks_per_node,
+        bytes: place.bytes,
+        default: in_final.or_else(|| tried(record, place, &default, Stage::Survey))?,
+        candidates: good.filter_map(|one| tried(record, place, one, Stage::Final)).collect(),
+        skipped: skipped(record, place, field),
+        chosen: None,
+        verified: verified(),
+    })
+}
+
+/// Who was measured before the final alone, in one launch all their times: jobs of the final are more than that.
+fn add_others(cell: &mut Decision, record: &Record) {
+    let place = place_of(cell);
+    for contestant in candidates(record, place, |stage| stage < Stage::Final) {
+        let is_new = cell.candidates.iter().all(|one| one.contestant != contestant);
+        if !is_new || record.was_excluded(place, &contestant, verification(place)) {
+            continue;
+        }
+        let stages = [Stage::Survey, Stage::Search].map(|stage| tried(record, place, &contestant, stage));
+        let times: Vec<f64> = stages.iter().flatten().flat_map(Tried::times).collect();
+        let ran = stages.iter().flatten().next().map(|one| one.ran.clone());
+        cell.candidates.push(Tried { contestant, ran: ran.unwrap_or_default(), launches: vec![times] });
+    }
+}
+
+fn skipped(record: &Record, place: Place, field: &Field) -> Vec<Skipped> {
+    let hopeless = field.hopeless.iter().filter_map(|entrant| {
+        let (seconds, least) = (entrant.predicted?, field.least?);
+        let reason = format!(
+            "predicted to take {}, {:.1} times the least prediction",
+            words::time(seconds),
+            seconds / least
+        );
+        Some(Skipped { contestant: entrant.contestant.clone(), reason })
+    });
+    let mut all: Vec<Skipped> = hopeless.collect();
+    for (name, reason) in record.exclusions(place) {
+        let Ok(contestant) = name.parse::<Contestant>() else { continue };
+        if all.iter().all(|one| one.contestant != contestant) {
+            all.push(Skipped { contestant, reason: words::on_one_line(reason) });
+        }
+    }
+    all
+}
+
+/// The seconds that the hopeless would have taken in the survey: by their predictions, in proportion to the best candidate's, as
+/// often as the default was called.
+fn saved(cell: &Decision, field: &Field, record: &Record) -> f64 {
+    let place = place_of(cell);
+    let surveyed = |contestant: &Contestant| tried(record, place, contestant, Stage::Survey);
+    let measured = field.entrants.iter().filter_map(|entrant| surveyed(&entrant.contestant)?.median());
+    let default = surveyed(&default_contestant());
+    let repetitions = default.as_ref().map_or(0, |default| default.times().len());
+    let best = measured.chain(default.and_then(|default| default.median())).reduce(f64::min);
+    let (Some(best), Some(least)) = (best, field.least.filter(|least| *least > 0.0)) else { return 0.0 };
+    let ratios = field.hopeless.iter().filter_map(|entrant| Some(entrant.predicted? / least));
+    ratios.sum::<f64>() * best * repetitions as f64
+}

@@ -1,0 +1,294 @@
+//! `rustcoll tune` with a launcher that only pretends to start jobs: its times depend on who is called, and on nothing else.
+
+mod common;
+
+use common::{Run, folder, rustcoll};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+/// Pretends to be the measuring program on 13 ranks: `launcher PROGRAM OPTIONS HEATS`. In its folder, the files `crash`, `crash_later`, `hang` and
+/// `wrong` name contestants that do so, in broadcasts of 512 bytes; `interrupt` has numbers of jobs in which the
+/// command is interrupted after some cells, `library` a version, `ranks` another number of ranks, `tuned` the time of rule files.
+const LAUNCHER: &str = r#"#!/bin/sh
+PARENT=$PPID; export PARENT
+FOLDER=$(dirname "$0")
+echo "$@" >> "$FOLDER/asked"
+exec awk '
+function listed(file,   line) { line = ""; getline line < (folder "/" file); close(folder "/" file); return line }
+function microseconds(name, bytes,   radix) {
+    if (name == "rustcoll") return 1000 + bytes
+    if (name ~ /^rustcoll@/) return tuned != "" ? tuned : 500 + bytes
+    radix = 4; if (match(name, /radix=[0-9]+/)) radix = substr(name, RSTART + 6, RLENGTH - 6)
+    if (name ~ /:knomial/) return 400 + bytes + 60 * (radix > 6 ? radix - 6 : 6 - radix)
+    if (name ~ /:binomial/) return 600 + bytes
+    return 2000 + bytes
+}
+function is_bad(what, name, bytes) { return listed(what) == name && bytes >= 512 }
+function cell(collective, bytes, names, count,   n, k, times, us) {
+    at = "\"collective\":\"" collective "\",\"bytes\":" bytes ",\"contestant\":\""
+    for (n = 1; n <= count; n++) {
+        print "{\"line\":\"trying\"," at names[n] "\"}"; fflush()
+        if (is_bad("crash", names[n], bytes)) { print "boom" > "/dev/stderr"; exit 7 }
+        if (is_bad("hang", names[n], bytes)) { print "{\"line\":\"hung\"," at names[n] "\"}"; exit 3 }
+    }
+    for (n = 1; n <= count; n++) if (is_bad("crash_later", names[n], bytes)) { print "boom" > "/dev/stderr"; exit 7 }
+    for (n = 1; n <= count; n++) {
+        if (listed("wrong") == names[n] && bytes == 512) {
+            print "{\"line\":\"fault\"," at names[n] "\",\"message\":\"wrong result\"}"; faults = 1; continue
+        }
+        us = microseconds(names[n], bytes); times = ""
+        for (k = 0; k < 6; k++) times = times (k ? "," : "") (us * 1000 + k * 1000)
+        print "{\"line\":\"measurement\",\"ranks\":" ranks "," at names[n] "\",\"ran\":\"algorithm\",\"late\":0,\"nanoseconds\":[" times "]}"
+    }
+    fflush()
+    if (interrupts && ++cells == 2) { system("kill -INT " ENVIRON["PARENT"]); system("exec sleep 60 > /dev/null 2>&1"); exit 1 }
+}
+BEGIN {
+    folder = ARGV[1]; ranks = 13; tuned = listed("tuned")
+    system("echo job >> " folder "/jobs"); while ((getline line < (folder "/jobs")) > 0) job++
+    interrupts = listed("interrupt") ~ (" " job " ")
+    told = listed("ranks"); print "{\"line\":\"job\",\"ranks\":" (told != "" ? told : ranks) ",\"library\":\"Some MPI " listed("library") "\"}"
+    for (i = 3; i < ARGC; i++) {
+        if (ARGV[i] == "--estimate" || ARGV[i] == "--hot") continue
+        if (ARGV[i] ~ /^--/) { i++; continue }
+        slash = index(ARGV[i], "/"); colon = index(ARGV[i], ":")
+        count = split(substr(ARGV[i], slash + 1), names, ","); sizes = split(substr(ARGV[i], colon + 1, slash - colon - 1), bytes, ",")
+        collective = substr(ARGV[i], 1, colon - 1)
+        print "{\"line\":\"reference\",\"collective\":\"" collective "\",\"seconds\":0.5,\"nanoseconds\":[1]}"
+        for (s = 1; s <= sizes; s++) cell(collective, bytes[s], names, count)
+    }
+    exit faults
+}' "$FOLDER" "$@"
+"#;
+
+struct Bench {
+    folder: PathBuf,
+}
+
+impl Bench {
+    fn new(name: &str) -> Bench {
+        let folder = folder(&format!("tune_{name}"));
+        let launcher = folder.join("launcher");
+        fs::write(&launcher, LAUNCHER).unwrap();
+        fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).unwrap();
+        Bench { folder }
+    }
+
+    /// Has the launcher find this in one of its files.
+    fn with(self, file: &str, text: &str) -> Bench {
+        self.set(file, text);
+        self
+    }
+
+    fn set(&self, file: &str, text: &str) {
+        fs::write(self.folder.join(file), format!("{text}\n")).unwrap();
+    }
+
+    fn tune(&self, more: &str) -> Run {
+        let at = self.folder.display();
+        rustcoll(&format!(
+            "tune bcast --bytes 8,512,4K --ranks 13 --ranks-per-host 1 --launches 3 --hopeless 100 --program /bin/true \
+             --output {at}/out --launcher {at}/launcher {more}"
+        ))
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.folder.join("out").join(file)).unwrap()
+    }
+
+    /// The rules without the place of the launcher.
+    fn rules(&self) -> String {
+        self.read("rules.toml").replace(&self.folder.display().to_string(), "")
+    }
+
+    fn jobs(&self) -> usize {
+        fs::read_to_string(self.folder.join("jobs")).unwrap().lines().count()
+    }
+}
+
+/// The rules of a run that nothing disturbs.
+fn undisturbed(name: &str) -> String {
+    let bench = Bench::new(name);
+    assert_eq!(bench.tune("").code, Some(0));
+    bench.rules()
+}
+
+#[test]
+fn what_is_faster_than_the_default_is_found_and_written_as_rules() {
+    let bench = Bench::new("right");
+    let run = bench.tune("");
+    assert_eq!(run.code, Some(0), "{}", run.errors);
+    let rows: Vec<Vec<&str>> = run.output.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[1][..4], ["bcast", "13", "8", "algorithm"], "{}", run.output);
+    // The best radix is found by steps.
+    assert!(rows[1].contains(&"knomial:radix=6"), "{}", run.output);
+    assert!(run.output.contains("3 of 3 cells have something faster than the default"), "{}", run.output);
+    let rules = bench.read("rules.toml");
+    assert!(rules.contains("knomial") && rules.contains("radix = 6"), "{rules}");
+    assert!(
+        rustcoll(&format!("rules check {}/out/rules.toml", bench.folder.display())).right().contains("rule")
+    );
+    for file in ["tuned.conf", "open-mpi.json"] {
+        assert!(!bench.read(file).is_empty(), "{file}");
+    }
+    // A line for each stage where there is no terminal.
+    assert!(run.errors.starts_with("rustcoll: 13 ranks, survey: 3 cells\n"), "{}", run.errors);
+    assert!(run.errors.contains("rustcoll: 13 ranks, final 3: "), "{}", run.errors);
+}
+
+#[test]
+fn every_single_time_is_kept() {
+    let bench = Bench::new("kept");
+    bench.tune("");
+    let json = bench.read("measured.json");
+    let lines: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["format"], "rustcoll tune 1");
+    assert_eq!(lines[0]["library"], "Some MPI ");
+    assert_eq!(lines[0]["options"]["launches"], "3");
+    assert_eq!(lines[1]["step"]["stage"], "survey");
+    let measured: Vec<_> = lines.iter().filter(|line| line["line"] == "measurement").collect();
+    let csv = bench.read("measured.csv");
+    assert_eq!(csv.lines().count(), 1 + 6 * measured.len());
+    assert!(
+        csv.starts_with("collective,ranks,bytes,contestant,stage,launch,ran,repetition,seconds\n"),
+        "{csv}"
+    );
+    assert!(csv.contains("\nbcast,13,8,rustcoll,survey,0,algorithm,0,0.001008000\n"), "{csv}");
+    // The same command has nothing left to measure.
+    let jobs = bench.jobs();
+    let again = bench.tune("");
+    assert_eq!((again.code, bench.jobs()), (Some(0), jobs));
+    assert_eq!(bench.rules(), undisturbed("kept_again"));
+    assert_eq!(bench.read("measured.csv"), csv);
+}
+
+#[test]
+fn an_interrupted_tuning_goes_on_to_the_same_rules() {
+    let bench = Bench::new("interrupted").with("interrupt", " 1 4 ");
+    for job in [1, 4] {
+        let run = bench.tune("");
+        assert_eq!((run.code, bench.jobs()), (Some(130), job), "{}", run.errors);
+        assert!(run.errors.contains("the same command goes on from there"), "{}", run.errors);
+        // A line that was being written is cut off.
+        let path = bench.folder.join("out/measured.json");
+        let torn = fs::read_to_string(&path).unwrap() + "{\"job\":9,\"ran";
+        fs::write(&path, torn).unwrap();
+    }
+    assert_eq!(bench.tune("").code, Some(0));
+    assert_eq!(bench.rules(), undisturbed("not_interrupted"));
+    assert!(!bench.read("measured.json").contains("{\"job\":9,\"ran{"));
+}
+
+#[test]
+fn who_crashes_hangs_or_is_wrong_is_left_out() {
+    let best = "rustcoll:knomial:radix=6";
+    for (what, reason) in [
+        ("crash", "launcher failed (exit status: 7)"),
+        ("crash_later", "launcher failed (exit status: 7)"),
+        ("hang", "it did not end within 30 s"),
+        ("wrong", ""),
+    ] {
+        let bench = Bench::new(what).with(what, best);
+        let run = bench.tune("");
+        assert_eq!(run.code, Some(0), "{what}: {}", run.errors);
+        assert!(run.errors.contains(reason), "{what}: {}", run.errors);
+        let row =
+            run.output.lines().find(|line| line.starts_with("bcast") && line.contains(" 512 ")).unwrap();
+        assert!(!row.contains("radix=6") && row.contains("knomial"), "{what}: {row}");
+        let first = run.output.lines().nth(1).unwrap();
+        assert!(first.contains("radix=6"), "{what}: {first}");
+        // It is not called again when the command is given again.
+        let jobs = bench.jobs();
+        assert_eq!((bench.tune("").code, bench.jobs()), (Some(0), jobs), "{what}");
+    }
+}
+
+#[test]
+fn a_default_that_crashes_is_told_of() {
+    let bench = Bench::new("default").with("crash", "rustcoll");
+    let run = bench.tune("");
+    assert_eq!(run.code, Some(0), "{}", run.errors);
+    assert!(run.errors.contains("in 2 of 3 cells the default could not be measured"), "{}", run.errors);
+}
+
+#[test]
+fn what_a_rule_file_gains_is_verified() {
+    let bench = Bench::new("verified");
+    let run = bench.tune("--verify");
+    assert_eq!(run.code, Some(0), "{}", run.errors);
+    assert!(run.output.contains("verified: geometric-mean gain "), "{}", run.output);
+    assert!(bench.read("measured.csv").contains("/out/rules.toml,verification,"));
+    // Of existing data it is the verification alone that is measured.
+    let slow = Bench::new("verified_slow").with("tuned", "4000");
+    assert_eq!(slow.tune("").code, Some(0));
+    let jobs = slow.jobs();
+    let run = slow.tune("--verify");
+    assert_eq!((run.code, slow.jobs()), (Some(1), jobs + 3), "{}", run.errors);
+    assert!(run.output.contains("worst cell: bcast, 13 ranks, 8 bytes: "), "{}", run.output);
+}
+
+#[test]
+fn measurements_from_elsewhere_are_not_mixed_in() {
+    let bench = Bench::new("elsewhere");
+    assert_eq!(bench.tune("").code, Some(0));
+    let refused = |run: Run, expected: &str| {
+        let told = run.refused(1);
+        assert!(told.contains(expected) && told.contains("--from-scratch"), "{told}");
+    };
+    refused(bench.tune("--gain 20%"), "--gain was `10%`, and now it is `20%`");
+    let path = bench.folder.join("out/measured.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\"machine\":\"", "\"machine\":\"not ", 1)).unwrap();
+    refused(bench.tune(""), "the machine was not ");
+    fs::write(&path, "something else\n").unwrap();
+    refused(bench.tune(""), "this is not what a tuning measured");
+    // Half a tuning, and then another library.
+    let half: String = text.split_inclusive('\n').take(4).collect();
+    fs::write(&path, &half).unwrap();
+    bench.set("library", "2");
+    refused(bench.tune(""), "Some MPI 2");
+    assert_eq!(fs::read_to_string(&path).unwrap(), half);
+    assert_eq!(bench.tune("--from-scratch").code, Some(0));
+    assert_eq!(bench.read("measured-1.json"), half);
+}
+
+#[test]
+fn a_full_disk_is_told_of() {
+    let bench = Bench::new("full");
+    fs::create_dir(bench.folder.join("out")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", bench.folder.join("out/measured.json")).unwrap();
+    let told = bench.tune("").refused(1);
+    assert!(told.contains("out/measured.json: cannot be written: No space left on device"), "{told}");
+}
+
+#[test]
+fn jobs_that_cannot_be_measured_by_end_the_tuning() {
+    let few = Bench::new("few").with("ranks", "4");
+    assert!(few.tune("").errors.contains("the job has 4 ranks, not the 13 asked for"));
+    let at = folder("tune_missing");
+    let missing = format!("tune bcast --program /bin/true --output {}/out --launcher ", at.display());
+    let told = rustcoll(&(missing.clone() + "/nowhere/mpirun")).refused(1);
+    assert!(told.contains("/nowhere/mpirun cannot be started: No such file"), "{told}");
+    let told = rustcoll(&(missing + "/bin/false")).refused(1);
+    assert!(told.contains("2 jobs in a row measured nothing; the last one:\n/bin/false failed"), "{told}");
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    for (line, expected) in [
+        ("--ranks 1", "1 rank cannot call a collective"),
+        ("--ranks 6 --ranks-per-host 4", "6 ranks do not fill hosts of 4 each"),
+        ("--bytes 8..", "the range `8..` has no last size, as 8..1M has"),
+        ("--bytes 9", "9 bytes are no multiple of 4"),
+        ("--gain 100%", "`100%` cannot be saved of a time"),
+        ("--hopeless 0.5", "`0.5` is less than 1, the least prediction itself"),
+        ("--time 0", "`0` is not more than 0"),
+        ("--verify --output a,b", "with neither `:` nor `,`"),
+    ] {
+        let output = if line.contains("--output") { "" } else { "--output /tmp/never" };
+        let told = rustcoll(&format!("tune bcast --program /bin/true {output} {line}")).refused(2);
+        assert!(told.contains(expected), "{line}: {told}");
+    }
+}

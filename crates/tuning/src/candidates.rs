@@ -1,0 +1,183 @@
+//! Contestants that are algorithms of rustcoll, and the parameters beside theirs.
+
+use measurements::Contestant;
+use rustcoll::algorithms::{Algorithm, Collective, Parameter, default_radix};
+use rustcoll::atlas::Candidate;
+use rustcoll::selection::Parameters;
+
+/// Radices up to here are tried one by one, or nearly so.
+const SMALL_RADICES: [usize; 9] = [2, 3, 4, 5, 6, 7, 8, 10, 12];
+
+/// Larger ones are these times powers of two.
+const LARGE_RADICES: [usize; 2] = [16, 24];
+
+/// The shortest segment that is tried, in bytes.
+const SHORTEST_SEGMENT: usize = 256;
+
+/// A vector is cut into at most so many segments.
+const MOST_SEGMENTS: usize = 64;
+
+/// Its default window.
+const DEFAULT_WINDOW: usize = 32;
+
+/// The algorithm with these parameters as a contestant.
+pub fn contestant(candidate: &Candidate) -> Contestant {
+    Contestant {
+        component: Contestant::OWN.into(),
+        rules: None,
+        algorithm: Some(candidate.algorithm.name.into()),
+        parameters: candidate.parameters.given().map(|(key, value)| (key.name().into(), value)).collect(),
+    }
+}
+
+/// The algorithm and the parameters of a contestant, if it is an algorithm of rustcoll.
+pub fn candidate(collective: Collective, contestant: &Contestant) -> Option<Candidate> {
+    let name = contestant.algorithm.as_deref().filter(|_| contestant.is_own())?;
+    let algorithm = collective.algorithms().find(|algorithm| algorithm.name == name)?;
+    let mut parameters = Parameters::default();
+    for (key, value) in &contestant.parameters {
+        let parameter = Parameter::ALL.into_iter().find(|parameter| parameter.name() == key)?;
+        parameters.set(parameter, Some(*value));
+    }
+    Some(Candidate { algorithm, parameters })
+}
+
+/// Where an algorithm stands in the registry, among those of its collective; behind all if it is none of them.
+pub fn registered_place(collective: Collective, contestant: &Contestant) -> usize {
+    let name = contestant.algorithm.as_deref();
+    collective
+        .algorithms()
+        .position(|algorithm| Some(algorithm.name) == name)
+        .unwrap_or_else(|| collective.algorithms().count())
+}
+
+/// All radices that are tried on so many ranks, ascending.
+fn radices(ranks: usize) -> Vec<usize> {
+    let large = (0..usize::BITS - 5).flat_map(|doubled| LARGE_RADICES.map(|radix| radix << doubled));
+    let mut all: Vec<usize> =
+        SMALL_RADICES.into_iter().chain(large).take_while(|radix| *radix < ranks).collect();
+    all.push(ranks.max(2));
+    all
+}
+
+/// An algorithm with its defaults, and with everything that a prediction is asked about: all radices, and windows and segments
+/// by powers of two and four.
+pub fn predicted(algorithm: &'static Algorithm, ranks: usize, bytes: usize) -> Vec<Candidate> {
+    let mut all = vec![Parameters::default()];
+    for &parameter in algorithm.parameters {
+        let values: Vec<usize> = match parameter {
+            Parameter::Radix => radices(ranks),
+            Parameter::Segment if algorithm.cuts_segments() => {
+                (5..15).map(|power| 1 << (2 * power)).filter(|&segment| is_segment(segment, bytes)).collect()
+            }
+            Parameter::Segment => Vec::new(),
+            Parameter::Window => (0..5).map(|power| 1 << power).filter(|window| window + 1 < ranks).collect(),
+        };
+        let more: Vec<Parameters> = all
+            .iter()
+            .flat_map(|&base| values.iter().map(move |&value| with(base, parameter, value)))
+            .collect();
+        all.extend(more);
+    }
+    all.into_iter().map(|parameters| Candidate { algorithm, parameters }).collect()
+}
+
+fn with(mut parameters: Parameters, parameter: Parameter, value: usize) -> Parameters {
+    parameters.set(parameter, Some(value));
+    parameters
+}
+
+/// Whether a vector is cut by segments of so many bytes, and not into too many.
+fn is_segment(segment: usize, bytes: usize) -> bool {
+    segment >= SHORTEST_SEGMENT && segment < bytes && bytes.div_ceil(segment) <= MOST_SEGMENTS
+}
+
+/// A candidate with one parameter changed by a step: the next smaller and the next larger radix, half and double the segment or the
+/// window. Those of blocks that go through shared memory have no segments of which a step would be known.
+pub fn neighbours(candidate: &Candidate, ranks: usize, bytes: usize) -> Vec<Candidate> {
+    let Candidate { algorithm, parameters } = *candidate;
+    let beside = |parameter: Parameter| {
+        let value = parameters.get(parameter);
+        let values = match parameter {
+            Parameter::Radix => beside_radix(value.unwrap_or(default_radix(ranks)), ranks),
+            Parameter::Segment if algorithm.cuts_segments() => beside_segment(value, bytes),
+            Parameter::Segment => Vec::new(),
+            Parameter::Window => beside_window(value.unwrap_or(DEFAULT_WINDOW).min(ranks - 1), ranks),
+        };
+        values
+            .into_iter()
+            .map(move |value| Candidate { algorithm, parameters: with(parameters, parameter, value) })
+    };
+    algorithm.parameters.iter().copied().flat_map(beside).collect()
+}
+
+fn beside_radix(radix: usize, ranks: usize) -> Vec<usize> {
+    let all = radices(ranks);
+    let smaller = all.iter().rev().find(|other| **other < radix);
+    let larger = all.iter().find(|other| **other > radix);
+    smaller.into_iter().chain(larger).copied().collect()
+}
+
+fn beside_segment(segment: Option<usize>, bytes: usize) -> Vec<usize> {
+    let segment = segment.unwrap_or(bytes);
+    [segment / 2, segment * 2].into_iter().filter(|&segment| is_segment(segment, bytes)).collect()
+}
+
+fn beside_window(window: usize, ranks: usize) -> Vec<usize> {
+    let is_window = |window: &usize| *window >= 1 && *window < ranks;
+    [window / 2, window * 2].into_iter().filter(is_window).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(collective: Collective, text: &str) -> Candidate {
+        candidate(collective, &text.parse().unwrap()).unwrap()
+    }
+
+    fn beside(collective: Collective, text: &str, ranks: usize, bytes: usize) -> Vec<String> {
+        let all = neighbours(&parsed(collective, text), ranks, bytes);
+        all.iter().map(|candidate| contestant(candidate).to_string()).collect()
+    }
+
+    #[test]
+    fn contestants_are_candidates_and_back() {
+        for text in ["rustcoll:bruck:radix=4", "rustcoll:postal:window=2", "rustcoll:pairwise"] {
+            assert_eq!(contestant(&parsed(Collective::Alltoall, text)).to_string(), text);
+        }
+        for text in ["rustcoll", "tuned:3", "rustcoll:nothing"] {
+            assert!(candidate(Collective::Alltoall, &text.parse().unwrap()).is_none());
+        }
+    }
+
+    #[test]
+    fn a_step_changes_one_parameter() {
+        let alltoall = Collective::Alltoall;
+        let bruck = |radix| format!("rustcoll:bruck:radix={radix}");
+        // The default is the square root, rounded up.
+        assert_eq!(beside(alltoall, "rustcoll:bruck", 13, 8), [bruck(3), bruck(5)]);
+        assert_eq!(beside(alltoall, "rustcoll:bruck:radix=12", 13, 8), [bruck(10), bruck(13)]);
+        assert_eq!(beside(alltoall, "rustcoll:bruck:radix=2", 13, 8), [bruck(3)]);
+        let window = |window| format!("rustcoll:postal:window={window}");
+        assert_eq!(beside(alltoall, "rustcoll:postal", 13, 8), [window(6)]);
+        assert_eq!(beside(alltoall, "rustcoll:postal:window=4", 13, 8), [window(2), window(8)]);
+        assert!(beside(alltoall, "rustcoll:pairwise", 13, 8).is_empty());
+    }
+
+    #[test]
+    fn segments_are_shorter_than_the_vector() {
+        let chain = |text| beside(Collective::Bcast, text, 13, 64 << 10);
+        assert_eq!(chain("rustcoll:chain"), ["rustcoll:chain:segment=32768"]);
+        let around = ["rustcoll:chain:segment=8192", "rustcoll:chain:segment=32768"];
+        assert_eq!(chain("rustcoll:chain:segment=16K"), around);
+        assert!(beside(Collective::Bcast, "rustcoll:chain", 13, 8).is_empty());
+    }
+
+    #[test]
+    fn radices_go_up_to_the_number_of_ranks() {
+        assert_eq!(radices(2), [2]);
+        assert_eq!(radices(9), [2, 3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(radices(40), [2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 40]);
+    }
+}

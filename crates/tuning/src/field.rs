@@ -1,0 +1,169 @@
+//! Who may serve a call, and who has no hope by predictions.
+
+use crate::candidates::{contestant, predicted};
+use measurements::Contestant;
+use rustcoll::algorithms::{Algorithm, Problem};
+use rustcoll::atlas::Candidate;
+use rustcoll::cost::Machine;
+use rustcoll::cost::simulation::Simulation;
+use rustcoll::selection::Call;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// Other parameters than the default ones must be so much faster to be taken: by this part.
+const WORTH_NAMING: f64 = 0.01;
+
+/// On more ranks than these only default parameters are predicted: simulations take long, and steps from there find the rest.
+const MANY_RANKS: usize = 128;
+
+/// A candidate of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entrant {
+    /// The algorithm, with the parameters by which it is predicted to be the fastest.
+    pub contestant: Contestant,
+    /// What it is predicted to take, in seconds; `None` if there is no prediction.
+    pub predicted: Option<f64>,
+}
+
+/// The candidates of a cell, in the registry's order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Field {
+    /// Those that are measured.
+    pub entrants: Vec<Entrant>,
+    /// Those that are predicted to take too long.
+    pub hopeless: Vec<Entrant>,
+    /// The least prediction, in seconds.
+    pub least: Option<f64>,
+}
+
+impl Field {
+    fn of(entrants: Vec<Entrant>, hopeless: f64) -> Field {
+        let least = entrants.iter().filter_map(|entrant| entrant.predicted).reduce(f64::min);
+        let most = least.map_or(f64::INFINITY, |least| least * hopeless);
+        let (entrants, hopeless) =
+            entrants.into_iter().partition(|entrant| entrant.predicted.is_none_or(|time| time <= most));
+        Field { entrants, hopeless, least }
+    }
+}
+
+/// The fields of calls that differ in their bytes alone. Who is predicted to take more than `hopeless` times the least is not
+/// measured; who cannot be predicted, as whatever calls other collectives, is.
+pub fn fields(calls: &[Call], machine: &Machine, hopeless: f64) -> Vec<Field> {
+    let mut entrants: Vec<Vec<Entrant>> = vec![Vec::new(); calls.len()];
+    let Some(first) = calls.first() else { return Vec::new() };
+    for algorithm in first.collective.algorithms().filter(|algorithm| is_sensible(algorithm, first)) {
+        let mut predictor = Predictor { algorithm, machine, simulations: HashMap::new() };
+        for (call, entrants) in calls.iter().zip(&mut entrants) {
+            entrants.push(predictor.best(call.size, call.bytes));
+        }
+    }
+    entrants.into_iter().map(|entrants| Field::of(entrants, hopeless)).collect()
+}
+
+/// Whether an algorithm serves a call and is not meant for another placement of ranks.
+fn is_sensible(algorithm: &Algorithm, call: &Call) -> bool {
+    let is_flat = call.nodes == Some(1) || call.ranks_per_node == Some(1);
+    let is_for_nodes = algorithm.takes_nodes() && !algorithm.takes_shared_memory();
+    call.is_served_by(algorithm).is_ok() && !(is_flat && is_for_nodes)
+}
+
+/// Predicts one algorithm.
+struct Predictor<'machine> {
+    algorithm: &'static Algorithm,
+    machine: &'machine Machine,
+    /// They hold for all bytes for which the problem is the same.
+    simulations: HashMap<Problem, Simulation<'machine>>,
+}
+
+impl Predictor<'_> {
+    /// With the parameters that make the algorithm fastest; the default ones unless others are worth naming.
+    fn best(&mut self, ranks: usize, bytes: usize) -> Entrant {
+        let mut candidates = predicted(self.algorithm, ranks, bytes);
+        if ranks > MANY_RANKS {
+            candidates.truncate(1);
+        }
+        let default = (candidates[0], self.seconds(&candidates[0], ranks, bytes));
+        let best = candidates[1..].iter().fold(default, |best, candidate| {
+            let seconds = self.seconds(candidate, ranks, bytes);
+            match (seconds, best.1) {
+                (Some(time), Some(least)) if time < least * (1.0 - WORTH_NAMING) => (*candidate, seconds),
+                _ => best,
+            }
+        });
+        Entrant { contestant: contestant(&best.0), predicted: best.1 }
+    }
+
+    /// `None` if this cannot be predicted.
+    fn seconds(&mut self, candidate: &Candidate, ranks: usize, bytes: usize) -> Option<f64> {
+        if self.algorithm.is_mock_up() {
+            return None;
+        }
+        let problem = candidate.problem(ranks, bytes);
+        let simulation = match self.simulations.entry(problem) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let simulation = Simulation::new(self.algorithm, place.key(), self.machine).ok()?;
+                place.insert(simulation)
+            }
+        };
+        simulation.predict(bytes).ok().map(|prediction| prediction.time())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustcoll::algorithms::Collective;
+
+    fn calls(collective: Collective, ranks_per_node: usize, bytes: &[usize]) -> Vec<Call> {
+        let call = |&bytes| Call {
+            nodes: Some(8 / ranks_per_node),
+            ranks_per_node: Some(ranks_per_node),
+            shares_memory: ranks_per_node > 1,
+            ..Call::new(collective, 8, bytes)
+        };
+        bytes.iter().map(call).collect()
+    }
+
+    fn names(entrants: &[Entrant]) -> Vec<String> {
+        entrants.iter().map(|entrant| entrant.contestant.to_string()).collect()
+    }
+
+    #[test]
+    fn who_is_predicted_to_take_long_is_not_measured() {
+        let machine = Machine::hockney(1e-3, 1e-7, 0.0);
+        let fields = fields(&calls(Collective::Alltoall, 1, &[4, 1 << 18]), &machine, 3.0);
+        let [short, long] = &fields[..] else { panic!("two calls have two fields") };
+        assert!(names(&short.hopeless).contains(&"rustcoll:pairwise".to_owned()), "{short:?}");
+        // Messages that go all at once take one latency.
+        assert!(names(&short.entrants).contains(&"rustcoll:bruck:radix=8".to_owned()), "{short:?}");
+        assert!(names(&long.entrants).contains(&"rustcoll:pairwise".to_owned()), "{long:?}");
+        for field in &fields {
+            let least = field.least.unwrap();
+            assert!(field.entrants.iter().all(|one| one.predicted.is_none_or(|time| time <= 3.0 * least)));
+            assert!(field.hopeless.iter().all(|one| one.predicted.unwrap() > 3.0 * least));
+        }
+        // Nobody knows what calls of other collectives cost.
+        let unknown: Vec<&Entrant> = short.entrants.iter().filter(|one| one.predicted.is_none()).collect();
+        assert_eq!(unknown.len(), 1);
+        assert_eq!(unknown[0].contestant.algorithm.as_deref(), Some("alltoall_as_alltoallv"));
+    }
+
+    #[test]
+    fn placement_decides_who_may_serve() {
+        let machine = |ranks_per_node| Machine { ranks_per_node, ..Machine::hockney(1e-6, 1e-9, 0.0) };
+        let found = |ranks_per_node| {
+            let calls = calls(Collective::Bcast, ranks_per_node, &[1024]);
+            names(&fields(&calls, &machine(ranks_per_node), f64::INFINITY)[0].entrants).join(" ")
+        };
+        for (ranks_per_node, nodes, leaders, shared) in
+            [(1, false, false, false), (4, true, true, false), (8, false, true, true)]
+        {
+            let found = found(ranks_per_node) + " ";
+            assert_eq!(found.contains("rustcoll:node_aware"), nodes, "{ranks_per_node}: {found}");
+            assert_eq!(found.contains("rustcoll:shared_leaders"), leaders, "{ranks_per_node}: {found}");
+            assert_eq!(found.contains("rustcoll:shared "), shared, "{ranks_per_node}: {found}");
+            assert!(!found.contains("inter_"), "{found}");
+        }
+    }
+}

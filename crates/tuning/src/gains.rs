@@ -1,0 +1,99 @@
+//! What a tuning gains, as measured cell by cell and as verified afterwards.
+
+use crate::statistics::geometric_mean;
+use crate::{Decision, Tried, Tuning};
+
+/// Times with a rule file as parts of those without it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gains<'tuning> {
+    /// Each cell that was measured, and its ratio: below 1 the rule file makes it faster.
+    pub cells: Vec<(&'tuning Decision, f64)>,
+}
+
+impl Decision {
+    /// How a time compares with that of the default; `None` if one of them was not measured.
+    pub fn relative(&self, tried: &Tried) -> Option<f64> {
+        Some(tried.median()? / self.default.median()?)
+    }
+
+    /// Those that were measured as often as the default, and what was chosen.
+    pub fn finalists(&self) -> impl Iterator<Item = &Tried> {
+        let chosen = self.chosen.as_ref().map(|chosen| chosen.candidate);
+        let launches = self.default.launches.len();
+        let is_final =
+            move |place: usize, tried: &Tried| tried.launches.len() >= launches || chosen == Some(place);
+        self.candidates
+            .iter()
+            .enumerate()
+            .filter(move |(place, tried)| is_final(*place, tried))
+            .map(|(_, tried)| tried)
+    }
+
+    /// What a rule file was to bring here: 1 where it leaves the default.
+    pub fn expected_ratio(&self) -> f64 {
+        self.chosen.as_ref().map_or(1.0, |chosen| 1.0 - chosen.gain)
+    }
+
+    /// What it really brought, if that was measured.
+    pub fn verified_ratio(&self) -> Option<f64> {
+        let [default, tuned] = self.verified.as_ref()?;
+        Some(tuned.median()? / default.median()?)
+    }
+}
+
+impl Tuning {
+    /// What the choices promise, in all cells.
+    pub fn expected_gains(&self) -> Gains<'_> {
+        Gains { cells: self.cells.iter().map(|cell| (cell, cell.expected_ratio())).collect() }
+    }
+
+    /// What the rule file really brought, in the cells that were verified.
+    pub fn verified_gains(&self) -> Gains<'_> {
+        Gains { cells: self.cells.iter().filter_map(|cell| Some((cell, cell.verified_ratio()?))).collect() }
+    }
+}
+
+impl<'tuning> Gains<'tuning> {
+    /// The geometric mean of the ratios; `None` without cells.
+    pub fn mean(&self) -> Option<f64> {
+        geometric_mean(self.cells.iter().map(|(_, ratio)| *ratio))
+    }
+
+    /// The cell with the greatest ratio.
+    pub fn worst(&self) -> Option<(&'tuning Decision, f64)> {
+        self.cells.iter().copied().max_by(|(_, one), (_, other)| one.total_cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{decision, tried, tuning};
+    use rustcoll::algorithms::Collective;
+
+    #[test]
+    fn gains_are_means_of_ratios() {
+        let cell = |bytes| decision(Collective::Bcast, 4, bytes);
+        let mut cells = vec![cell(8), cell(64).with("rustcoll:chain", 0.25).choosing_it()];
+        cells[1].verified = Some([tried("rustcoll", 1e-3), tried("rustcoll@rules.toml", 0.5e-3)]);
+        let tuning = tuning(cells);
+        assert!((tuning.expected_gains().mean().unwrap() - 0.5).abs() < 1e-9);
+        let verified = tuning.verified_gains();
+        assert_eq!(verified.cells.len(), 1);
+        assert!((verified.mean().unwrap() - 0.5).abs() < 1e-9);
+        assert_eq!(tuning.expected_gains().worst().unwrap().0.bytes, 8);
+        assert_eq!(Gains { cells: Vec::new() }.mean(), None);
+    }
+
+    #[test]
+    fn finalists_were_measured_as_often_as_the_default() {
+        let mut cell =
+            decision(Collective::Bcast, 4, 8).with("rustcoll:chain", 0.5).with("rustcoll:binary", 0.5);
+        cell.candidates[0].launches.truncate(1);
+        let names =
+            |cell: &Decision| cell.finalists().map(|tried| tried.contestant.to_string()).collect::<Vec<_>>();
+        assert_eq!(names(&cell), ["rustcoll:binary"]);
+        cell.chosen = Some(crate::Chosen { candidate: 0, gain: 0.5, probability: 0.01 });
+        assert_eq!(names(&cell), ["rustcoll:chain", "rustcoll:binary"]);
+    }
+}

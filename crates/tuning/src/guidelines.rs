@@ -1,0 +1,248 @@
+//! Self-consistent performance guidelines: what an MPI's collectives must not be slower than, since the user could do as much
+//! with other calls (Träff, Gropp and Thakur 2010; Hunold and Carpen-Amarie 2018).
+
+use crate::mock_up::MockUp;
+use crate::settings::Setting;
+use crate::statistics::rank_sum;
+use crate::{Decision, Tried};
+use rustcoll::algorithms::Collective;
+use rustcoll::selection::quantity;
+
+/// Kinds of guidelines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guideline {
+    /// A collective is not slower than others that do the same together.
+    Pattern,
+    /// Less data do not take longer than more, of the next larger size that was measured.
+    Monotony,
+    /// A call is not slower than several of equal parts.
+    Split,
+}
+
+impl Guideline {
+    /// All kinds.
+    pub const ALL: [Guideline; 3] = [Guideline::Pattern, Guideline::Monotony, Guideline::Split];
+
+    /// What users call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Guideline::Pattern => "pattern",
+            Guideline::Monotony => "monotony",
+            Guideline::Split => "split",
+        }
+    }
+}
+
+/// What counts as faster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// So many times the other's median is too slow.
+    pub factor: f64,
+    /// Differences as great as these must be less probable, were both as fast.
+    pub significance: f64,
+}
+
+impl Default for Limits {
+    /// A tenth slower; one in twenty.
+    fn default() -> Limits {
+        Limits { factor: 1.1, significance: 0.05 }
+    }
+}
+
+/// A guideline and what was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The kind of guideline.
+    pub kind: Guideline,
+    /// What should hold: `bcast <= scatter + allgather`, `bcast(8) <= bcast(64)`.
+    pub guideline: String,
+    /// The collective that should be the faster one.
+    pub collective: Collective,
+    /// The number of ranks.
+    pub ranks: usize,
+    /// The bytes by the collective's measure.
+    pub bytes: usize,
+    /// How long it takes, in seconds.
+    pub seconds: f64,
+    /// What should not be faster: a contestant, `64 bytes`, `4 calls of 16KiB bytes`.
+    pub other: String,
+    /// How long that takes, in seconds.
+    pub other_seconds: f64,
+    /// The probability of such times if both were as fast (Wilcoxon's rank-sum test, two-sided).
+    pub probability: f64,
+}
+
+impl Comparison {
+    /// How many times as long the collective takes as the other.
+    pub fn ratio(&self) -> f64 {
+        self.seconds / self.other_seconds
+    }
+
+    /// Whether it takes longer by more than may be, and by more than chance.
+    pub fn is_violation(&self, limits: Limits) -> bool {
+        self.ratio() > limits.factor && self.probability < limits.significance
+    }
+}
+
+/// Guidelines of these kinds held against times. Each cell's default is compared with the mock-ups among its candidates, and
+/// with itself in the other cells of its collective on these ranks. In the order of cells; of several ways to split a call the
+/// fastest counts.
+pub fn comparisons(cells: &[Decision], kinds: &[Guideline]) -> Vec<Comparison> {
+    let settings = Setting::all(cells);
+    let compared = |setting: &Setting| -> Vec<Comparison> {
+        let cells = setting.cells.iter();
+        cells.flat_map(|cell| kinds.iter().flat_map(|kind| cell.compared(*kind, setting))).collect()
+    };
+    settings.iter().flat_map(compared).collect()
+}
+
+/// Where guidelines of any kind do not hold.
+pub fn violations(cells: &[Decision], limits: Limits) -> Vec<Comparison> {
+    comparisons(cells, &Guideline::ALL).into_iter().filter(|one| one.is_violation(limits)).collect()
+}
+
+impl Decision {
+    /// The mock-ups that were measured here.
+    pub fn mock_ups(&self) -> impl Iterator<Item = (MockUp, &Tried)> {
+        self.candidates.iter().filter_map(|tried| {
+            let name = tried.contestant.algorithm.as_deref()?;
+            Some((MockUp::named(self.collective, name)?, tried))
+        })
+    }
+
+    fn compared(&self, kind: Guideline, setting: &Setting) -> Vec<Comparison> {
+        match kind {
+            Guideline::Pattern => {
+                self.mock_ups().filter_map(|(mock_up, tried)| self.slower_than(mock_up, tried)).collect()
+            }
+            Guideline::Monotony => {
+                let next = setting.cells.iter().find(|other| other.bytes > self.bytes);
+                next.and_then(|next| self.slower_than_more(next)).into_iter().collect()
+            }
+            Guideline::Split => {
+                let ways = setting.cells.iter().filter_map(|part| self.slower_than_parts(part));
+                ways.max_by(|one, other| one.ratio().total_cmp(&other.ratio())).into_iter().collect()
+            }
+        }
+    }
+
+    fn slower_than(&self, mock_up: MockUp, tried: &Tried) -> Option<Comparison> {
+        self.compare(Guideline::Pattern, mock_up.guideline(), tried.contestant.to_string(), tried, 1)
+    }
+
+    fn slower_than_more(&self, more: &Decision) -> Option<Comparison> {
+        let guideline = format!("{} <= {}", self.call(), more.call());
+        self.compare(
+            Guideline::Monotony,
+            guideline,
+            format!("{} bytes", quantity::in_units(more.bytes)),
+            &more.default,
+            1,
+        )
+    }
+
+    fn slower_than_parts(&self, part: &Decision) -> Option<Comparison> {
+        let parts = self
+            .bytes
+            .checked_div(part.bytes)
+            .filter(|&parts| parts > 1 && parts * part.bytes == self.bytes)?;
+        let guideline = format!("{} <= {parts} {}", self.call(), part.call());
+        let other = format!("{parts} calls of {} bytes", quantity::in_units(part.bytes));
+        self.compare(Guideline::Split, guideline, other, &part.default, parts)
+    }
+
+    /// `bcast(64KiB)`
+    fn call(&self) -> String {
+        format!("{}({})", self.collective.name(), quantity::in_units(self.bytes))
+    }
+
+    /// The default against something else that is called so many times; `None` if one of them was not measured.
+    fn compare(
+        &self,
+        kind: Guideline,
+        guideline: String,
+        other: String,
+        tried: &Tried,
+        calls: usize,
+    ) -> Option<Comparison> {
+        let calls = calls as f64;
+        let others: Vec<f64> = tried.times().iter().map(|time| calls * time).collect();
+        Some(Comparison {
+            kind,
+            guideline,
+            collective: self.collective,
+            ranks: self.ranks,
+            bytes: self.bytes,
+            seconds: self.default.median()?,
+            other,
+            other_seconds: calls * tried.median()?,
+            probability: rank_sum(&self.default.times(), &others),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{decision, tried};
+
+    fn taking(bytes: usize, milliseconds: f64) -> Decision {
+        Decision { default: tried("tuned", milliseconds * 1e-3), ..decision(Collective::Bcast, 13, bytes) }
+    }
+
+    fn found(cells: &[Decision], kinds: &[Guideline]) -> Vec<(String, usize, String)> {
+        let all = comparisons(cells, kinds).into_iter().filter(|one| one.is_violation(Limits::default()));
+        all.map(|one| (one.guideline.clone(), one.bytes, format!("{} {:.2}", one.other, one.ratio())))
+            .collect()
+    }
+
+    fn told(guideline: &str, bytes: usize, faster: &str) -> (String, usize, String) {
+        (guideline.to_owned(), bytes, faster.to_owned())
+    }
+
+    #[test]
+    fn a_collective_is_not_slower_than_others_together() {
+        let cell = decision(Collective::Bcast, 13, 65536)
+            .with("tuned:bcast_as_scatter_allgather", 0.5)
+            .with("tuned:bcast_as_allgatherv", 0.95)
+            .with("tuned:3", 0.1);
+        let expected = [told("bcast <= scatter + allgather", 65536, "tuned:bcast_as_scatter_allgather 2.00")];
+        assert_eq!(found(std::slice::from_ref(&cell), &Guideline::ALL), expected);
+        assert_eq!(found(&[cell], &[Guideline::Monotony, Guideline::Split]), []);
+    }
+
+    #[test]
+    fn less_data_take_no_longer_than_more() {
+        let cells = [taking(1024, 3.0), taking(8, 1.0), taking(64, 4.0), taking(4096, 3.0)];
+        let expected = [told("bcast(64) <= bcast(1KiB)", 64, "1KiB bytes 1.33")];
+        assert_eq!(found(&cells, &[Guideline::Monotony]), expected);
+    }
+
+    #[test]
+    fn a_call_is_not_slower_than_its_parts() {
+        let cells = [taking(8, 1.0), taking(16, 1.8), taking(24, 4.5), taking(64, 9.0)];
+        let expected = [
+            told("bcast(24) <= 3 bcast(8)", 24, "3 calls of 8 bytes 1.50"),
+            told("bcast(64) <= 4 bcast(16)", 64, "4 calls of 16 bytes 1.25"),
+        ];
+        assert_eq!(found(&cells, &[Guideline::Split]), expected);
+        // Without data there is nothing to split.
+        assert_eq!(found(&[taking(0, 1.0), taking(8, 9.0)], &[Guideline::Split]), []);
+    }
+
+    #[test]
+    fn what_may_be_chance_is_no_violation() {
+        let few =
+            |milliseconds: f64| Tried { launches: vec![vec![milliseconds * 1e-3; 3]], ..tried("tuned", 1.0) };
+        let cell = |count: usize| Decision {
+            default: Tried { launches: vec![vec![2e-3; count]], ..tried("tuned", 1.0) },
+            candidates: vec![Tried { contestant: "tuned:bcast_as_allgatherv".parse().unwrap(), ..few(1.0) }],
+            ..decision(Collective::Bcast, 4, 8)
+        };
+        assert_eq!(found(&[cell(3)], &Guideline::ALL), []);
+        assert_eq!(found(&[cell(9)], &Guideline::ALL).len(), 1);
+        // A slow collective that was not measured violates nothing.
+        let unmeasured = Tried { launches: Vec::new(), ..few(1.0) };
+        assert_eq!(found(&[Decision { default: unmeasured, ..cell(9) }], &Guideline::ALL), []);
+    }
+}

@@ -1,0 +1,216 @@
+//! What is measured next, from what was measured so far.
+//!
+//! A tuning has three stages for each number of ranks. A *survey*, one job, has the default and every algorithm that can serve
+//! measured in each cell, with the parameters by which it is predicted to be the fastest; who is predicted to take several times
+//! the least is left out ([`fields`](crate::fields)). A *search*, a few jobs, varies parameters by steps around those that came
+//! near the best ([`steps`]), as long as that gains something. Then, in the *final*, several jobs have the default race with the
+//! few candidates that came out best ([`finalists`]); they alone decide ([`decide`](crate::decide)).
+
+use crate::candidates::{candidate, contestant, neighbours, registered_place};
+use measurements::Contestant;
+use rustcoll::algorithms::Collective;
+use rustcoll::atlas::Candidate;
+
+/// How near the best a candidate must be so that its parameters are searched: within so many times its time.
+const SEARCHED: f64 = 1.5;
+
+/// The parameters of so many algorithms are searched in each cell at most.
+const MOST_SEARCHED: usize = 3;
+
+/// A search goes on as long as an algorithm gains by this part.
+const WORTH_A_STEP: f64 = 0.03;
+
+/// So many jobs search parameters at most.
+pub const MOST_STEPS: usize = 3;
+
+/// How near the best a finalist must be: within so many times its time.
+const NEAR_THE_BEST: f64 = 1.15;
+
+/// So many candidates race with the default in the end.
+const MOST_FINALISTS: usize = 3;
+
+/// Who takes so many times the default's time in the first final jobs has lost.
+const LOST: f64 = 1.25;
+
+/// So many final jobs have all finalists.
+pub const SURE_FINALS: usize = 2;
+
+/// A candidate of a cell and what it was measured to take, in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// The candidate.
+    pub contestant: Contestant,
+    /// Its time in the survey, or in the step that brought it in.
+    pub seconds: f64,
+    /// The step in which it was measured first; 0 is the survey.
+    pub step: usize,
+}
+
+/// Whose parameters are searched: a collective on some ranks with some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The collective.
+    pub collective: Collective,
+    /// The number of ranks.
+    pub ranks: usize,
+    /// The bytes by the collective's measure.
+    pub bytes: usize,
+}
+
+impl Place {
+    fn registered(&self, contestant: &Contestant) -> usize {
+        registered_place(self.collective, contestant)
+    }
+
+    /// Whether the same was measured, maybe under another name: a parameter may be left at its default.
+    fn is_known(&self, wanted: &Candidate, standings: &[Standing]) -> bool {
+        let problem = |one: &Candidate| one.problem(self.ranks, self.bytes);
+        let known = standings.iter().filter_map(|standing| candidate(self.collective, &standing.contestant));
+        let mut same = known.filter(|known| std::ptr::eq(known.algorithm, wanted.algorithm));
+        same.any(|known| problem(&known) == problem(wanted))
+    }
+}
+
+/// Who is measured in a step of the search: the best of each algorithm that is near the best and has gained enough, and what is
+/// beside it. Empty if there is nothing to search.
+pub fn steps(place: Place, standings: &[Standing], step: usize) -> Vec<Contestant> {
+    let by_algorithm = best_of_each(standings);
+    let Some(least) = by_algorithm.first().map(|best| best.seconds) else { return Vec::new() };
+    let near = by_algorithm.into_iter().take_while(|best| best.seconds <= least * SEARCHED);
+    let gaining = near.take(MOST_SEARCHED).filter(|best| step == 1 || has_gained(best, standings, step - 1));
+    let mut all = Vec::new();
+    for base in gaining {
+        let Some(known) = candidate(place.collective, &base.contestant) else { continue };
+        let beside = neighbours(&known, place.ranks, place.bytes);
+        let new: Vec<Contestant> =
+            beside.iter().filter(|one| !place.is_known(one, standings)).map(contestant).collect();
+        // A step is compared with where it starts in one job.
+        all.extend((!new.is_empty()).then(|| base.contestant.clone()));
+        all.extend(new);
+    }
+    all.sort_by_key(|one| (place.registered(one), one.parameters.clone()));
+    all
+}
+
+/// The best of each algorithm, the fastest first.
+fn best_of_each(standings: &[Standing]) -> Vec<&Standing> {
+    let mut sorted: Vec<&Standing> = standings.iter().collect();
+    sorted.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+    let mut seen: Vec<&Option<String>> = Vec::new();
+    sorted.retain(|standing| {
+        let is_new = !seen.contains(&&standing.contestant.algorithm);
+        seen.push(&standing.contestant.algorithm);
+        is_new
+    });
+    sorted
+}
+
+/// Whether an algorithm's best came in the last step and is better by enough than what it was before.
+fn has_gained(best: &Standing, standings: &[Standing], last: usize) -> bool {
+    let before = standings
+        .iter()
+        .filter(|other| other.contestant.algorithm == best.contestant.algorithm && other.step < last)
+        .map(|other| other.seconds)
+        .reduce(f64::min);
+    best.step == last && before.is_none_or(|before| best.seconds <= before * (1.0 - WORTH_A_STEP))
+}
+
+/// Who races with the default in the end: candidates near the best that are faster than the default by half of what they must be.
+/// The best one comes first, then what is the best at the sizes beside, then the best of other algorithms, then the rest; in the
+/// registry's order in the end. None if the default cannot be beaten.
+pub fn finalists(
+    place: Place,
+    default: f64,
+    standings: &[Standing],
+    beside: &[Contestant],
+    gain: f64,
+) -> Vec<Contestant> {
+    let mut sorted: Vec<&Standing> = standings.iter().collect();
+    sorted.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+    let Some(best) = sorted.first().copied() else { return Vec::new() };
+    let most = (best.seconds * NEAR_THE_BEST).min(default * (1.0 - gain / 2.0));
+    sorted.retain(|one| one.seconds <= most);
+    let wins_beside = |one: &&Standing| beside.contains(&one.contestant);
+    let is_first = |one: &&Standing| best_of_each(standings).iter().any(|first| first == one);
+    // Sorting keeps the order of times among equals.
+    sorted.sort_by_key(|one| (*one != best, !wins_beside(one), !is_first(one)));
+    let mut chosen: Vec<Contestant> =
+        sorted.into_iter().take(MOST_FINALISTS).map(|one| one.contestant.clone()).collect();
+    chosen.sort_by_key(|one| (place.registered(one), one.parameters.clone()));
+    chosen
+}
+
+/// The best candidate of a cell, before the final.
+pub fn leader(standings: &[Standing]) -> Option<&Contestant> {
+    best_of_each(standings).first().map(|best| &best.contestant)
+}
+
+/// Whether a finalist can still win after the first final jobs.
+pub fn can_win(seconds: f64, default: f64) -> bool {
+    seconds <= default * LOST
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: Place = Place { collective: Collective::Alltoall, ranks: 13, bytes: 64 };
+
+    fn standings(all: &[(&str, f64, usize)]) -> Vec<Standing> {
+        let standing = |&(name, seconds, step): &(&str, f64, usize)| Standing {
+            contestant: format!("rustcoll:{name}").parse().unwrap(),
+            seconds,
+            step,
+        };
+        all.iter().map(standing).collect()
+    }
+
+    fn names(contestants: &[Contestant]) -> Vec<String> {
+        contestants.iter().map(|one| one.to_string().replace("rustcoll:", "")).collect()
+    }
+
+    #[test]
+    fn steps_go_around_what_is_near_the_best() {
+        let survey = standings(&[("bruck", 2.0, 0), ("postal", 3.1, 0), ("pairwise", 2.1, 0)]);
+        let first = steps(PLACE, &survey, 1);
+        assert_eq!(names(&first), ["bruck", "bruck:radix=3", "bruck:radix=5"]);
+    }
+
+    #[test]
+    fn steps_go_on_while_they_gain() {
+        let after = |seconds| {
+            let all = [("bruck", 2.0, 0), ("bruck:radix=3", seconds, 1), ("bruck:radix=5", 3.0, 1)];
+            names(&steps(PLACE, &standings(&all), 2))
+        };
+        assert_eq!(after(1.9), ["bruck:radix=2", "bruck:radix=3"]);
+        assert!(after(1.99).is_empty());
+        assert!(after(2.5).is_empty());
+        assert!(steps(PLACE, &[], 1).is_empty());
+    }
+
+    #[test]
+    fn finalists_are_few_near_the_best_and_faster_than_the_default() {
+        let all = standings(&[
+            ("pairwise", 1.10, 0),
+            ("bruck:radix=3", 1.00, 0),
+            ("bruck:radix=5", 1.01, 0),
+            ("circulant", 1.12, 0),
+            ("linear_window", 1.16, 0),
+        ]);
+        let found = |default, beside: &[&str]| {
+            let beside: Vec<Contestant> =
+                beside.iter().map(|name| format!("rustcoll:{name}").parse().unwrap()).collect();
+            names(&finalists(PLACE, default, &all, &beside, 0.1))
+        };
+        // Other algorithms go before other parameters.
+        assert_eq!(found(2.0, &[]), ["bruck:radix=3", "pairwise", "circulant"]);
+        // What wins beside goes before the others, unless it is far from the best.
+        assert_eq!(
+            found(2.0, &["bruck:radix=5", "linear_window"]),
+            ["bruck:radix=3", "bruck:radix=5", "pairwise"]
+        );
+        // A gain of 5 % is enough to take part.
+        assert_eq!(found(1.06, &[]), ["bruck:radix=3"]);
+        assert!(found(1.0, &[]).is_empty());
+    }
+}
