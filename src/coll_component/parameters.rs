@@ -41,6 +41,8 @@ struct Registered {
 enum Role {
     /// Choices depend on it, so it must be equal on all ranks.
     Shared,
+    /// The same, and it is only read when the job starts.
+    SharedAndFixed,
     /// Each rank may have its own.
     Own,
     /// It is only read when the job starts.
@@ -76,7 +78,7 @@ impl Registered {
             words,
             minimum,
             value,
-            is_fixed: c_int::from(self.role == Role::Fixed),
+            is_fixed: c_int::from(matches!(self.role, Role::Fixed | Role::SharedAndFixed)),
             variable: variable.map_or(ptr::null(), |(name, ..)| name.as_ptr()),
             variable_words: variable.map_or(ptr::null(), |(_, words, _)| words.pointers.as_ptr()),
             variable_value: variable.map_or(ptr::null_mut(), |(.., value)| value.as_ptr()),
@@ -103,8 +105,30 @@ static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
 });
 
 /// The parameters that hold for all collectives.
-fn general() -> [Registered; 7] {
+fn general() -> [Registered; 9] {
     [
+        Registered {
+            role: Role::SharedAndFixed,
+            ..general_parameter(
+                "mockup_message_bytes",
+                "The most memory for data that a mock-up, an algorithm that calls other collectives, may need at a rank, in \
+                 bytes; what would need more is not eligible; allocated once; 100000000 unless set",
+                &["default"],
+                1,
+                &MOCK_UP_MESSAGE_BYTES,
+            )
+        },
+        Registered {
+            role: Role::SharedAndFixed,
+            ..general_parameter(
+                "mockup_int_bytes",
+                "The most memory for counts and displacements that a mock-up may need at a rank, in bytes; what would need \
+                 more is not eligible; allocated once; 10000 unless set",
+                &["default"],
+                1,
+                &MOCK_UP_INT_BYTES,
+            )
+        },
         general_parameter(
             "shared_limit",
             "How much memory a rank shares with the others of its node on all communicators together, in KiB, beside \
@@ -276,7 +300,8 @@ fn shaping_parameter(collective: Collective, parameter: Parameter) -> Registered
 
 /// What the user sets of the parameters that must be equal on all ranks, but for rules, as names and values.
 pub fn shaping() -> String {
-    let shared = REGISTERED.iter().filter(|parameter| parameter.role == Role::Shared);
+    let shared =
+        REGISTERED.iter().filter(|parameter| matches!(parameter.role, Role::Shared | Role::SharedAndFixed));
     shared.filter_map(Registered::setting).collect::<Vec<_>>().join(", ")
 }
 
@@ -335,7 +360,7 @@ mod tests {
     fn what_shapes_schedules_must_be_equal_on_all_ranks() {
         let shared = |name: &str| {
             let parameter = REGISTERED.iter().find(|parameter| parameter.name.to_str() == Ok(name)).unwrap();
-            parameter.role == Role::Shared
+            matches!(parameter.role, Role::Shared | Role::SharedAndFixed)
         };
         for name in [
             "allreduce_algorithm",
@@ -344,6 +369,8 @@ mod tests {
             "bcast_segment",
             "reproducible",
             "shared_memory",
+            "mockup_message_bytes",
+            "mockup_int_bytes",
         ] {
             assert!(shared(name), "{name}");
         }

@@ -86,6 +86,30 @@ pub fn shared_limit() -> usize {
     kibibytes(if given == 0 { DEFAULT_SHARED_LIMIT } else { given })
 }
 
+/// The most bytes of data that an algorithm keeps which calls other collectives; 0: the default.
+pub static MOCK_UP_MESSAGE_BYTES: AtomicI32 = AtomicI32::new(0);
+
+/// That if the user does not say.
+const DEFAULT_MOCK_UP_MESSAGE_BYTES: i32 = 100_000_000;
+
+/// The most bytes of counts and displacements that it keeps; 0: the default.
+pub static MOCK_UP_INT_BYTES: AtomicI32 = AtomicI32::new(0);
+
+/// That if the user does not say.
+const DEFAULT_MOCK_UP_INT_BYTES: i32 = 10_000;
+
+/// How much memory an algorithm may have that calls other collectives, in bytes: for data, and for counts and displacements.
+pub fn mock_up_limits() -> (usize, usize) {
+    let limit = |given: &AtomicI32, default| match given.load(Relaxed) {
+        0 => default as usize,
+        given => given as usize,
+    };
+    (
+        limit(&MOCK_UP_MESSAGE_BYTES, DEFAULT_MOCK_UP_MESSAGE_BYTES),
+        limit(&MOCK_UP_INT_BYTES, DEFAULT_MOCK_UP_INT_BYTES),
+    )
+}
+
 /// Whether ranks may share memory: a number of [`SHARE_WORDS`].
 pub static SHARE_MEMORY: AtomicI32 = AtomicI32::new(0);
 
