@@ -32,7 +32,9 @@ fn all_shipped_files_are_right() {
     let mut names: Vec<_> =
         files.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned()).collect();
     names.sort();
-    assert_eq!(names, ["cray-aries-bcast", "default", "mpich-2005", "t3e-atlas", "theta-bruck"]);
+    let shipped_names =
+        ["cray-aries-bcast", "default", "mpich-2005", "open-mpi-4.1", "t3e-atlas", "theta-bruck"];
+    assert_eq!(names, shipped_names);
     names.iter().for_each(|name| drop(shipped(name)));
 }
 
@@ -111,6 +113,77 @@ fn decisions_of_mpich() {
         let long = |collective| Call { predefined, ..Call::new(collective, 9, 4 * KIB) };
         assert_eq!(chosen(&rules, long(Reduce)), reduce);
         assert_eq!(chosen(&rules, long(Allreduce)), allreduce);
+    }
+}
+
+#[test]
+fn decisions_of_open_mpi() {
+    let rules = shipped("open-mpi-4.1");
+    for ((collective, size, bytes), expected) in [
+        ((Allgather, 2, KIB), "recursive_doubling"),
+        ((Allgather, 13, 1 << 20), "bruck"),
+        // One block, not those of all ranks.
+        ((Allgather, 32, KIB - 1), "recursive_doubling"),
+        ((Allgather, 32, KIB), "neighbor_exchange"),
+        ((Allgather, 33, KIB), "ring"),
+        ((Allgather, 300, 32), "bruck"),
+        // All blocks: 2 KiB for each of 2 ranks, 1 KiB for each of 13.
+        ((Allgatherv, 2, 4 * KIB - 1), "ring"),
+        ((Allgatherv, 2, 4 * KIB), "recursive_doubling"),
+        ((Allgatherv, 13, 13 * KIB - 1), "gather_bcast"),
+        ((Allgatherv, 13, 13 * KIB), "bruck"),
+        ((Allgatherv, 5, 5 * 256), "ring"),
+        ((Allreduce, 3, 4), "recursive_doubling"),
+        ((Allreduce, 3, 4 * KIB), "ring"),
+        ((Allreduce, 3, 64 * KIB), "ring"),
+        ((Allreduce, 13, 8 * KIB - 1), "recursive_doubling"),
+        ((Allreduce, 13, 8 * KIB), "rabenseifner"),
+        ((Allreduce, 200, 8), "reduce_bcast"),
+        ((Alltoall, 2, 64 * KIB), "spread_out"),
+        ((Alltoall, 13, 8), "spread_out"),
+        ((Alltoall, 16, 4), "bruck"),
+        ((Alltoall, 64, 256 * KIB), "pairwise"),
+        ((Alltoallv, 3, 0), "pairwise"),
+        ((Alltoallv, 4, 0), "spread_out"),
+        ((Barrier, 3, 0), "recursive_doubling"),
+        ((Barrier, 4, 0), "below"),
+        ((Barrier, 100, 0), "dissemination"),
+        ((Bcast, 3, 128 * KIB), "chain"),
+        ((Bcast, 13, 8), "binary"),
+        ((Bcast, 13, 64), "knomial"),
+        ((Bcast, 13, 16 * KIB), "binomial"),
+        ((Bcast, 13, 64 * KIB), "linear"),
+        ((Bcast, 16, 1 << 20), "scatter_recursive_doubling_allgather"),
+        ((Bcast, 300, 16 * KIB), "below"),
+        ((Gather, 5, KIB), "linear"),
+        ((Gather, 5, 256 * KIB), "below"),
+        ((Gather, 13, 256 * KIB), "binomial"),
+        ((Reduce, 3, 256 * KIB), "chain"),
+        ((Reduce, 13, 8 * KIB - 1), "below"),
+        ((Reduce, 13, 8 * KIB), "binomial"),
+        ((Reduce, 300, 8 * KIB), "binary_in_order"),
+        ((ReduceScatter, 13, 256 * KIB - 1), "recursive_halving"),
+        ((ReduceScatter, 13, 256 * KIB), "ring"),
+        ((ReduceScatter, 32, 2 * KIB), "butterfly"),
+        ((ReduceScatterBlock, 5, 8), "recursive_doubling"),
+        ((ReduceScatterBlock, 13, 512 * KIB), "reduce_scatter_v"),
+        ((ReduceScatterBlock, 13, 4 << 20), "butterfly"),
+        ((Scatter, 13, 16 * KIB - 1), "binomial"),
+        ((Scatter, 13, 16 * KIB), "linear"),
+    ] {
+        let at = format!("{collective:?}, p = {size}, {bytes} bytes");
+        assert_eq!(chosen(&rules, Call::new(collective, size, bytes)), expected, "{at}");
+    }
+    for ((collective, size, bytes), expected) in [
+        ((Allreduce, 13, 1 << 20), "reduce_bcast"),
+        ((Allreduce, 3, 128 * KIB), "linear"),
+        ((Reduce, 13, KIB), "linear"),
+        ((Reduce, 13, 8 * KIB), "binary_in_order"),
+        ((ReduceScatter, 13, 8), "reduce_scatter_v"),
+        ((ReduceScatterBlock, 13, 8), "reduce_scatter_v"),
+    ] {
+        let call = Call { commutative: false, ..Call::new(collective, size, bytes) };
+        assert_eq!(chosen(&rules, call), expected, "{collective:?}, p = {size}, {bytes} bytes, in order");
     }
 }
 

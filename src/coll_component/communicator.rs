@@ -70,7 +70,7 @@ pub enum Admission {
     /// This component does.
     Here,
     /// This component does by calls of other collectives.
-    Calls(MockUp),
+    Calls(Box<MockUp>),
     /// There is not enough memory.
     OutOfMemory,
     /// The arguments are illegal: an MPI error.
@@ -199,7 +199,7 @@ impl Communicator {
                     let begun = self.begun(start, &arguments, &decision);
                     let Ok(mock_up) = MockUp::new(arguments, deeds) else { return Admission::OutOfMemory };
                     under_way.push(begun);
-                    return Admission::Calls(mock_up);
+                    return Admission::Calls(Box::new(mock_up));
                 }
                 Outcome::Here(planned) => planned,
             };

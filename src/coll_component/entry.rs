@@ -215,7 +215,7 @@ unsafe fn run_anew(communicator: &Communicator, call: &rustcoll_call) -> c_int {
         };
         let run = || match admitted {
             Admitted::Plan => communicator.run(collective(call.collective)),
-            Admitted::Calls(mock_up) => communicator.call_others(mock_up),
+            Admitted::Calls(mock_up) => communicator.call_others(*mock_up),
         };
         let status = ending_the_job(communicator.handle(), MPI_ERR_INTERN, run);
         guarded((), || communicator.note_ended());
@@ -228,7 +228,7 @@ enum Admitted {
     /// The plan that was admitted last.
     Plan,
     /// Calls of other collectives.
-    Calls(MockUp),
+    Calls(Box<MockUp>),
 }
 
 /// Prepares a call to be run. An error if it is not to be run: what the shim is told instead.

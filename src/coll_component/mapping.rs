@@ -67,22 +67,7 @@ impl Mapping {
         // number. Those that may not write only load.
         unsafe { AtomicU64::from_ptr(self.base.wrapping_add(offset).cast()) }
     }
-}
 
-/// A file that becomes longer than a process's may is an error here; to the system it is a signal that ends the process.
-fn check_file_size(bytes: usize) -> io::Result<()> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: there is room for the answer.
-    if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    match limit.rlim_cur < bytes as libc::rlim_t {
-        true => Err(io::Error::from_raw_os_error(libc::EFBIG)),
-        false => Ok(()),
-    }
-}
-
-impl Mapping {
     /// Asks for huge pages, of which there may be none.
     pub fn advise_huge_pages(&self, bytes: Range<usize>) {
         // SAFETY: the bytes lie within the mapping, and their content does not change.
@@ -103,5 +88,18 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: the mapping is this one's, and what refers to it does not outlive it.
         unsafe { libc::munmap(self.base.cast(), self.bytes) };
+    }
+}
+
+/// A file that becomes longer than a process's may is an error here; to the system it is a signal that ends the process.
+fn check_file_size(bytes: usize) -> io::Result<()> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: there is room for the answer.
+    if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    match limit.rlim_cur < bytes as libc::rlim_t {
+        true => Err(io::Error::from_raw_os_error(libc::EFBIG)),
+        false => Ok(()),
     }
 }

@@ -101,34 +101,14 @@ fn text(text: &str) -> CString {
 
 static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
     let of_collectives = Collective::ALL.into_iter().flat_map(registered);
-    general().into_iter().chain(rule_parameters()).chain(of_collectives).collect()
+    let of_memory =
+        shared_memory_parameters().into_iter().chain(mock_up_parameters()).chain(scratch_parameters());
+    of_memory.chain(other_parameters()).chain(rule_parameters()).chain(of_collectives).collect()
 });
 
-/// The parameters that hold for all collectives.
-fn general() -> [Registered; 9] {
+/// The parameters of the memory that ranks share.
+fn shared_memory_parameters() -> [Registered; 3] {
     [
-        Registered {
-            role: Role::SharedAndFixed,
-            ..general_parameter(
-                "mockup_message_bytes",
-                "The most memory for data that a mock-up, an algorithm that calls other collectives, may need at a rank, in \
-                 bytes; what would need more is not eligible; allocated once; 100000000 unless set",
-                &["default"],
-                1,
-                &MOCK_UP_MESSAGE_BYTES,
-            )
-        },
-        Registered {
-            role: Role::SharedAndFixed,
-            ..general_parameter(
-                "mockup_int_bytes",
-                "The most memory for counts and displacements that a mock-up may need at a rank, in bytes; what would need \
-                 more is not eligible; allocated once; 10000 unless set",
-                &["default"],
-                1,
-                &MOCK_UP_INT_BYTES,
-            )
-        },
         general_parameter(
             "shared_limit",
             "How much memory a rank shares with the others of its node on all communicators together, in KiB, beside \
@@ -137,37 +117,48 @@ fn general() -> [Registered; 9] {
             1,
             &SHARED_LIMIT,
         ),
-        Registered {
-            role: Role::Shared,
-            ..general_parameter(
-                "share_memory",
-                "Whether ranks of a node may share memory; off has everything go by messages",
-                &SHARE_WORDS,
-                0,
-                &SHARE_MEMORY,
-            )
-        },
-        Registered {
-            role: Role::Shared,
-            ..general_parameter(
-                "shared_memory",
-                "How much memory a rank shares with the others of its node, on each communicator, in KiB; 4096 unless set",
-                &["default"],
-                1,
-                &SHARED_MEMORY,
-            )
-        },
-        Registered {
-            role: Role::Shared,
-            ..general_parameter(
-                "reproducible",
-                "Whether an element of a reduction depends only on the number of ranks and on their values of it; on \
-             restricts the choice of algorithms and never leaves a reduction to the component below",
-                &SWITCH,
-                0,
-                &REPRODUCIBLE,
-            )
-        },
+        shared(general_parameter(
+            "share_memory",
+            "Whether ranks of a node may share memory; off has everything go by messages",
+            &SHARE_WORDS,
+            0,
+            &SHARE_MEMORY,
+        )),
+        shared(general_parameter(
+            "shared_memory",
+            "How much memory a rank shares with the others of its node, on each communicator, in KiB; 4096 unless set",
+            &["default"],
+            1,
+            &SHARED_MEMORY,
+        )),
+    ]
+}
+
+/// The parameters of the memory of mock-ups.
+fn mock_up_parameters() -> [Registered; 2] {
+    let parameter = |name, description, value| Registered {
+        role: Role::SharedAndFixed,
+        ..general_parameter(name, description, &["default"], 1, value)
+    };
+    [
+        parameter(
+            "mockup_message_bytes",
+            "The most memory for data that a mock-up, an algorithm that calls other collectives, may need at a rank, in \
+             bytes; what would need more is not eligible; allocated once; 100000000 unless set",
+            &MOCK_UP_MESSAGE_BYTES,
+        ),
+        parameter(
+            "mockup_int_bytes",
+            "The most memory for counts and displacements that a mock-up may need at a rank, in bytes; what would need \
+             more is not eligible; allocated once; 10000 unless set",
+            &MOCK_UP_INT_BYTES,
+        ),
+    ]
+}
+
+/// The parameters of temporary memory.
+fn scratch_parameters() -> [Registered; 2] {
+    [
         general_parameter(
             "scratch_limit",
             "The most temporary memory that a collective may take at a rank, in KiB; one that needs more returns \
@@ -183,6 +174,20 @@ fn general() -> [Registered; 9] {
             1,
             &SCRATCH_KEPT,
         ),
+    ]
+}
+
+/// What else holds for all collectives.
+fn other_parameters() -> [Registered; 2] {
+    [
+        shared(general_parameter(
+            "reproducible",
+            "Whether an element of a reduction depends only on the number of ranks and on their values of it; on \
+             restricts the choice of algorithms and never leaves a reduction to the component below",
+            &SWITCH,
+            0,
+            &REPRODUCIBLE,
+        )),
         fixed(general_parameter(
             "report",
             "What is told of the calls of a job: summary, a table when it ends, of the calls of its first rank; calls, \
@@ -222,6 +227,10 @@ fn text_parameter(name: &str, description: &str, value: &'static Text) -> Regist
         variable: None,
         role: Role::Fixed,
     }
+}
+
+fn shared(parameter: Registered) -> Registered {
+    Registered { role: Role::Shared, ..parameter }
 }
 
 fn fixed(parameter: Registered) -> Registered {

@@ -8,7 +8,7 @@ use super::schedules::{Chosen, Form, MadeOf, Missing, Schedules, Served};
 use super::segment::Geometry;
 use super::settings::{Settings, Values, word};
 use super::work::Group;
-use crate::algorithms::{Collective, Graph};
+use crate::algorithms::{Collective, Graph, Problem};
 use crate::engine::call::{Counts, bind, bind_two_groups};
 use crate::engine::calls::{Deeds, Lengths};
 use crate::engine::{LengthExchange, Plan, SlotBounds};
@@ -238,6 +238,8 @@ fn prepared(
         MadeOf::Messages(schedule) => schedule,
         MadeOf::Calls(calls, problem) => {
             let decision = Decision::new(collective, group, number, shown, decided);
+            // Also where a schedule would find a copy of the input instead.
+            let problem = Problem { in_place: shape.in_place, ..problem };
             let deeds = Deeds::new(collective, calls, &problem, group.rank, lengths(&shape));
             return Some(Prepared { shape, decision, service: Service::Calls(Arc::new(deeds)) });
         }

@@ -276,15 +276,10 @@ impl Segment {
     /// Whether this rank's slots may be written in this stripe. Acquire: what the others read before they ended theirs
     /// has been read.
     pub fn are_slots_free(&mut self) -> bool {
-        let offset = ended(self.place.kind);
-        let least = || {
-            let ended = self.tenant.peers.iter().map(|&peer| self.number(peer, offset).load(Acquire));
-            ended.min().unwrap_or(u64::MAX)
-        };
-        let mut turns = self.turns[self.place.kind];
-        let may_write = turns.may_write(least);
-        self.turns[self.place.kind] = turns;
-        may_write
+        let Segment { tenant, turns, place, .. } = self;
+        let place_of_ended = ended(place.kind);
+        let by_peers = tenant.peers.iter().map(|&peer| tenant.ended_by(peer, place_of_ended));
+        turns[place.kind].may_write(|| by_peers.min().unwrap_or(u64::MAX))
     }
 
     /// Waits for that.

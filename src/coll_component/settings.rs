@@ -82,8 +82,7 @@ const DEFAULT_SHARED_LIMIT: i32 = 64 << 10;
 
 /// The most bytes of memory that all communicators of a rank share together.
 pub fn shared_limit() -> usize {
-    let given = SHARED_LIMIT.load(Relaxed);
-    kibibytes(if given == 0 { DEFAULT_SHARED_LIMIT } else { given })
+    kibibytes_or(&SHARED_LIMIT, DEFAULT_SHARED_LIMIT)
 }
 
 /// The most bytes of data that an algorithm keeps which calls other collectives; 0: the default.
@@ -100,14 +99,9 @@ const DEFAULT_MOCK_UP_INT_BYTES: i32 = 10_000;
 
 /// How much memory an algorithm may have that calls other collectives, in bytes: for data, and for counts and displacements.
 pub fn mock_up_limits() -> (usize, usize) {
-    let limit = |given: &AtomicI32, default| match given.load(Relaxed) {
-        0 => default as usize,
-        given => given as usize,
-    };
-    (
-        limit(&MOCK_UP_MESSAGE_BYTES, DEFAULT_MOCK_UP_MESSAGE_BYTES),
-        limit(&MOCK_UP_INT_BYTES, DEFAULT_MOCK_UP_INT_BYTES),
-    )
+    let limit = |setting, default| given_or(setting, default) as usize;
+    let bytes = limit(&MOCK_UP_MESSAGE_BYTES, DEFAULT_MOCK_UP_MESSAGE_BYTES);
+    (bytes, limit(&MOCK_UP_INT_BYTES, DEFAULT_MOCK_UP_INT_BYTES))
 }
 
 /// Whether ranks may share memory: a number of [`SHARE_WORDS`].
@@ -123,8 +117,7 @@ pub fn may_share_memory() -> bool {
 
 /// Bytes of a bank of that memory.
 pub fn shared_bank() -> usize {
-    let given = SHARED_MEMORY.load(Relaxed);
-    let memory = kibibytes(if given == 0 { DEFAULT_SHARED_MEMORY } else { given });
+    let memory = kibibytes_or(&SHARED_MEMORY, DEFAULT_SHARED_MEMORY);
     // Short slots and flags come on top.
     (memory / Slots::BANKS[2]).next_multiple_of(PAGE)
 }
@@ -273,6 +266,17 @@ pub fn scratch_kept() -> usize {
 
 fn kibibytes(number: i32) -> usize {
     (number as usize) << 10
+}
+
+/// What the user sets, or the default where that is 0.
+fn given_or(setting: &AtomicI32, default: i32) -> i32 {
+    let given = setting.load(Relaxed);
+    if given == 0 { default } else { given }
+}
+
+/// The same in KiB.
+fn kibibytes_or(setting: &AtomicI32, default: i32) -> usize {
+    kibibytes(given_or(setting, default))
 }
 
 /// The number by which parameters and variables know an algorithm.

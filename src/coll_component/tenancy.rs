@@ -69,6 +69,14 @@ impl Tenant {
         self.pieces[self.rank].as_ref().expect("a rank has its own piece")
     }
 
+    /// How many stripes a rank of this node has ended, by the place where it tells so. Acquire: what it read until then has
+    /// been read.
+    #[inline]
+    pub fn ended_by(&self, rank: usize, place: usize) -> u64 {
+        let piece = self.pieces[rank].as_ref().expect("peers have pieces");
+        piece.number(place).load(Acquire)
+    }
+
     /// Begins to use so many bytes of the slots.
     #[inline]
     pub fn enter(&self, bytes: usize) {
@@ -138,10 +146,7 @@ impl Tenant {
         if !self.claim() {
             return None;
         }
-        let ended = |rank: usize| {
-            let piece = self.pieces[rank].as_ref().expect("peers have pieces");
-            self.ended.map(|place| piece.number(place).load(Acquire))
-        };
+        let ended = |rank| self.ended.map(|place| self.ended_by(rank, place));
         let own = ended(self.rank);
         let is_idle =
             self.peers.iter().map(|&peer| ended(peer)).all(|[short, long]| short >= own[0] && long >= own[1]);

@@ -14,6 +14,10 @@ use crate::topology::{Kind, Topology};
 /// The info key by which Open MPI orders the collective components of a new communicator.
 const PREFERENCE: &str = "ompi_comm_coll_preference";
 const TAG: c_int = 0;
+const BARRIER_TAG: c_int = 1;
+
+/// The most bytes of an info key's value.
+pub const LONGEST_INFO_VALUE: usize = mpi_sys::MPI_MAX_INFO_VAL as usize - 1;
 
 /// A communicator whose errors are returned; freed when dropped unless it is predefined.
 #[derive(Debug)]
@@ -182,13 +186,19 @@ impl Communicator {
 
     /// A duplicate whose collectives are served by the named component as far as it has them.
     pub fn dup_for(&self, component: &str) -> Result<Self, Error> {
-        let [key, value] = [PREFERENCE, component].map(|text| CString::new(text).expect("no zero in a name"));
+        self.dup_with(component, &[])
+    }
+
+    /// The same with more info keys and their values, which are at most [`LONGEST_INFO_VALUE`] bytes.
+    pub fn dup_with(&self, component: &str, keys: &[(&str, &str)]) -> Result<Self, Error> {
         // SAFETY: reads a constant.
         let mut info = unsafe { mpi_sys::RSMPI_INFO_NULL };
-        // SAFETY: the texts are zero-terminated, and MPI copies them.
-        unsafe {
-            check(mpi_sys::MPI_Info_create(&mut info))?;
-            check(mpi_sys::MPI_Info_set(info, key.as_ptr(), value.as_ptr()))?;
+        // SAFETY: MPI writes the handle.
+        check(unsafe { mpi_sys::MPI_Info_create(&mut info) })?;
+        for (key, value) in [(PREFERENCE, component)].iter().chain(keys) {
+            let [key, value] = [key, value].map(|text| CString::new(*text).expect("no zero in a name"));
+            // SAFETY: the texts are zero-terminated, and MPI copies them.
+            check(unsafe { mpi_sys::MPI_Info_set(info, key.as_ptr(), value.as_ptr()) })?;
         }
         // SAFETY: both handles are valid.
         let made = Self::made(|new| unsafe { mpi_sys::MPI_Comm_dup_with_info(self.handle, info, new) });
@@ -211,6 +221,34 @@ impl Communicator {
     pub fn barrier(&self) -> Result<(), Error> {
         // SAFETY: the handle is valid.
         check(unsafe { mpi_sys::MPI_Barrier(self.handle) })
+    }
+
+    /// Waits until all ranks are here, by messages alone: no component's barrier is called. In round k each rank hears of the
+    /// one 2^k before it, and so after ceil(log2(size)) rounds of all; they leave almost together.
+    pub fn dissemination_barrier(&self) -> Result<(), Error> {
+        let distances = std::iter::successors(Some(1), |distance| Some(2 * distance));
+        for distance in distances.take_while(|&distance| distance < self.size) {
+            let to = (self.rank + distance) % self.size;
+            let from = (self.rank + self.size - distance) % self.size;
+            // SAFETY: no buffer has an element.
+            check(unsafe {
+                mpi_sys::MPI_Sendrecv(
+                    std::ptr::null(),
+                    0,
+                    handles::byte(),
+                    to as c_int,
+                    BARRIER_TAG,
+                    std::ptr::null_mut(),
+                    0,
+                    handles::byte(),
+                    from as c_int,
+                    BARRIER_TAG,
+                    self.handle,
+                    mpi_sys::RSMPI_STATUS_IGNORE,
+                )
+            })?;
+        }
+        Ok(())
     }
 
     /// Waits until all ranks are here, leaving the processor to those that still work.
@@ -267,6 +305,16 @@ impl Communicator {
             )
         })?;
         Ok(maxima)
+    }
+
+    /// The texts of all ranks, in their order; on rank 0 alone, nothing elsewhere.
+    pub fn gathered(&self, text: &str) -> Result<Vec<String>, Error> {
+        if self.rank > 0 {
+            return self.send(text.as_bytes(), 0).map(|()| Vec::new());
+        }
+        let others = (1..self.size).map(|rank| self.receive(rank));
+        let others = others.map(|bytes| Ok(String::from_utf8_lossy(&bytes?).into_owned()));
+        std::iter::once(Ok(text.to_owned())).chain(others).collect()
     }
 
     /// Sends bytes.

@@ -13,7 +13,8 @@ use crate::operator::{Arithmetic, Operator};
 
 use Collective::*;
 
-const ELEMENT: usize = size_of::<i32>();
+/// The bytes of an element.
+pub const ELEMENT: usize = size_of::<i32>();
 
 /// A call with integers, as many as the bytes are by the collective's measure; those of each block where it has none. Rank 0
 /// is the root, and reductions add up.

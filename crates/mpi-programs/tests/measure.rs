@@ -2,9 +2,13 @@
 
 mod common;
 
-use common::{mpirun, run};
-use measurements::{Line, Measurement};
-use std::process::Command;
+use common::{Job, mpirun, run};
+use measurements::{Line, Measurement, Reference, Trial};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 fn measure(arguments: &[&str]) -> Command {
     let mut command = mpirun(2);
@@ -13,11 +17,27 @@ fn measure(arguments: &[&str]) -> Command {
     command
 }
 
+fn lines(text: &str) -> Vec<Line> {
+    text.lines().filter_map(Line::from_json).collect()
+}
+
 fn measurements(text: &str) -> Vec<Measurement> {
-    let lines = text.lines().filter_map(Line::from_json);
-    lines
-        .filter_map(|line| if let Line::Measurement(measurement) = line { Some(measurement) } else { None })
-        .collect()
+    let measured = |line| if let Line::Measurement(measurement) = line { Some(measurement) } else { None };
+    lines(text).into_iter().filter_map(measured).collect()
+}
+
+/// A file of these tests.
+fn file(name: &str, content: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, content).unwrap();
+    path
+}
+
+fn assert_refused(arguments: &[&str], expected: &str) {
+    let job = run(&mut measure(arguments), 60);
+    job.assert(!job.success, "this must be refused");
+    job.assert_contains(expected);
+    job.assert(lines(&job.text).is_empty(), "something was told");
 }
 
 #[test]
@@ -81,9 +101,8 @@ fn whoever_is_not_there_is_named() {
         ),
         ("rustcoll:rng", "unknown allreduce algorithm `rng`; the nearest known one is `ring`"),
     ] {
-        let job = run(&mut measure(&["--contestants", &format!("rustcoll,{contestant}"), "allreduce:8"]), 60);
-        job.assert(!job.success, "this must be refused");
-        job.assert_contains(expected);
+        assert_refused(&["--contestants", &format!("rustcoll,{contestant}"), "allreduce:8"], expected);
+        assert_refused(&["bcast:8/rustcoll", &format!("allreduce:8/{contestant}")], expected);
     }
 }
 
@@ -96,4 +115,212 @@ fn an_algorithm_that_does_not_serve_a_call_is_not_measured() {
     job.assert(!job.success, "this must be told");
     job.assert_contains("this algorithm does not serve the call, but");
     job.assert(measurements(&job.text).len() == 1, "the other one can be measured");
+}
+
+#[test]
+fn each_heat_has_contestants_of_its_own() {
+    let heats = ["bcast:8/tuned,rustcoll:chain", "scan:8", "allreduce:8,64/rustcoll"];
+    let job = run(&mut measure(&[&["--contestants", "tuned"], &heats[..]].concat()), 60);
+    job.assert(job.success, "the program failed");
+    let told: Vec<_> = measurements(&job.text)
+        .into_iter()
+        .map(|one| format!("{}:{}/{}", one.collective, one.bytes, one.contestant))
+        .collect();
+    let expected = [
+        "bcast:8/tuned",
+        "bcast:8/rustcoll:chain",
+        "scan:8/tuned",
+        "allreduce:8/rustcoll",
+        "allreduce:64/rustcoll",
+    ];
+    assert_eq!(told, expected);
+    assert_refused(&["bcast:8/tuned", "scan:8"], "scan:8: nobody is to call it; name contestants behind it");
+}
+
+/// How many calls of an algorithm the component's report counts.
+fn calls(job: &Job, algorithm: &str) -> usize {
+    let row = job.text.lines().find(|line| line.contains(&format!("  {algorithm}  ")));
+    let cells = row.unwrap_or_default().split("  ").map(str::trim).filter(|cell| !cell.is_empty());
+    cells.collect::<Vec<_>>().get(4).and_then(|calls| calls.parse().ok()).unwrap_or(0)
+}
+
+#[test]
+fn contestants_that_share_a_communicator_run_their_own_algorithms() {
+    let algorithms = ["ring", "bruck, radix 2", "bruck, radix 3"];
+    let heat = "allgather:8/rustcoll:ring,rustcoll:bruck:radix=2,rustcoll:bruck:radix=3";
+    for (mode, repetitions, warm_up) in [(&[][..], 4, 4), (&["--hot"], 10, 2)] {
+        let mut command = mpirun(3);
+        command.env("OMPI_MCA_coll_rustcoll_priority", "1").env("OMPI_MCA_coll_rustcoll_report", "summary");
+        command.arg(env!("CARGO_BIN_EXE_measure")).args(["--at-least", "4", "--at-most", "4"]);
+        let job = run(command.args(mode).arg(heat), 60);
+        job.assert(job.success, "the program failed");
+        let all = measurements(&job.text);
+        assert_eq!(all.iter().map(|one| &one.ran[..]).collect::<Vec<_>>(), ["ring", "bruck", "bruck"]);
+        for (algorithm, one) in algorithms.into_iter().zip(&all) {
+            assert_eq!(one.nanoseconds.len(), repetitions);
+            let timed = 1 + repetitions + one.late;
+            let calls = calls(&job, algorithm);
+            job.assert((timed..=timed + warm_up).contains(&calls), &format!("{calls} calls of {algorithm}"));
+        }
+    }
+}
+
+#[test]
+fn a_contestant_follows_a_rule_file_of_its_own() {
+    let rules = file("of_a_contestant.toml", "[[allreduce]]\nalgorithm = \"reduce_bcast\"\n");
+    let heat = format!("allreduce:8,64K/rustcoll:ring,rustcoll@{},rustcoll", rules.display());
+    let job = run(&mut measure(&[&heat]), 60);
+    job.assert(job.success, "the program failed");
+    let ran: Vec<_> = measurements(&job.text).into_iter().map(|one| one.ran).collect();
+    for of_cell in ran.chunks(3) {
+        assert_eq!(of_cell[..2], ["ring", "reduce_bcast"]);
+        assert_ne!(of_cell[2], "reduce_bcast");
+    }
+}
+
+#[test]
+fn a_rule_file_that_would_be_left_out_is_refused() {
+    let faulty = file("faulty.toml", "[[allreduce]]\nalgorithm = \"rinq\"\n");
+    let faulty = faulty.display().to_string();
+    let long = format!("/tmp/{}", "x".repeat(251));
+    for (file, expected) in [
+        (&faulty, "faulty.toml:2:14: unknown allreduce algorithm `rinq`"),
+        (&"/nowhere/rules.toml".into(), "/nowhere/rules.toml: cannot be read: No such file or directory"),
+        (&long, "the file's name has 256 bytes, but MPI takes at most 255"),
+        (&format!("{faulty}:ring"), "its rules go before an algorithm and parameters"),
+    ] {
+        assert_refused(&[&format!("allreduce:8/rustcoll,rustcoll@{file}")], expected);
+    }
+}
+
+#[test]
+fn hosts_are_told_and_who_is_about_to_be_tried() {
+    let job = run(&mut measure(&["--contestants", "rustcoll,tuned", "bcast:8"]), 60);
+    job.assert(job.success, "the program failed");
+    let all = lines(&job.text);
+    let trial = |contestant: &str| {
+        let (collective, contestant) = ("bcast".into(), contestant.into());
+        Line::Trying(Trial { collective, bytes: 8, contestant })
+    };
+    let [Line::Job(told), first, second, ..] = &all[..] else { panic!("{}", job.text) };
+    assert_eq!((told.ranks, told.nodes, told.ranks_per_node), (2, 1, 2));
+    assert_eq!([first, second], [&trial("rustcoll"), &trial("tuned")]);
+}
+
+#[test]
+fn as_many_repetitions_are_estimated_as_the_shortest_calls_suggest() {
+    for mode in [&[][..], &["--hot"]] {
+        let arguments = [
+            &["--estimate", "--precision", "1e-9", "--budget", "600000", "--at-most", "40"],
+            mode,
+            &["allreduce:8,1M/tuned,rustcoll"],
+        ];
+        let mut command = mpirun(2);
+        command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
+        let job = run(command.args(["--slack", "1"]).args(arguments.concat()), 120);
+        job.assert(job.success, "the program failed");
+        let references: Vec<Reference> = lines(&job.text)
+            .into_iter()
+            .filter_map(|line| if let Line::Reference(reference) = line { Some(reference) } else { None })
+            .collect();
+        let [reference] = &references[..] else { panic!("{}", job.text) };
+        job.assert(reference.nanoseconds.len() == 500, "so precise a time is never known");
+        let sum = reference.nanoseconds.iter().sum::<u64>() as f64 * 1e-9;
+        assert!((reference.seconds - sum).abs() < 1e-6 && reference.collective == "allreduce");
+        for one in measurements(&job.text) {
+            let times = &one.nanoseconds[..one.nanoseconds.len().min(10)];
+            let fitting = reference.seconds / (*times.iter().min().unwrap() as f64 * 1e-9);
+            let count = one.nanoseconds.len();
+            // Of the first 5 the least may be greater; ranks may have been late.
+            job.assert(count >= 5 && (count >= 35 || count as f64 >= fitting * 0.5), "too few repetitions");
+        }
+    }
+}
+
+#[test]
+fn an_earlier_reference_is_a_lower_bound() {
+    let mut command = mpirun(2);
+    command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
+    command.args(["--estimate", "--precision", "1000", "--reference", "1000"]);
+    let job = run(command.args(["--budget", "600000", "--at-most", "12", "bcast:8/tuned"]), 60);
+    job.assert(job.success, "the program failed");
+    assert_eq!(measurements(&job.text)[0].nanoseconds.len(), 12);
+}
+
+/// The process of a rank, which is a child of `mpirun`'s.
+fn process_of_rank(launcher: u32, rank: usize) -> Option<u32> {
+    let children = fs::read_to_string(format!("/proc/{launcher}/task/{launcher}/children")).ok()?;
+    let variable = format!("OMPI_COMM_WORLD_RANK={rank}");
+    children.split_whitespace().filter_map(|child| child.parse().ok()).find(|child: &u32| {
+        let environment = fs::read(format!("/proc/{child}/environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes())
+    })
+}
+
+fn stop(process: u32) {
+    assert!(Command::new("kill").args(["-STOP", &process.to_string()]).status().unwrap().success());
+}
+
+/// Ends a job that a test gives up.
+struct Guarded(Child);
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_job_whose_call_hangs_ends_and_names_the_contestant() {
+    let mut command = mpirun(2);
+    command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
+    command.args(["--limit", "5", "--at-least", "1000000", "bcast:8/tuned", "allreduce:8/tuned"]);
+    let mut job = Guarded(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let output = BufReader::new(job.0.stdout.take().unwrap());
+    let mut told = output.lines().map_while(Result::ok).filter_map(|line| Line::from_json(&line));
+    assert!(told.by_ref().any(|line| matches!(line, Line::Trying(_))));
+    stop(process_of_rank(job.0.id(), 1).expect("mpirun starts it"));
+    let begin = Instant::now();
+    let rest: Vec<Line> = told.collect();
+    let trial = Trial { collective: "bcast".into(), bytes: 8, contestant: "tuned".into() };
+    assert_eq!(rest, [Line::Hung(trial)]);
+    assert_eq!(job.0.wait().unwrap().code(), Some(3));
+    assert!((4..60).contains(&begin.elapsed().as_secs()), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_limit_does_not_end_calls_that_end() {
+    for mode in [&[][..], &["--hot"]] {
+        let arguments = [mode, &["--limit", "20", "allreduce:8/rustcoll,tuned"]].concat();
+        let job = run(&mut measure(&arguments), 60);
+        job.assert(job.success && measurements(&job.text).len() == 2, "a result is missing");
+    }
+}
+
+/// Starts a rank whose monotonic clock is some minutes before that of the others.
+const APART: &str = r#"if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then exec unshare --time --monotonic 1000 --fork "$@"; fi; exec "$@""#;
+
+#[test]
+fn ranks_whose_clocks_differ_start_together() {
+    let can_differ =
+        Command::new("unshare").args(["--time", "--monotonic", "1000", "--fork", "true"]).output();
+    if !can_differ.is_ok_and(|output| output.status.success()) {
+        eprintln!("clocks cannot be made to differ here");
+        return;
+    }
+    let times = |start: &[&str], options: &[&str]| {
+        let mut command = mpirun(3);
+        command.env("OMPI_MCA_coll_rustcoll_priority", "1").args(start).arg(env!("CARGO_BIN_EXE_measure"));
+        let job = run(command.args(["--at-least", "10"]).args(options).arg("allreduce:8/tuned"), 120);
+        job.assert(job.success, "the program failed");
+        let nanoseconds = measurements(&job.text).remove(0).nanoseconds;
+        Duration::from_nanos(*nanoseconds.iter().min().unwrap())
+    };
+    let together = times(&[], &["--clock", "shared"]);
+    for (start, options) in [(&["sh", "-c", APART, "sh"][..], &[][..]), (&[], &["--clock", "synchronised"])] {
+        let time = times(start, options);
+        let most = 20 * together + Duration::from_millis(50);
+        assert!(time > Duration::ZERO && time < most, "{time:?}, but {together:?} by one clock");
+    }
 }

@@ -52,10 +52,7 @@ fn what_a_mock_up_calls_is_served_and_reported_as_if_the_user_called_it() {
 fn what_a_mock_up_calls_may_go_below() {
     let rules = [("allgather_rules", "-> allgather_as_gather_bcast"), ("bcast_rules", "-> below")];
     let job = job(&rules, &["plain"]);
-    assert_row(
-        &job,
-        ["allgather", "allgather_as_gather_bcast", "coll_rustcoll_allgather_rules:1", "3"],
-    );
+    assert_row(&job, ["allgather", "allgather_as_gather_bcast", "coll_rustcoll_allgather_rules:1", "3"]);
     assert_row(&job, ["bcast", "below", "coll_rustcoll_bcast_rules:1", "3"]);
 }
 
@@ -67,10 +64,7 @@ fn mock_ups_do_not_call_each_other() {
         ("gather_rules", "-> linear"),
     ];
     let job = job(&rules, &["plain"]);
-    assert_row(
-        &job,
-        ["allgather", "allgather_as_gather_bcast", "coll_rustcoll_allgather_rules:1", "3"],
-    );
+    assert_row(&job, ["allgather", "allgather_as_gather_bcast", "coll_rustcoll_allgather_rules:1", "3"]);
     assert_row(&job, ["gather", "linear", "coll_rustcoll_gather_rules:1", "3"]);
     assert_row(&job, ["gather", "gather_as_allgather", "forced", "3"]);
     assert_row(&job, ["allgather", "ring", "coll_rustcoll_allgather_rules:1", "3"]);

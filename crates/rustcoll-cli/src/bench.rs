@@ -13,7 +13,6 @@ mod plan;
 mod plots;
 mod report;
 mod results;
-mod statistics;
 mod store;
 
 use crate::command_line::BenchOptions;

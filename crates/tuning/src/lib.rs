@@ -4,5 +4,6 @@
 #![forbid(unsafe_code)]
 
 mod result;
+pub mod statistics;
 
 pub use result::{Chosen, Decision, Provenance, Skipped, Tried, Tuning};

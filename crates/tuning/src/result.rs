@@ -1,5 +1,6 @@
 //! What a tuning comes to.
 
+use crate::statistics::{median, median_of_launches};
 use measurements::Contestant;
 use rustcoll::algorithms::Collective;
 
@@ -31,6 +32,31 @@ pub struct Tried {
     pub ran: String,
     /// Of each job all times, in seconds; by the jobs' numbers, without those in which it did not take part.
     pub launches: Vec<Vec<f64>>,
+}
+
+impl Tried {
+    /// What counts of its times, in seconds: the median of the jobs' medians. `None` if it was never measured.
+    pub fn median(&self) -> Option<f64> {
+        let launches = self.measured();
+        (!launches.is_empty()).then(|| median_of_launches(&launches))
+    }
+
+    /// The least and the greatest of the jobs' medians, in seconds.
+    pub fn extremes(&self) -> Option<(f64, f64)> {
+        let medians = self.measured().into_iter().map(|times| median(&times));
+        medians
+            .map(|median| (median, median))
+            .reduce(|(least, most), (median, _)| (least.min(median), most.max(median)))
+    }
+
+    /// The times of all jobs together, in seconds.
+    pub fn times(&self) -> Vec<f64> {
+        self.launches.concat()
+    }
+
+    fn measured(&self) -> Vec<Vec<f64>> {
+        self.launches.iter().filter(|times| !times.is_empty()).cloned().collect()
+    }
 }
 
 /// Why a candidate was not measured, or not to the end.
@@ -87,4 +113,19 @@ pub struct Tuning {
     pub cells: Vec<Decision>,
     /// How many seconds of measuring were saved by candidates that predictions excluded, as estimated.
     pub seconds_saved: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_without_times_do_not_count() {
+        let launches = vec![vec![3.0, 1.0, 2.0], Vec::new(), vec![5.0], vec![4.0]];
+        let mut tried = Tried { contestant: "rustcoll".parse().unwrap(), ran: String::new(), launches };
+        assert_eq!((tried.median(), tried.extremes()), (Some(4.0), Some((2.0, 5.0))));
+        assert_eq!(tried.times().len(), 5);
+        tried.launches = vec![Vec::new()];
+        assert_eq!((tried.median(), tried.extremes()), (None, None));
+    }
 }

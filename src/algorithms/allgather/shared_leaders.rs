@@ -33,11 +33,11 @@ const BETWEEN: Algorithm = bruck::ALLGATHER;
 /// Slots bear the numbers of blocks.
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let placement = Placement::new(problem);
-    let Place { node, local } = placement.place(rank);
-    let part = Part { problem, placement: &placement, rank, node };
-    let program = match local {
+    let place = placement.place(rank);
+    let part = Part { problem, placement: &placement, rank, place };
+    let program = match place.local {
         0 => {
-            let among_leaders = BETWEEN.schedule(&among_nodes(problem, &placement), node);
+            let among_leaders = BETWEEN.schedule(&among_nodes(problem, &placement), place.node);
             let travelling =
                 placement.between(placement.with_blocks_of_nodes(receive_in_scratch(among_leaders)));
             part.collect().then(travelling).then(part.show())
@@ -65,7 +65,7 @@ struct Part<'a> {
     problem: &'a Problem,
     placement: &'a Placement,
     rank: usize,
-    node: usize,
+    place: Place,
 }
 
 impl Part<'_> {
@@ -78,22 +78,15 @@ impl Part<'_> {
         if self.problem.in_place { Recv.block(self.rank) } else { Send.block(self.rank) }
     }
 
-    /// The ranks of the node but this one.
-    fn neighbours(&self) -> impl Iterator<Item = usize> {
-        let members = self.placement.members(self.node);
-        let local = members.iter().position(|&member| member == self.rank).expect("it is a member");
-        members[local + 1..].iter().chain(&members[..local]).copied()
-    }
-
     /// The ranks of each other node, in the order in which they are shown.
     fn others(&self) -> impl Iterator<Item = &[usize]> {
         let nodes = self.placement.nodes();
-        (1..nodes).map(move |distance| self.placement.members((self.node + distance) % nodes))
+        (1..nodes).map(move |distance| self.placement.members((self.place.node + distance) % nodes))
     }
 
     /// Shows the own block, if anybody is there to read it.
     fn show_own(&self, program: &mut Builder) {
-        if self.placement.members(self.node).len() > 1 {
+        if self.placement.members(self.place.node).len() > 1 {
             program.publish(self.own(), self.rank);
         }
     }
@@ -108,7 +101,7 @@ impl Part<'_> {
         if is_sent {
             program.copy(self.own(), Scratch.block(self.rank));
         }
-        for member in self.neighbours() {
+        for member in self.placement.neighbours(self.place) {
             let block = program.awaited(member, member);
             let target = if is_sent { Scratch.block(member) } else { Recv.block(member) };
             program.copy(block, target);
@@ -119,7 +112,7 @@ impl Part<'_> {
     /// The leader shows what has arrived, and takes it and the blocks of its node where they belong.
     fn show(&self) -> Schedule {
         let mut program = self.program();
-        if self.placement.members(self.node).len() > 1 {
+        if self.placement.members(self.place.node).len() > 1 {
             for members in self.others() {
                 for &member in members {
                     program.show(Scratch.block(member), member);
@@ -127,7 +120,7 @@ impl Part<'_> {
                 program.notify(members[0]);
             }
         }
-        let collected = self.neighbours().filter(|_| self.placement.nodes() > 1);
+        let collected = self.placement.neighbours(self.place).filter(|_| self.placement.nodes() > 1);
         for block in collected.chain(self.others().flatten().copied()) {
             program.copy(Scratch.block(block), Recv.block(block));
         }
@@ -139,11 +132,11 @@ impl Part<'_> {
         let mut program = self.program();
         self.show_own(&mut program);
         program.copy(self.own(), Recv.block(self.rank));
-        for member in self.neighbours() {
+        for member in self.placement.neighbours(self.place) {
             let block = program.awaited(member, member);
             program.copy(block, Recv.block(member));
         }
-        let leader = self.placement.leader(self.node);
+        let leader = self.placement.leader(self.place.node);
         for members in self.others() {
             program.awaited(leader, members[0]);
             for &member in members {

@@ -58,9 +58,7 @@ fn by_slices(problem: &Problem, placement: &Placement, rank: usize, population: 
     let Place { node, local } = placement.place(rank);
     let slice = BETWEEN.schedule(&among_nodes(problem, placement, population == 1), node);
     let width = slice.blocks;
-    let among_peers = slice
-        .rename_blocks(population * width, |block| local * width + block)
-        .embed(problem.size, |node| placement.members(node)[local]);
+    let among_peers = placement.among_peers(local, slice);
     let within =
         |program: Schedule| placement.within(node, program.refine(population * width, |slice| slice * width));
     within(of_rank(local, reduce_scatter(population, WITHIN, contribution(problem))))

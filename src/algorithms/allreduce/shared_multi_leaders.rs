@@ -49,9 +49,7 @@ fn by_slices(problem: &Problem, placement: &Placement, rank: usize, population: 
     let Place { node, local } = placement.place(rank);
     let slice = BETWEEN.schedule(&among_nodes(problem, placement, population == 1), node);
     let width = slice.blocks;
-    let among_peers = slice
-        .rename_blocks(population * width, |block| local * width + block)
-        .embed(problem.size, |node| placement.members(node)[local]);
+    let among_peers = placement.among_peers(local, slice);
     let up = combine_slices(local, population, width, contribution(problem));
     let down = hand_out_slices(local, population, width);
     let program = placement.within(node, up).then(among_peers).then(placement.within(node, down));

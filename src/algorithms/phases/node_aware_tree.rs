@@ -3,6 +3,10 @@
 
 use super::knomial_tree;
 use super::placement::{Place, Placement};
+use crate::algorithms::Problem;
+use crate::cost::Cost;
+#[cfg(test)]
+use crate::schedule::{Schedule, Step};
 
 /// The tree of the leaders, by the numbers of their nodes.
 #[derive(Clone, Copy, Debug)]
@@ -49,10 +53,36 @@ impl Leaders {
     }
 }
 
+/// What passing the segments of a vector costs along a chain of leaders and a binomial tree on each node; nothing is reduced.
+pub fn chain_cost(problem: &Problem) -> Cost {
+    let placement = Placement::new(problem);
+    let (nodes, height) = (placement.nodes(), placement.height());
+    let messages = problem.segments * (height + usize::from(nodes > 1));
+    Cost { rounds: messages + nodes.saturating_sub(2), ..Cost::of_rounds(messages, messages, 0) }
+}
+
+/// Who gets messages from other nodes, and who sends such: a rank for each message, of ten ranks on three nodes in turn.
+/// The root is rank 7; ranks 0 and 2 lead the other nodes.
+#[cfg(test)]
+pub fn crossing(schedule: fn(&Problem, usize) -> Schedule) -> (Vec<usize>, Vec<usize>) {
+    let problem = Problem { root: 7, nodes: (0..10).map(|rank| rank % 3).collect(), ..Problem::new(10) };
+    let (mut receivers, mut senders) = (Vec::new(), Vec::new());
+    for rank in 0..10 {
+        let is_outside = |peer: u32| peer as usize % 3 != rank % 3;
+        for step in schedule(&problem, rank).steps {
+            match step {
+                Step::Receive { peer, .. } if is_outside(peer) => receivers.push(rank),
+                Step::Send { peer, .. } if is_outside(peer) => senders.push(rank),
+                _ => {}
+            }
+        }
+    }
+    (receivers, senders)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::Problem;
 
     #[test]
     fn children_know_their_parents_and_each_node_hears_of_others_once() {

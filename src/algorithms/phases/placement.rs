@@ -75,6 +75,12 @@ impl Placement {
         &self.members[node]
     }
 
+    /// The other ranks of a rank's node, from the next one on.
+    pub fn neighbours(&self, Place { node, local }: Place) -> impl Iterator<Item = usize> + use<'_> {
+        let members = self.members(node);
+        members[local + 1..].iter().chain(&members[..local]).copied()
+    }
+
     /// The rank that leads a node.
     pub fn leader(&self, node: usize) -> usize {
         self.members[node][0]
@@ -119,6 +125,15 @@ impl Placement {
     /// The program of a leader, written for the number of its node, as one of all ranks.
     pub fn between(&self, program: Schedule) -> Schedule {
         program.embed(self.size(), |node| self.leader(node))
+    }
+
+    /// The program of a rank among those of its number on the other nodes, written for the number of its node and for a slice
+    /// of the vector, as one of all ranks and for the slices of a node's ranks. All nodes have equally many ranks.
+    pub fn among_peers(&self, local: usize, program: Schedule) -> Schedule {
+        let width = program.blocks;
+        program
+            .rename_blocks(self.members[0].len() * width, |block| local * width + block)
+            .embed(self.size(), |node| self.members[node][local])
     }
 
     /// A program whose blocks are those of nodes, as one whose blocks are those of ranks.

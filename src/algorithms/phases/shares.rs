@@ -25,8 +25,7 @@ impl<'a> Shares<'a> {
 
     /// The other ranks of its node, from the next one on.
     pub fn neighbours(&self) -> impl Iterator<Item = usize> + use<'a> {
-        let (members, local) = (self.members(), self.place.local);
-        members[local + 1..].iter().chain(&members[..local]).copied()
+        self.placement.neighbours(self.place)
     }
 
     /// The ranks of other nodes that a rank of this one deals with, those of the next node first.

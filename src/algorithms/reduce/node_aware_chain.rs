@@ -7,7 +7,7 @@
 //! the root waits for all others.
 
 use super::{at_root, contribution};
-use crate::algorithms::phases::node_aware_tree::{Leaders, neighbors};
+use crate::algorithms::phases::node_aware_tree::{Leaders, chain_cost, neighbors};
 use crate::algorithms::phases::placement::Placement;
 use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
@@ -33,26 +33,18 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 }
 
 fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let (nodes, height) = (placement.nodes(), placement.height());
-    let messages = problem.segments * (height + usize::from(nodes > 1));
-    Cost { rounds: messages + nodes.saturating_sub(2), ..Cost::of_rounds(messages, messages, messages) }
+    let passed = chain_cost(problem);
+    Cost { reduced: passed.messages, ..passed }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::Step;
+    use crate::algorithms::phases::node_aware_tree::crossing;
 
     #[test]
     fn one_partial_result_leaves_each_other_node() {
-        let problem = Problem { root: 7, nodes: (0..10).map(|rank| rank % 3).collect(), ..Problem::new(10) };
-        let crossing = |rank: usize| {
-            let is_outside = |peer: u32| peer as usize % 3 != rank % 3;
-            let steps = schedule(&problem, rank).steps.into_iter();
-            steps.filter(|step| matches!(step, Step::Send { peer, .. } if is_outside(*peer))).count()
-        };
-        // The root is on node 1; ranks 0 and 2 lead the others.
-        assert_eq!((0..10).map(crossing).collect::<Vec<_>>(), [1, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+        let (_, senders) = crossing(schedule);
+        assert_eq!(senders, [0, 2]);
     }
 }

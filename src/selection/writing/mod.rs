@@ -47,10 +47,11 @@ mod tests {
         Rules::parse("file", text).unwrap_or_else(|errors| panic!("{errors}\n{text}"))
     }
 
-    fn shipped() -> [Rules; 5] {
+    fn shipped() -> [Rules; 6] {
         [
             include_str!("../../../selection-rules/default.toml"),
             include_str!("../../../selection-rules/mpich-2005.toml"),
+            include_str!("../../../selection-rules/open-mpi-4.1.toml"),
             include_str!("../../../selection-rules/t3e-atlas.toml"),
             include_str!("../../../selection-rules/theta-bruck.toml"),
             include_str!("../../../selection-rules/cray-aries-bcast.toml"),

@@ -1,8 +1,8 @@
 //! What was measured, cell by cell.
 
 use super::Race;
-use super::statistics::Summary;
 use measurements::Measurement;
+use tuning::statistics::Summary;
 
 /// A collective on some ranks with some bytes, and who called it.
 #[derive(Clone, Debug)]

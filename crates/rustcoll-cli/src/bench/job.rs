@@ -66,7 +66,7 @@ impl Ended {
                         noise.push(text);
                         continue;
                     };
-                    count += usize::from(!matches!(line, Line::Job(_)));
+                    count += usize::from(matches!(line, Line::Measurement(_) | Line::Fault(_)));
                     progress.show(count as f64 / all as f64);
                     if !self.take(line, race, measured) {
                         break false;
@@ -111,7 +111,11 @@ impl Ended {
                 return false;
             }
             Line::Job(job) => self.library = Some(job.library),
-            Line::Trying(_) | Line::Reference(_) | Line::Hung(_) => {}
+            Line::Hung(trial) => self.complaints.push(format!(
+                "{} on {} ranks, {} bytes: {}: a call did not end in time",
+                trial.collective, race.ranks, trial.bytes, trial.contestant
+            )),
+            Line::Trying(_) | Line::Reference(_) => {}
         }
         true
     }

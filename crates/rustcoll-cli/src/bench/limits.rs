@@ -3,8 +3,8 @@
 use super::bound::{Hockney, PAIR};
 use super::cells::Cells;
 use super::plan::{Against, Experiment, Limit, Place, Plan};
-use super::statistics::geometric_mean;
 use rustcoll::selection::quantity;
+use tuning::statistics::geometric_mean;
 
 /// A measured cell: where, how the first contestant compares with the best of the others or the bound, and what ran for it.
 #[derive(Clone, Debug)]

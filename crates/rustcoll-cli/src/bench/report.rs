@@ -5,7 +5,6 @@ use super::cells::Cells;
 use super::limits::{Ratio, Verdict, ratios};
 use super::plan::{Against, Experiment, Limit, Plan};
 use super::plots;
-use super::statistics::geometric_mean;
 use super::store::Store;
 use crate::failure::Failure;
 use crate::files;
@@ -16,6 +15,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
+use tuning::statistics::geometric_mean;
 
 const INTRODUCTION: &str = "# Performance
 

@@ -1,11 +1,11 @@
 //! The table of what was measured.
 
 use super::cells::{Cell, Cells};
-use super::statistics::geometric_mean;
 use crate::words::counted;
 use rustcoll::selection::quantity;
 use rustcoll::text::{Side, columns};
 use std::io::{self, Write};
+use tuning::statistics::geometric_mean;
 
 const HEADINGS: [(&str, Side); 10] = [
     ("collective", Side::Left),

@@ -1,24 +1,136 @@
-//! The clock that all ranks of a machine share.
+//! The clock that all ranks have in common.
 
-use rustix::time::{ClockId, clock_gettime};
+use std::cell::Cell;
 use std::time::Duration;
+
+use mpi_programs::communicator::Communicator;
+use mpi_programs::environment::Error;
+use rustix::time::{ClockId, clock_gettime};
 
 /// How long before an instant a rank stops sleeping, because it may wake late.
 const AWAKE: f64 = 60e-6;
 
-/// Seconds since some instant that is the same for all processes.
-pub fn now() -> f64 {
+/// How often a rank asks another one for the time.
+const EXCHANGES: usize = 30;
+
+/// Seconds since some instant that is the same for all processes of a machine.
+fn own_time() -> f64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Returns at an instant, or at once if it has passed.
-pub fn sleep_until(instant: f64) {
-    let time = instant - AWAKE - now();
-    if time > 0.0 {
-        std::thread::sleep(Duration::from_secs_f64(time));
+/// The monotonic clock, and how far it is from that of rank 0.
+#[derive(Debug)]
+pub struct Clock {
+    /// Whether it may be far.
+    is_synchronised: bool,
+    /// What must be added to the own time, in seconds.
+    offset: Cell<f64>,
+}
+
+/// The time is asked for: by the own clock when, and when the answer came, and by the other clock when it was given.
+#[derive(Clone, Copy, Debug)]
+struct Exchange {
+    asked: f64,
+    told: f64,
+    answered: f64,
+}
+
+impl Exchange {
+    fn round_trip(&self) -> f64 {
+        self.answered - self.asked
     }
-    while now() < instant {
-        std::hint::spin_loop();
+}
+
+/// How far the other clock is before the own one, by the exchange that took the least time: what is unknown is how its time was
+/// divided between the two ways, so the error is at most half of it.
+fn offset(exchanges: &[Exchange]) -> f64 {
+    let shortest = exchanges.iter().min_by(|one, other| one.round_trip().total_cmp(&other.round_trip()));
+    shortest.map_or(0.0, |exchange| exchange.told - (exchange.asked + exchange.answered) / 2.0)
+}
+
+impl Clock {
+    /// One that is the same for all, or is made so by [`Clock::synchronise`].
+    pub fn new(is_synchronised: bool) -> Self {
+        Clock { is_synchronised, offset: Cell::new(0.0) }
+    }
+
+    /// Seconds since some instant that is the same for all ranks.
+    pub fn now(&self) -> f64 {
+        own_time() + self.offset.get()
+    }
+
+    /// Returns at an instant, or at once if it has passed.
+    pub fn sleep_until(&self, instant: f64) {
+        let time = instant - AWAKE - self.now();
+        if time > 0.0 {
+            std::thread::sleep(Duration::from_secs_f64(time));
+        }
+        while self.now() < instant {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Finds out how far the clock is from that of rank 0, if it may be far. In each of ceil(log2(ranks)) rounds ranks that know
+    /// tell others. Clocks drift apart by some microseconds in a second, so this is done often.
+    pub fn synchronise(&self, control: &Communicator) -> Result<(), Error> {
+        if !self.is_synchronised {
+            return Ok(());
+        }
+        let (rank, mut distance) = (control.rank(), control.size().next_power_of_two());
+        while distance > 1 {
+            distance /= 2;
+            if rank.is_multiple_of(2 * distance) && rank + distance < control.size() {
+                self.tell(control, rank + distance)?;
+            } else if rank % (2 * distance) == distance {
+                self.offset.set(ask(control, rank - distance)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, control: &Communicator, rank: usize) -> Result<(), Error> {
+        for _ in 0..EXCHANGES {
+            control.receive(rank)?;
+            control.send(&self.now().to_ne_bytes(), rank)?;
+        }
+        Ok(())
+    }
+}
+
+fn ask(control: &Communicator, rank: usize) -> Result<f64, Error> {
+    let mut exchanges = Vec::with_capacity(EXCHANGES);
+    for _ in 0..EXCHANGES {
+        let asked = own_time();
+        control.send(&[], rank)?;
+        let answer = control.receive(rank)?;
+        let answered = own_time();
+        let told = f64::from_ne_bytes(answer.try_into().expect("a time is sent as 8 bytes"));
+        exchanges.push(Exchange { asked, told, answered });
+    }
+    Ok(offset(&exchanges))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An exchange with a clock that is 100 seconds before the own one.
+    fn exchange(asked: f64, there: f64, back: f64) -> Exchange {
+        Exchange { asked, told: asked + there + 100.0, answered: asked + there + back }
+    }
+
+    #[test]
+    fn the_offset_is_that_of_the_exchange_with_the_least_delay() {
+        let exchanges = [exchange(1.0, 0.9, 0.1), exchange(2.0, 0.2, 0.2), exchange(3.0, 0.1, 0.8)];
+        assert!((offset(&exchanges) - 100.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_error_is_at_most_half_of_the_least_delay() {
+        for (there, back) in [(0.0, 0.4), (0.1, 0.3), (0.4, 0.0)] {
+            let error = offset(&[exchange(5.0, there, back), exchange(6.0, 3.0, 0.1)]) - 100.0;
+            assert!((error - (there - back) / 2.0).abs() < 1e-12, "{there} {back}");
+        }
     }
 }

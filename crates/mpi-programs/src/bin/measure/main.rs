@@ -1,28 +1,38 @@
-//! Measures collectives: contestants `component[:algorithm]` take turns in one job, each on a communicator of its own; `copy`
+//! Measures collectives: contestants `component[:algorithm]` take turns in one job, each on a communicator of its component; `copy`
 //! copies as many bytes as a call moves. An MPI other than Open MPI has no components: its contestant is whatever it is called.
 //!
-//! `mpirun -n 8 measure --contestants rustcoll,tuned allreduce:8,64,1K`
+//! `mpirun -n 8 measure allreduce:8,64,1K/rustcoll,tuned bcast:8/rustcoll,rustcoll:chain`
 
 mod bystander;
 mod clock;
 mod copy;
+mod hosts;
 mod options;
 mod race;
+mod racer;
+mod repetitions;
+mod rule_files;
 mod timing;
 mod variables;
+mod watchdog;
 
 use std::error::Error;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
-use measurements::{Contestant, Job, Line};
+use measurements::{Job, Line};
 use mpi_programs::command_line::{parse, refuse};
+use mpi_programs::component;
 use mpi_programs::environment::{self, Environment};
 
 use bystander::Bystander;
-use options::Options;
-use race::Race;
-use timing::Clock;
+use clock::Clock;
+use hosts::Hosts;
+use options::{ClockChoice, Options};
+use race::{Race, Setting};
+use timing::Timer;
+use watchdog::Watchdog;
 
 fn main() -> ExitCode {
     let environment = Environment::new().expect("MPI can be initialized");
@@ -42,38 +52,46 @@ fn measure(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
     if world.size() < 2 {
         return Ok(refuse(&world, "measure: this needs at least two ranks"));
     }
-    let control = world.dup_for(&format!("tuned,^{}", Contestant::OWN))?;
-    let bystander = Bystander::find();
-    let race = |series: &measurements::Series| {
-        Race::new(series.collective, &options.contestants, &control, &bystander)
+    let heats = match options.all_heats() {
+        Ok(heats) => heats,
+        Err(reason) => return Ok(refuse(&world, format!("measure: {reason}"))),
     };
+    let control = world.dup_for(&format!("tuned,^{}", component::NAME))?;
     // Whoever is not there is told of before anything is measured.
-    if let Err(reason) = options.series.iter().try_for_each(|series| race(series).map(drop)) {
+    let fault = heats.iter().find_map(|heat| race::check(heat).err());
+    let fault = fault.map_or_else(|| rule_files::fault(&heats, &control), |fault| Ok(Some(fault)))?;
+    if let Some(reason) = fault {
         return Ok(refuse(&world, format!("measure: {reason}")));
     }
-    let print = |line: &Line| if world.rank() == 0 { print(line) } else { Ok(()) };
-    print(&Line::Job(Job {
+    let mut all_right = true;
+    let mut tell = |line: &Line| {
+        all_right &= !matches!(line, Line::Fault(_));
+        if world.rank() == 0 { print(line) } else { Ok(()) }
+    };
+    let hosts = Hosts::of(&control)?;
+    tell(&Line::Job(Job {
         ranks: world.size(),
-        nodes: 0,
-        ranks_per_node: 0,
+        nodes: hosts.number,
+        ranks_per_node: hosts.most_ranks,
         library: environment.library()?,
     }))?;
-    let clock = Clock::new(&options);
-    let mut all_right = true;
-    for series in &options.series {
-        let race = race(series)?;
-        for &bytes in &series.bytes {
-            for line in race.run(bytes, &clock)? {
-                all_right &= !matches!(line, Line::Fault(_));
-                print(&line)?;
-            }
-        }
+    let is_synchronised = match options.clock {
+        ClockChoice::Auto => !hosts.share_clock,
+        choice => choice == ClockChoice::Synchronised,
+    };
+    let limit = options.limit.filter(|_| world.rank() == 0).map(Duration::from_secs_f64);
+    let timer = Timer::new(&options, &control, Clock::new(is_synchronised), Watchdog::new(limit));
+    let bystander = Bystander::find();
+    let setting = Setting { options: &options, control: &control, bystander: &bystander, timer: &timer };
+    for heat in &heats {
+        Race::new(heat, &setting)?.run(&mut tell)?;
     }
     Ok(if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn print(line: &Line) -> std::io::Result<()> {
-    let mut output = std::io::stdout().lock();
+/// Prints a line.
+fn print(line: &Line) -> io::Result<()> {
+    let mut output = io::stdout().lock();
     writeln!(output, "{}", line.to_json())?;
     output.flush()
 }

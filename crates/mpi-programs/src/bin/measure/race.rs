@@ -1,6 +1,9 @@
-//! Contestants and their communicators, and what is checked before they race.
+//! Contestants in turn: what is checked before they race, and what is told of them.
 
-use measurements::{Contestant, Fault, Line, Measurement};
+use std::io;
+use std::time::Duration;
+
+use measurements::{Fault, Heat, Line, Measurement, Reference, Series, Trial};
 use mpi_programs::call::Call;
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::name_of;
@@ -10,111 +13,168 @@ use rustcoll::algorithms::Collective;
 
 use crate::bystander::Bystander;
 use crate::copy::Copy;
-use crate::timing::{Clock, Times};
-use crate::variables::{Values, Variables};
+use crate::options::Options;
+use crate::racer::{self, Racer};
+use crate::repetitions::Repetitions;
+use crate::timing::{Contest, Timer, Times};
+use crate::variables::Variables;
 
 const SEED: u64 = 1;
 
-/// A contestant and the communicator on which its component comes first.
+/// What all races of a job have in common.
 #[derive(Debug)]
-struct Racer {
-    contestant: Contestant,
-    values: Values,
-    /// None for a copy, which calls nobody.
-    communicator: Option<Communicator>,
+pub struct Setting<'job> {
+    /// What is asked for.
+    pub options: &'job Options,
+    /// What is not measured travels here, by another component.
+    pub control: &'job Communicator,
+    /// Looks at what rustcoll does.
+    pub bystander: &'job Bystander,
+    /// Calls contestants in turn.
+    pub timer: &'job Timer<'job>,
 }
 
-impl Racer {
-    fn perform(&self, call: &mut Call, copy: &mut Copy) -> Result<(), Error> {
-        match &self.communicator {
-            Some(communicator) => call.perform(communicator),
-            None => {
-                copy.perform();
-                Ok(())
-            }
-        }
-    }
-}
-
-/// The contestants of a collective.
+/// A heat and its racers, who have communicators as long as it lasts.
 #[derive(Debug)]
 pub struct Race<'job> {
-    collective: Collective,
-    /// What is not measured travels here, by another component.
-    control: &'job Communicator,
-    bystander: &'job Bystander,
+    setting: &'job Setting<'job>,
+    series: &'job Series,
     variables: Variables,
     racers: Vec<Racer>,
 }
 
+/// One cell, in which all make the same call.
+struct Cell {
+    bytes: usize,
+    call: Call,
+    copy: Copy,
+}
+
+/// Fails if a contestant is not there, which all ranks find alike.
+pub fn check(heat: &Heat) -> Result<(), String> {
+    racer::values(heat.series.collective, &heat.contestants, &mut Variables::default()).map(drop)
+}
+
 impl<'job> Race<'job> {
-    /// Makes communicators. Fails if a contestant is not there, which all ranks find alike.
-    pub fn new(
-        collective: Collective,
-        contestants: &[Contestant],
-        control: &'job Communicator,
-        bystander: &'job Bystander,
-    ) -> Result<Self, String> {
-        let mut variables = Variables::default();
-        let mut all_values = Vec::new();
-        for contestant in contestants {
-            let values = variables.values(collective, contestant);
-            all_values.push(values.map_err(|reason| format!("the contestant {contestant}: {reason}"))?);
-        }
-        let mut racers = Vec::new();
-        for (contestant, values) in contestants.iter().zip(all_values) {
-            // Some components look at their variables when a communicator is made.
-            let communicator = variables.apply(&values).and_then(|()| communicator_for(contestant, control));
-            let communicator =
-                communicator.map_err(|error| format!("the contestant {contestant}: {error}"))?;
-            racers.push(Racer { contestant: contestant.clone(), values, communicator });
-        }
-        Ok(Race { collective, control, bystander, variables, racers })
+    /// Makes communicators. Fails as [`check`] does.
+    pub fn new(heat: &'job Heat, setting: &'job Setting<'job>) -> Result<Self, String> {
+        let (series, mut variables) = (&heat.series, Variables::default());
+        let racers = Racer::all(series.collective, &heat.contestants, &mut variables, setting.control)?;
+        Ok(Race { setting, series, variables, racers })
     }
 
-    /// Measures with so many bytes.
-    pub fn run(&self, bytes: usize, clock: &Clock) -> Result<Vec<Line>, Error> {
-        let mut call = even::call(self.collective, self.control, bytes, SEED)?;
-        let mut copy = Copy::of(self.copied(bytes));
-        let mut lines = Vec::new();
-        let mut checked = Vec::new();
-        for racer in &self.racers {
-            match self.check(racer, &mut call)? {
-                Ok(ran) => checked.push((racer, ran)),
-                Err(message) => lines.push(self.fault(racer, bytes, message)),
+    /// Measures all cells; every line is told as soon as it is known.
+    pub fn run(
+        &self,
+        tell: &mut impl FnMut(&Line) -> io::Result<()>,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let repetitions = match self.setting.options.estimate {
+            true => self.estimate(tell)?,
+            false => Repetitions::of(self.setting.options),
+        };
+        for &bytes in &self.series.bytes {
+            let mut cell = self.cell(bytes)?;
+            let mut checked = Vec::new();
+            for racer in &self.racers {
+                checked.extend(self.checked(racer, &mut cell, tell)?.map(|ran| (racer, ran)));
+            }
+            let racers: Vec<&Racer> = checked.iter().map(|(racer, _)| *racer).collect();
+            let all_times = self.time(&racers, &mut cell, repetitions)?;
+            for ((racer, ran), times) in checked.into_iter().zip(all_times) {
+                tell(&self.measurement(racer, bytes, ran, times))?;
             }
         }
-        let all_times = clock.time(checked.len(), self.control, |place, is_new| {
-            let (racer, _) = checked[place];
-            if is_new {
-                self.variables.apply(&racer.values)?;
+        Ok(())
+    }
+
+    /// How often contestants call, by how long it takes until it is known well how long the shortest calls take.
+    fn estimate(
+        &self,
+        tell: &mut impl FnMut(&Line) -> io::Result<()>,
+    ) -> Result<Repetitions, Box<dyn std::error::Error>> {
+        let options = self.setting.options;
+        let mut cell = self.cell(self.shortest())?;
+        let mut seconds = Vec::new();
+        for racer in self.racers.iter().filter(|racer| !racer.contestant.is_copy()) {
+            if self.checked(racer, &mut cell, tell)?.is_some() {
+                let repetitions = Repetitions::of_reference(options);
+                seconds = self.time(&[racer], &mut cell, repetitions)?.remove(0).seconds;
+                break;
             }
-            racer.perform(&mut call, &mut copy)
-        })?;
-        for ((racer, ran), times) in checked.into_iter().zip(all_times) {
-            lines.push(self.measurement(racer, bytes, ran, times));
         }
-        Ok(lines)
+        let all: f64 = seconds.iter().sum();
+        let nanoseconds = nanoseconds(&seconds);
+        let collective = self.collective().name().to_owned();
+        tell(&Line::Reference(Reference { collective, seconds: all, nanoseconds }))?;
+        Ok(Repetitions::within(all.max(options.reference.unwrap_or(0.0)), options))
+    }
+
+    fn collective(&self) -> Collective {
+        self.series.collective
+    }
+
+    /// The bytes of one element.
+    fn shortest(&self) -> usize {
+        if self.collective() == Collective::Barrier { 0 } else { even::ELEMENT }
+    }
+
+    fn cell(&self, bytes: usize) -> Result<Cell, Error> {
+        let call = even::call(self.collective(), self.setting.control, bytes, SEED)?;
+        Ok(Cell { bytes, call, copy: Copy::of(self.copied(bytes)) })
     }
 
     /// How many bytes this rank copies, if anybody does.
     fn copied(&self, bytes: usize) -> usize {
         let is_copied = self.racers.iter().any(|racer| racer.contestant.is_copy());
-        let (rank, ranks) = (self.control.rank(), self.control.size());
-        if is_copied { even::received(self.collective, rank, ranks, bytes) } else { 0 }
+        let (rank, ranks) = (self.setting.control.rank(), self.setting.control.size());
+        if is_copied { even::received(self.collective(), rank, ranks, bytes) } else { 0 }
     }
 
-    /// Calls once; tells which algorithm ran, or what is wrong.
-    fn check(&self, racer: &Racer, call: &mut Call) -> Result<Result<String, String>, Error> {
-        let Some(communicator) = &racer.communicator else { return Ok(Ok(String::new())) };
+    fn time(
+        &self,
+        racers: &[&Racer],
+        cell: &mut Cell,
+        repetitions: Repetitions,
+    ) -> Result<Vec<Times>, Error> {
+        self.setting.timer.time(&mut Turns { race: self, racers, cell }, repetitions)
+    }
+
+    /// Has a contestant call once; returns which algorithm ran, or tells what is wrong.
+    fn checked(
+        &self,
+        racer: &Racer,
+        cell: &mut Cell,
+        tell: &mut impl FnMut(&Line) -> io::Result<()>,
+    ) -> Result<Option<String>, Box<dyn std::error::Error>> {
+        let trial = self.trial(racer, cell.bytes);
+        tell(&Line::Trying(trial.clone()))?;
+        let watchdog = self.setting.timer.watchdog();
+        watchdog.watch_over(|| trial);
+        watchdog.call_begins_in(Duration::ZERO);
+        let result = self.check(racer, cell)?;
+        watchdog.call_has_ended();
+        match result {
+            Ok(ran) => Ok(Some(ran)),
+            Err(message) => {
+                tell(&self.fault(racer, cell.bytes, message))?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn check(&self, racer: &Racer, cell: &mut Cell) -> Result<Result<String, String>, Error> {
+        if racer.contestant.is_copy() {
+            return Ok(Ok(String::new()));
+        }
+        let Cell { call, copy, .. } = cell;
         self.variables.apply(&racer.values)?;
         call.fill(SEED);
         let result = match racer.contestant.is_own() {
-            true => self.check_own(&racer.contestant, || call.perform(communicator))?,
-            false => self.check_other(&racer.contestant, || call.perform(communicator))?,
+            true => self.check_own(racer, || racer.perform(call, copy))?,
+            false => self.check_other(racer, || racer.perform(call, copy))?,
         };
         let difference = call.difference().or_else(|| call.changed_source());
-        if !self.control.everywhere(difference.is_none())? {
+        if !self.setting.control.everywhere(difference.is_none())? {
             return Ok(Err(format!("wrong result: {}", difference.as_deref().unwrap_or("on another rank"))));
         }
         Ok(result)
@@ -122,15 +182,16 @@ impl<'job> Race<'job> {
 
     fn check_own(
         &self,
-        contestant: &Contestant,
+        racer: &Racer,
         call: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Result<String, String>, Error> {
         call()?;
-        let Some(variables) = self.bystander.variables(self.collective) else { return Ok(Ok(String::new())) };
+        let variables = self.setting.bystander.variables(self.collective());
+        let Some(variables) = variables else { return Ok(Ok(String::new())) };
         let (ran, asked) = (variables.ran.read()?, variables.algorithm.read()?);
-        let obeys = contestant.algorithm.is_none() || ran == asked;
-        let name = name_of(self.collective, ran);
-        Ok(match self.control.everywhere(obeys)? {
+        let obeys = racer.contestant.algorithm.is_none() || ran == asked;
+        let name = name_of(self.collective(), ran);
+        Ok(match self.setting.control.everywhere(obeys)? {
             true => Ok(name.to_owned()),
             false => Err(format!("this algorithm does not serve the call, but {name}")),
         })
@@ -138,19 +199,24 @@ impl<'job> Race<'job> {
 
     fn check_other(
         &self,
-        contestant: &Contestant,
+        racer: &Racer,
         call: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Result<String, String>, Error> {
-        let stayed_away = self.bystander.stays_away_from(call)?;
-        let own = Contestant::OWN;
-        Ok(match self.control.everywhere(stayed_away)? {
-            true => Ok(contestant.algorithm.clone().unwrap_or_default()),
+        let stayed_away = self.setting.bystander.stays_away_from(call)?;
+        let own = measurements::Contestant::OWN;
+        Ok(match self.setting.control.everywhere(stayed_away)? {
+            true => Ok(racer.contestant.algorithm.clone().unwrap_or_default()),
             false => Err(format!("{own} serves its calls; coll_{own}_priority must be low")),
         })
     }
 
+    fn trial(&self, racer: &Racer, bytes: usize) -> Trial {
+        let (collective, contestant) = (self.collective().name().to_owned(), racer.contestant.to_string());
+        Trial { collective, bytes, contestant }
+    }
+
     fn fault(&self, racer: &Racer, bytes: usize, message: String) -> Line {
-        let (collective, contestant) = (self.collective.name().to_owned(), racer.contestant.to_string());
+        let Trial { collective, bytes, contestant } = self.trial(racer, bytes);
         Line::Fault(Fault { collective, bytes, contestant, message })
     }
 
@@ -158,30 +224,47 @@ impl<'job> Race<'job> {
         if times.seconds.is_empty() {
             return self.fault(racer, bytes, "in every repetition a rank was late".into());
         }
+        let Trial { collective, bytes, contestant } = self.trial(racer, bytes);
         Line::Measurement(Measurement {
-            collective: self.collective.name().to_owned(),
-            ranks: self.control.size(),
+            collective,
+            ranks: self.setting.control.size(),
             bytes,
-            contestant: racer.contestant.to_string(),
+            contestant,
             launch: 0,
             ran,
             late: times.late,
-            nanoseconds: times.seconds.iter().map(|seconds| (seconds * 1e9).round() as u64).collect(),
+            nanoseconds: nanoseconds(&times.seconds),
         })
     }
 }
 
-fn communicator_for(contestant: &Contestant, control: &Communicator) -> Result<Option<Communicator>, Error> {
-    match contestant.is_copy() {
-        true => Ok(None),
-        false => control.dup_for(&preference(contestant)).map(Some),
+/// Racers in one cell.
+struct Turns<'race> {
+    race: &'race Race<'race>,
+    racers: &'race [&'race Racer],
+    cell: &'race mut Cell,
+}
+
+impl Contest for Turns<'_> {
+    fn contestants(&self) -> usize {
+        self.racers.len()
+    }
+
+    fn needs_warming_up(&self, contestant: usize) -> bool {
+        self.racers[contestant].shares_communicator
+    }
+
+    fn prepare(&mut self, contestant: usize) -> Result<(), Error> {
+        let (race, racer) = (self.race, self.racers[contestant]);
+        race.setting.timer.watchdog().watch_over(|| race.trial(racer, self.cell.bytes));
+        race.variables.apply(&racer.values)
+    }
+
+    fn call(&mut self, contestant: usize) -> Result<(), Error> {
+        self.racers[contestant].perform(&mut self.cell.call, &mut self.cell.copy)
     }
 }
 
-/// A component that cannot serve a communicator leaves it to the others: rustcoll must not be one of them.
-fn preference(contestant: &Contestant) -> String {
-    match contestant.is_own() {
-        true => contestant.component.clone(),
-        false => format!("{},^{}", contestant.component, Contestant::OWN),
-    }
+fn nanoseconds(seconds: &[f64]) -> Vec<u64> {
+    seconds.iter().map(|seconds| (seconds * 1e9).round() as u64).collect()
 }

@@ -1,17 +1,22 @@
 //! Repetitions in turn, and their times: from the common start to the end of the last rank.
 
 use std::cell::Cell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mpi_programs::communicator::Communicator;
 use mpi_programs::environment::Error;
 
-use crate::clock::{now, sleep_until};
+use crate::clock::Clock;
 use crate::options::Options;
+use crate::repetitions::Repetitions;
+use crate::watchdog::Watchdog;
 
 /// Hot calls of a contestant before it is the next one's turn, and those before them that are not counted.
 const CHUNK: usize = 10;
 const WARM_UP: usize = 2;
+
+/// The time in seconds below which it shows in a call what a component prepares in the first one of a turn.
+const BRIEF: f64 = 1e-3;
 
 /// How often a repetition is tried in which a rank is late.
 const ATTEMPTS: usize = 8;
@@ -22,97 +27,134 @@ const LONGEST_SLACK: f64 = 1.0;
 /// The times of one contestant.
 #[derive(Clone, Debug, Default)]
 pub struct Times {
-    /// Of the last ranks.
+    /// Of the last ranks; the same on all.
     pub seconds: Vec<f64>,
     /// How many repetitions were dropped because a rank was late.
     pub late: usize,
+    /// How many repetitions there were, those included that had to be given up.
+    tried: usize,
+}
+
+/// Contestants, by their numbers.
+pub trait Contest {
+    /// How many there are.
+    fn contestants(&self) -> usize;
+
+    /// Whether the first call of a turn takes longer than the next ones would.
+    fn needs_warming_up(&self, contestant: usize) -> bool;
+
+    /// Prepares for a turn, before ranks agree on a start.
+    fn prepare(&mut self, contestant: usize) -> Result<(), Error>;
+
+    /// Calls.
+    fn call(&mut self, contestant: usize) -> Result<(), Error>;
 }
 
 /// How repetitions are timed.
 #[derive(Debug)]
-pub struct Clock<'job> {
+pub struct Timer<'job> {
     options: &'job Options,
+    control: &'job Communicator,
+    clock: Clock,
+    watchdog: Watchdog,
     /// In seconds; it grows.
     slack: Cell<f64>,
 }
 
-impl<'job> Clock<'job> {
-    /// As the options say.
-    pub fn new(options: &'job Options) -> Self {
-        Clock { options, slack: Cell::new(options.slack as f64 * 1e-3) }
+impl<'job> Timer<'job> {
+    /// As the options say, among the ranks of a communicator.
+    pub fn new(
+        options: &'job Options,
+        control: &'job Communicator,
+        clock: Clock,
+        watchdog: Watchdog,
+    ) -> Self {
+        Timer { options, control, clock, watchdog, slack: Cell::new(options.slack as f64 * 1e-3) }
     }
 
-    /// Times contestants, who are called by their number, and told whether it is the first call of a turn. The order of turns
-    /// rotates, so that none always follows the same other one.
-    pub fn time(
-        &self,
-        contestants: usize,
-        control: &Communicator,
-        mut call: impl FnMut(usize, bool) -> Result<(), Error>,
-    ) -> Result<Vec<Times>, Error> {
+    /// Watches over the calls.
+    pub fn watchdog(&self) -> &Watchdog {
+        &self.watchdog
+    }
+
+    /// Times contestants. The order of turns rotates, so that none always follows the same other one; whoever has enough
+    /// repetitions drops out.
+    pub fn time(&self, contest: &mut impl Contest, repetitions: Repetitions) -> Result<Vec<Times>, Error> {
+        let contestants = contest.contestants();
         let mut all = vec![Times::default(); contestants];
+        self.clock.synchronise(self.control)?;
         let begin = Instant::now();
-        let mut round = 0;
-        while contestants > 0 && control.told_by(0, self.goes_on(round, begin))? {
-            for place in 0..contestants {
-                let turn = (round + place) % contestants;
-                let call = |is_new| call(turn, is_new);
+        for round in 0.. {
+            let has_time = self.control.told_by(0, begin.elapsed() < self.options.budget())?;
+            // All ranks know the same times, and come to the same answer.
+            let goes_on = |turn: &usize| repetitions.go_on(all[*turn].tried, &all[*turn].seconds, has_time);
+            let order = (0..contestants).map(|place| (round + place) % contestants);
+            let turns: Vec<usize> = order.filter(goes_on).collect();
+            if turns.is_empty() {
+                break;
+            }
+            for turn in turns {
+                contest.prepare(turn)?;
+                if !self.options.hot && contest.needs_warming_up(turn) && is_brief(&all[turn]) {
+                    self.watchdog.call_begins_in(Duration::ZERO);
+                    contest.call(turn)?;
+                }
+                let call = || contest.call(turn);
                 match self.options.hot {
-                    true => chunk(control, &mut all[turn], call)?,
-                    false => self.repetition(control, &mut all[turn], call)?,
+                    true => self.chunk(&mut all[turn], call)?,
+                    false => self.repetition(&mut all[turn], call)?,
                 }
             }
-            round += 1;
         }
         Ok(all)
-    }
-
-    fn goes_on(&self, rounds: usize, begin: Instant) -> bool {
-        let repetitions = rounds * if self.options.hot { CHUNK } else { 1 };
-        let is_within = |most: u32| repetitions < most as usize;
-        let has_time = begin.elapsed() < self.options.budget();
-        is_within(self.options.at_least) || is_within(self.options.at_most) && has_time
     }
 
     /// One repetition from a common start. It is tried again if a rank was late, with more time until the start.
     fn repetition(
         &self,
-        control: &Communicator,
         times: &mut Times,
-        mut call: impl FnMut(bool) -> Result<(), Error>,
+        mut call: impl FnMut() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for attempt in 0..ATTEMPTS {
-            let start = control.number_told_by(0, now() + self.slack.get())?;
-            let is_late = now() > start;
-            sleep_until(start);
-            call(attempt == 0)?;
-            let time = if is_late { f64::INFINITY } else { now() - start };
+        times.tried += 1;
+        for _ in 0..ATTEMPTS {
+            let slack = self.slack.get();
+            let start = self.control.number_told_by(0, self.clock.now() + slack)?;
+            self.watchdog.call_begins_in(Duration::from_secs_f64(slack));
+            let is_late = self.clock.now() > start;
+            self.clock.sleep_until(start);
+            call()?;
+            let time = if is_late { f64::INFINITY } else { self.clock.now() - start };
             // Nobody goes on before all are here.
-            let last = control.maxima(&[time])?[0];
+            let last = self.control.maxima(&[time])?[0];
+            self.watchdog.call_has_ended();
             if last.is_finite() {
                 times.seconds.push(last);
                 return Ok(());
             }
             times.late += 1;
-            self.slack.set((2.0 * self.slack.get()).min(LONGEST_SLACK));
+            self.slack.set((2.0 * slack).min(LONGEST_SLACK));
         }
+        Ok(())
+    }
+
+    /// Calls that follow barriers.
+    fn chunk(&self, times: &mut Times, mut call: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+        times.tried += CHUNK;
+        let mut own = Vec::with_capacity(WARM_UP + CHUNK);
+        for _ in 0..WARM_UP + CHUNK {
+            self.watchdog.call_begins_in(Duration::ZERO);
+            self.control.dissemination_barrier()?;
+            let start = Instant::now();
+            call()?;
+            own.push(start.elapsed().as_secs_f64());
+        }
+        times.seconds.extend(self.control.maxima(&own[WARM_UP..])?);
+        self.watchdog.call_has_ended();
         Ok(())
     }
 }
 
-/// Calls that follow barriers.
-fn chunk(
-    control: &Communicator,
-    times: &mut Times,
-    mut call: impl FnMut(bool) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let mut own = Vec::with_capacity(WARM_UP + CHUNK);
-    for number in 0..WARM_UP + CHUNK {
-        control.barrier()?;
-        let start = Instant::now();
-        call(number == 0)?;
-        own.push(start.elapsed().as_secs_f64());
-    }
-    times.seconds.extend(control.maxima(&own[WARM_UP..])?);
-    Ok(())
+/// Whether a contestant's calls are short, as far as is known; the same on all ranks.
+fn is_brief(times: &Times) -> bool {
+    times.seconds.last().is_some_and(|&last| last < BRIEF)
 }

@@ -1,0 +1,128 @@
+//! A contestant and how it calls a collective.
+
+use std::rc::Rc;
+
+use measurements::Contestant;
+use mpi_programs::call::Call;
+use mpi_programs::communicator::Communicator;
+use mpi_programs::environment::Error;
+use rustcoll::algorithms::Collective;
+
+use crate::copy::Copy;
+use crate::rule_files;
+use crate::variables::{Values, Variables};
+
+/// A contestant, ready to call.
+#[derive(Debug)]
+pub struct Racer {
+    /// Who it is.
+    pub contestant: Contestant,
+    /// What its variables must be while it calls.
+    pub values: Values,
+    means: Means,
+    /// Whether another one's calls come between its own on its communicator, so that the component plans them anew.
+    pub shares_communicator: bool,
+}
+
+/// What a contestant does when it is its turn.
+#[derive(Clone, Debug)]
+enum Means {
+    /// Copies, and calls nobody.
+    Copy,
+    /// Calls the collective on a communicator on which its component comes first.
+    Collective(Rc<Communicator>),
+}
+
+impl Racer {
+    /// Those who race in a collective. Fails if one is not there, which all ranks find alike.
+    pub fn all(
+        collective: Collective,
+        contestants: &[Contestant],
+        variables: &mut Variables,
+        control: &Communicator,
+    ) -> Result<Vec<Racer>, String> {
+        let mut racers: Vec<Racer> = Vec::new();
+        let all_values = values(collective, contestants, variables)?;
+        for (contestant, values) in contestants.iter().zip(all_values) {
+            let refuse = |error: Error| format!("the contestant {contestant}: {error}");
+            let companion = racers.iter_mut().find(|other| can_share(&other.contestant, contestant));
+            let shares_communicator = companion.is_some();
+            let means = match companion {
+                Some(companion) => {
+                    companion.shares_communicator = true;
+                    companion.means.clone()
+                }
+                None => {
+                    // Some components look at their variables when a communicator is made.
+                    variables.apply(&values).map_err(refuse)?;
+                    Means::of(contestant, control).map_err(refuse)?
+                }
+            };
+            racers.push(Racer { contestant: contestant.clone(), values, means, shares_communicator });
+        }
+        Ok(racers)
+    }
+
+    /// Calls once.
+    pub fn perform(&self, call: &mut Call, copy: &mut Copy) -> Result<(), Error> {
+        match &self.means {
+            Means::Collective(communicator) => call.perform(communicator),
+            Means::Copy => {
+                copy.perform();
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Means {
+    fn of(contestant: &Contestant, control: &Communicator) -> Result<Means, Error> {
+        if contestant.is_copy() {
+            return Ok(Means::Copy);
+        }
+        let keys: Vec<_> = contestant.rules.iter().map(|file| (rule_files::KEY, &file[..])).collect();
+        Ok(Means::Collective(Rc::new(control.dup_with(&preference(contestant), &keys)?)))
+    }
+}
+
+/// What the variables of contestants must be. Fails if one is not there.
+pub fn values(
+    collective: Collective,
+    contestants: &[Contestant],
+    variables: &mut Variables,
+) -> Result<Vec<Values>, String> {
+    let values = |contestant| {
+        let values = variables.values(collective, contestant);
+        values.map_err(|reason| format!("the contestant {contestant}: {reason}"))
+    };
+    contestants.iter().map(values).collect()
+}
+
+/// Whether two contestants differ in nothing that counts when a communicator is made: MPI has not many of them, and they take
+/// time and memory. Of rustcoll it is known that it looks at its variables in every call.
+fn can_share(one: &Contestant, other: &Contestant) -> bool {
+    one.is_own() && other.is_own() && one.rules == other.rules
+}
+
+/// A component that cannot serve a communicator leaves it to the others: rustcoll must not be one of them.
+fn preference(contestant: &Contestant) -> String {
+    match contestant.is_own() {
+        true => contestant.component.clone(),
+        false => format!("{},^{}", contestant.component, Contestant::OWN),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contestants_share_a_communicator_if_only_variables_of_rustcoll_tell_them_apart() {
+        let can_share = |one: &str, other: &str| can_share(&one.parse().unwrap(), &other.parse().unwrap());
+        assert!(can_share("rustcoll", "rustcoll:ring"));
+        assert!(can_share("rustcoll:bruck:radix=2", "rustcoll:bruck:radix=4"));
+        assert!(!can_share("rustcoll", "rustcoll@rules.toml"));
+        assert!(!can_share("tuned:2", "tuned:3"));
+        assert!(!can_share("copy", "rustcoll"));
+    }
+}
