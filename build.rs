@@ -13,8 +13,9 @@ mod component {
     use std::process::Command;
 
     const SHIM: &str = "src/coll_component";
-    const SOURCES: [&str; 8] = [
+    const SOURCES: [&str; 9] = [
         "agreement.c",
+        "calls.c",
         "component.c",
         "counters.c",
         "module.c",

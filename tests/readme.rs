@@ -5,10 +5,10 @@ use rustcoll::algorithms::Collective;
 /// The algorithms that the README names for a collective, in its order.
 fn documented(collective: Collective) -> Vec<&'static str> {
     let rows = include_str!("../README.md").lines().filter_map(|line| line.strip_prefix("| "));
-    let mut cells = rows.filter_map(|row| row.split_once(" | "));
+    let cells = rows.filter_map(|row| row.split_once(" | "));
     let is_of = |names: &str| names.split(", ").any(|name| name == collective.name());
-    let algorithms = cells.find(|(names, _)| is_of(names)).map_or("", |(_, algorithms)| algorithms);
-    algorithms.split('`').skip(1).step_by(2).collect()
+    let algorithms = cells.filter(|(names, _)| is_of(names)).map(|(_, algorithms)| algorithms);
+    algorithms.flat_map(|algorithms| algorithms.split('`').skip(1).step_by(2)).collect()
 }
 
 #[test]

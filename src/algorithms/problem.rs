@@ -222,7 +222,7 @@ impl fmt::Display for Reason {
             }
             Reason::Unmet(Requirement::Predefined) => "the operator is not one of MPI's own",
             Reason::Unmet(Requirement::OtherCollectives) => {
-                "it does not block, or what it would call takes more memory than is allowed"
+                "it does not block, is called by an algorithm of its kind, or needs more memory than such may have"
             }
             Reason::Unmet(Requirement::TwoGroups) => "the communicator has but one group",
             Reason::Unmet(Requirement::OneGroup) => "the communicator has two groups",

@@ -7,6 +7,7 @@ use super::decision::{Decided, Decision};
 use super::exchanging::Exchanging;
 use super::info::{self, Info};
 use super::job::Job;
+use super::mock_up::MockUp;
 use super::nodes::{self, Knowledge, Nodes};
 use super::operation::{Course, Operation};
 use super::patience::Patience;
@@ -52,8 +53,10 @@ struct Blocking {
     work: Work,
     /// What the ranks of this node share, once a call has wanted it and all could have it.
     segment: Option<Segment>,
-    /// By collective: the last job.
-    jobs: [Option<Job>; Collective::ALL.len()],
+    /// By collective: the last job, of calls of the user's and of those that these bring about, which may be served otherwise.
+    jobs: [[Option<Job>; Collective::ALL.len()]; 2],
+    /// Whether the collective that blocks calls others.
+    is_calling: bool,
     /// The calls that have not ended yet, if anybody wants to know: the component below may call others.
     under_way: Vec<Option<(Subject, Instant)>>,
 }
@@ -66,6 +69,8 @@ pub enum Admission {
     Below,
     /// This component does.
     Here,
+    /// This component does by calls of other collectives.
+    Calls(Box<MockUp>),
     /// There is not enough memory.
     OutOfMemory,
     /// The arguments are illegal: an MPI error.
@@ -96,7 +101,8 @@ impl Communicator {
             blocking: UnsafeCell::new(Blocking {
                 work: Work::new(),
                 segment: None,
-                jobs: [const { None }; Collective::ALL.len()],
+                jobs: [const { [const { None }; Collective::ALL.len()] }; 2],
+                is_calling: false,
                 under_way: Vec::new(),
             }),
         }
@@ -150,8 +156,8 @@ impl Communicator {
     pub unsafe fn admit_again(&self, call: &rustcoll_call) -> bool {
         let settings = &Settings::ALL[call.collective as usize];
         // SAFETY: by this function's contract.
-        let job = unsafe { &mut (*self.blocking.get()).jobs[call.collective as usize] };
-        let Some(job) = job else { return false };
+        let Blocking { jobs, is_calling, .. } = unsafe { &mut *self.blocking.get() };
+        let Some(job) = &mut jobs[usize::from(*is_calling)][call.collective as usize] else { return false };
         // SAFETY: by this function's contract.
         if !unsafe { job.turn_to(call, settings.values()) } {
             return false;
@@ -170,7 +176,7 @@ impl Communicator {
         let start = watch::now();
         // SAFETY: by this function's contract.
         unsafe {
-            let Blocking { work, jobs, under_way, .. } = &mut *self.blocking.get();
+            let Blocking { work, jobs, is_calling, under_way, .. } = &mut *self.blocking.get();
             let mut arguments = self.arguments(call);
             if let Err(error) = arguments.check(self.group.all()) {
                 return Admission::Illegal(error);
@@ -181,12 +187,19 @@ impl Communicator {
                 return Admission::Nothing;
             }
             let has_below = self.below.blocking[collective as usize] != 0;
-            let planned = match self.planned(&arguments, values, Form { has_below, is_blocking: true }) {
+            let form = Form { has_below, is_blocking: true, calls_others: !*is_calling };
+            let planned = match self.planned(&arguments, values, form) {
                 Outcome::Missing(missing) => return Admission::Missing(missing),
                 Outcome::TooLong => return Admission::Illegal(MPI_ERR_TRUNCATE),
                 Outcome::Below(decision) => {
                     under_way.push(self.begun(start, &arguments, &decision));
                     return Admission::Below;
+                }
+                Outcome::Calls(deeds, decision) => {
+                    let begun = self.begun(start, &arguments, &decision);
+                    let Ok(mock_up) = MockUp::new(arguments, deeds) else { return Admission::OutOfMemory };
+                    under_way.push(begun);
+                    return Admission::Calls(Box::new(mock_up));
                 }
                 Outcome::Here(planned) => planned,
             };
@@ -196,7 +209,8 @@ impl Communicator {
                 return Admission::OutOfMemory;
             };
             under_way.push(self.begun(start, &arguments, &planned.decision));
-            jobs[collective as usize] = Some(Job::new(call, values, arguments, planned, wrapping));
+            jobs[usize::from(*is_calling)][collective as usize] =
+                Some(Job::new(call, values, arguments, planned, wrapping));
             Admission::Here
         }
     }
@@ -245,7 +259,8 @@ impl Communicator {
     /// As for [`Communicator::admit`].
     pub unsafe fn run(&self, collective: Collective) -> c_int {
         // SAFETY: by this function's contract nobody else uses it.
-        let Blocking { work, segment, jobs, .. } = unsafe { &mut *self.blocking.get() };
+        let Blocking { work, segment, jobs, is_calling, .. } = unsafe { &mut *self.blocking.get() };
+        let jobs = &jobs[usize::from(*is_calling)];
         let Some(Job { values, arguments, planned, wrapping, .. }) = &jobs[collective as usize] else {
             return MPI_ERR_INTERN;
         };
@@ -264,6 +279,21 @@ impl Communicator {
             scratch::report_shortage(work, arguments, planned, limit, self.place());
         }
         work.give_back(settings::scratch_kept());
+        super::pml::status(ended)
+    }
+
+    /// Carries out an algorithm that calls others: an MPI error code. These calls come back here, so that nothing may be held
+    /// meanwhile of what belongs to the collective that blocks.
+    ///
+    /// # Safety
+    /// As for [`Communicator::admit`].
+    pub unsafe fn call_others(&self, mock_up: MockUp) -> c_int {
+        // SAFETY: by this function's contract nobody else uses it.
+        let note = |is_calling| unsafe { (*self.blocking.get()).is_calling = is_calling };
+        note(true);
+        // SAFETY: by this function's contract the arguments are those of a call on this communicator.
+        let ended = unsafe { mock_up.run(self.handle) };
+        note(false);
         super::pml::status(ended)
     }
 
@@ -391,7 +421,7 @@ impl Communicator {
                 let decision = Decision::nothing_to_do(arguments.collective, self.group);
                 Planned { program: nothing, is_packed: false, decision }
             }
-            false => match self.planned(&arguments, values, Form { has_below, is_blocking: false }) {
+            false => match self.planned(&arguments, values, Form { has_below, ..Form::NOT_BLOCKING }) {
                 Outcome::Here(planned) => planned,
                 Outcome::Below(decision) => {
                     // It has a request of its own, of which nobody tells here.
@@ -401,6 +431,7 @@ impl Communicator {
                     return None;
                 }
                 Outcome::Missing(_) => return None,
+                Outcome::Calls(..) => return Some(Err(MPI_ERR_INTERN)),
                 Outcome::TooLong => return Some(Err(MPI_ERR_TRUNCATE)),
             },
         };

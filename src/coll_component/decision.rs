@@ -57,10 +57,19 @@ pub enum Decided {
     NoRule,
     /// What was decided is the component below, but it must not serve the call, or there is none.
     NoneBelow,
-    /// Somebody asked for shared memory, which could not be had, and so this one decided.
-    WithoutMemory(Box<Decided>),
+    /// Somebody asked for what could not be had, and so this one decided.
+    Without(Lack, Box<Decided>),
     /// The call moves no data.
     NothingToDo,
+}
+
+/// What could not be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// Shared memory.
+    SharedMemory,
+    /// As much memory as an algorithm that calls other collectives would need.
+    RoomForCalls,
 }
 
 impl Decided {
@@ -69,7 +78,7 @@ impl Decided {
         match self {
             Decided::Rule(Origin { file, line, .. }) if &**file == BUILT_IN_NAME => format!("default:{line}"),
             Decided::Rule(Origin { file, line, .. }) => format!("{file}:{line}"),
-            Decided::WithoutMemory(other) => without_memory(other.in_short()),
+            Decided::Without(lack, other) => format!("{}, {lack}", other.in_short()),
             other => other.to_string(),
         }
     }
@@ -83,12 +92,17 @@ impl fmt::Display for Decided {
             Decided::Rule(origin) => write!(formatter, "{origin}"),
             Decided::NoRule => formatter.write_str("no rule"),
             Decided::NoneBelow => formatter.write_str("nothing below"),
-            Decided::WithoutMemory(other) => formatter.write_str(&without_memory(other)),
+            Decided::Without(lack, other) => write!(formatter, "{other}, {lack}"),
             Decided::NothingToDo => formatter.write_str("nothing to do"),
         }
     }
 }
 
-fn without_memory(decided: impl fmt::Display) -> String {
-    format!("{decided}, no shared memory")
+impl fmt::Display for Lack {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(match self {
+            Lack::SharedMemory => "no shared memory",
+            Lack::RoomForCalls => "more memory than mock-ups may have",
+        })
+    }
 }

@@ -3,12 +3,13 @@
 
 use super::bindings::*;
 use super::communicator::{Admission, Communicator};
+use super::mock_up::MockUp;
 use super::operation::Operation;
 use super::schedules::Missing;
 use super::settings::Reported;
 use super::watch::Quantity;
 use super::work::Group;
-use super::{agreement, logging, operation, parameters, priority, rules, settings, watch};
+use super::{agreement, logging, operation, parameters, priority, room, rules, settings, watch};
 use crate::algorithms::Collective;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -84,7 +85,10 @@ extern "C" fn rustcoll_start(verbosity: c_int, is_first_on_node: c_int, is_first
 
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_finish() {
-    guarded((), watch::finish);
+    guarded((), || {
+        watch::finish();
+        room::release();
+    });
 }
 
 #[unsafe(no_mangle)]
@@ -205,21 +209,33 @@ extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_
 unsafe fn run_anew(communicator: &Communicator, call: &rustcoll_call) -> c_int {
     // SAFETY: by this function's contract.
     unsafe {
-        if let Err(status) = admit(communicator, call) {
-            return status;
-        }
-        let run = || communicator.run(collective(call.collective));
+        let admitted = match admit(communicator, call) {
+            Ok(admitted) => admitted,
+            Err(status) => return status,
+        };
+        let run = || match admitted {
+            Admitted::Plan => communicator.run(collective(call.collective)),
+            Admitted::Calls(mock_up) => communicator.call_others(*mock_up),
+        };
         let status = ending_the_job(communicator.handle(), MPI_ERR_INTERN, run);
         guarded((), || communicator.note_ended());
         status
     }
 }
 
+/// What is to be run.
+enum Admitted {
+    /// The plan that was admitted last.
+    Plan,
+    /// Calls of other collectives.
+    Calls(Box<MockUp>),
+}
+
 /// Prepares a call to be run. An error if it is not to be run: what the shim is told instead.
 ///
 /// # Safety
 /// As for [`Communicator::admit`].
-unsafe fn admit(communicator: &Communicator, call: &rustcoll_call) -> Result<(), c_int> {
+unsafe fn admit(communicator: &Communicator, call: &rustcoll_call) -> Result<Admitted, c_int> {
     // SAFETY: by this function's contract.
     unsafe {
         let admit = || guarded(None, || Some(communicator.admit(call)));
@@ -246,7 +262,8 @@ unsafe fn admit(communicator: &Communicator, call: &rustcoll_call) -> Result<(),
             Some(Admission::Below) => Err(RUSTCOLL_BELOW),
             Some(Admission::OutOfMemory) => Err(MPI_ERR_NO_MEM),
             Some(Admission::Illegal(error)) => Err(error),
-            Some(Admission::Here) => Ok(()),
+            Some(Admission::Here) => Ok(Admitted::Plan),
+            Some(Admission::Calls(mock_up)) => Ok(Admitted::Calls(mock_up)),
         }
     }
 }

@@ -37,14 +37,9 @@ impl Memory {
         elements: usize,
         datatype: &'a rustcoll_datatype,
     ) -> Result<Place<'a>, OutOfMemory> {
-        let base = if elements == 0 { std::ptr::null_mut() } else { self.room(elements, datatype)? };
-        Ok(Place { base, datatype })
-    }
-
-    /// The address of the first of some elements, at least one.
-    fn room(&mut self, elements: usize, datatype: &rustcoll_datatype) -> Result<*mut u8, OutOfMemory> {
-        let (lowest, bytes) = span(elements, datatype);
-        Ok(self.at_least(bytes)?.wrapping_offset(-lowest))
+        let start =
+            if elements == 0 { std::ptr::null_mut() } else { self.at_least(bytes_of(elements, datatype))? };
+        Ok(place_at(start, elements, datatype))
     }
 
     /// Bytes that it holds.
@@ -61,6 +56,13 @@ impl Memory {
     pub fn leak(&mut self) {
         std::mem::forget(std::mem::take(&mut self.0));
     }
+}
+
+/// A place for elements in memory that starts on a cache line and has as many bytes as [`bytes_of`] says.
+pub fn place_at(start: *mut u8, elements: usize, datatype: &rustcoll_datatype) -> Place<'_> {
+    let base =
+        if elements == 0 { std::ptr::null_mut() } else { start.wrapping_offset(-span(elements, datatype).0) };
+    Place { base, datatype }
 }
 
 /// Bytes that [`Memory::place`] needs for elements of a datatype.

@@ -41,6 +41,8 @@ struct Registered {
 enum Role {
     /// Choices depend on it, so it must be equal on all ranks.
     Shared,
+    /// The same, and it is only read when the job starts.
+    SharedAndFixed,
     /// Each rank may have its own.
     Own,
     /// It is only read when the job starts.
@@ -76,7 +78,7 @@ impl Registered {
             words,
             minimum,
             value,
-            is_fixed: c_int::from(self.role == Role::Fixed),
+            is_fixed: c_int::from(matches!(self.role, Role::Fixed | Role::SharedAndFixed)),
             variable: variable.map_or(ptr::null(), |(name, ..)| name.as_ptr()),
             variable_words: variable.map_or(ptr::null(), |(_, words, _)| words.pointers.as_ptr()),
             variable_value: variable.map_or(ptr::null_mut(), |(.., value)| value.as_ptr()),
@@ -99,7 +101,8 @@ fn text(text: &str) -> CString {
 
 static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
     let of_collectives = Collective::ALL.into_iter().flat_map(registered);
-    let of_memory = shared_memory_parameters().into_iter().chain(scratch_parameters());
+    let of_memory =
+        shared_memory_parameters().into_iter().chain(mock_up_parameters()).chain(scratch_parameters());
     of_memory.chain(other_parameters()).chain(rule_parameters()).chain(of_collectives).collect()
 });
 
@@ -128,6 +131,28 @@ fn shared_memory_parameters() -> [Registered; 3] {
             1,
             &SHARED_MEMORY,
         )),
+    ]
+}
+
+/// The parameters of the memory of mock-ups.
+fn mock_up_parameters() -> [Registered; 2] {
+    let parameter = |name, description, value| Registered {
+        role: Role::SharedAndFixed,
+        ..general_parameter(name, description, &["default"], 1, value)
+    };
+    [
+        parameter(
+            "mockup_message_bytes",
+            "The most memory for data that a mock-up, an algorithm that calls other collectives, may need at a rank, in \
+             bytes; what would need more is not eligible; allocated once; 100000000 unless set",
+            &MOCK_UP_MESSAGE_BYTES,
+        ),
+        parameter(
+            "mockup_int_bytes",
+            "The most memory for counts and displacements that a mock-up may need at a rank, in bytes; what would need \
+             more is not eligible; allocated once; 10000 unless set",
+            &MOCK_UP_INT_BYTES,
+        ),
     ]
 }
 
@@ -284,7 +309,8 @@ fn shaping_parameter(collective: Collective, parameter: Parameter) -> Registered
 
 /// What the user sets of the parameters that must be equal on all ranks, but for rules, as names and values.
 pub fn shaping() -> String {
-    let shared = REGISTERED.iter().filter(|parameter| parameter.role == Role::Shared);
+    let shared =
+        REGISTERED.iter().filter(|parameter| matches!(parameter.role, Role::Shared | Role::SharedAndFixed));
     shared.filter_map(Registered::setting).collect::<Vec<_>>().join(", ")
 }
 
@@ -343,7 +369,7 @@ mod tests {
     fn what_shapes_schedules_must_be_equal_on_all_ranks() {
         let shared = |name: &str| {
             let parameter = REGISTERED.iter().find(|parameter| parameter.name.to_str() == Ok(name)).unwrap();
-            parameter.role == Role::Shared
+            matches!(parameter.role, Role::Shared | Role::SharedAndFixed)
         };
         for name in [
             "allreduce_algorithm",
@@ -352,6 +378,8 @@ mod tests {
             "bcast_segment",
             "reproducible",
             "shared_memory",
+            "mockup_message_bytes",
+            "mockup_int_bytes",
         ] {
             assert!(shared(name), "{name}");
         }

@@ -4,12 +4,13 @@ use super::arguments::Arguments;
 use super::decision::Decision;
 use super::info::Info;
 use super::nodes::{Knowledge, Nodes};
-use super::schedules::{Chosen, Form, Missing, Schedules, Served};
+use super::schedules::{Chosen, Form, MadeOf, Missing, Schedules, Served};
 use super::segment::Geometry;
 use super::settings::{Settings, Values, word};
 use super::work::Group;
-use crate::algorithms::{Collective, Graph};
+use crate::algorithms::{Collective, Graph, Problem};
 use crate::engine::call::{Counts, bind, bind_two_groups};
+use crate::engine::calls::{Deeds, Lengths};
 use crate::engine::{LengthExchange, Plan, SlotBounds};
 use crate::schedule::Schedule;
 use crate::selection::Call;
@@ -31,8 +32,17 @@ pub struct Planning {
 struct Prepared {
     shape: Shape,
     decision: Decision,
-    /// `None`: the component below.
-    planned: Option<Planned>,
+    service: Service,
+}
+
+/// What serves calls of one shape.
+enum Service {
+    /// The component below.
+    Below,
+    /// A plan.
+    Planned(Planned),
+    /// Calls of other collectives.
+    Calls(Arc<Deeds>),
 }
 
 /// Everything that a plan depends on.
@@ -58,6 +68,8 @@ pub enum Outcome {
     Below(Decision),
     /// This component does.
     Here(Planned),
+    /// This component does by calls of other collectives.
+    Calls(Arc<Deeds>, Decision),
 }
 
 /// What carries out calls of one shape.
@@ -137,9 +149,10 @@ impl Planning {
             }
         };
         prepared.tell(name);
-        match &prepared.planned {
-            Some(planned) => Outcome::Here(planned.clone()),
-            None => Outcome::Below(prepared.decision.clone()),
+        match &prepared.service {
+            Service::Planned(planned) => Outcome::Here(planned.clone()),
+            Service::Calls(deeds) => Outcome::Calls(Arc::clone(deeds), prepared.decision.clone()),
+            Service::Below => Outcome::Below(prepared.decision.clone()),
         }
     }
 }
@@ -200,6 +213,7 @@ fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
         predefined: collective.reduces().then_some(arguments.operator.predefined != 0),
         // The ranks' nodes and what they share are looked at when something is chosen.
         shares_memory: false,
+        calls_others: false,
         is_on_several_nodes: false,
         nodes: None,
         ranks_per_node: None,
@@ -216,9 +230,19 @@ fn prepared(
 ) -> Option<Prepared> {
     let Chosen { decided, served } = chosen;
     let collective = shape.call.collective;
-    let Some(Served { algorithm, number, shown, stripe, schedule }) = served else {
+    let Some(Served { algorithm, number, shown, stripe, made_of }) = served else {
         let decision = Decision::below(collective, group, decided);
-        return Some(Prepared { shape, decision, planned: None });
+        return Some(Prepared { shape, decision, service: Service::Below });
+    };
+    let schedule = match made_of {
+        MadeOf::Messages(schedule) => schedule,
+        MadeOf::Calls(calls, problem) => {
+            let decision = Decision::new(collective, group, number, shown, decided);
+            // Also where a schedule would find a copy of the input instead.
+            let problem = Problem { in_place: shape.in_place, ..problem };
+            let deeds = Deeds::new(collective, calls, &problem, group.rank, lengths(&shape));
+            return Some(Prepared { shape, decision, service: Service::Calls(Arc::new(deeds)) });
+        }
     };
     let is_packed = collective == Collective::Bcast && shape.has_gaps && schedule.blocks > 1;
     let packed = Counts::One { count: shape.call.bytes, bytes: 1 };
@@ -236,7 +260,7 @@ fn prepared(
         let decision = Decision::new(collective, group, number, shown, decided);
         let planned =
             Planned { program: Program::Plan(Arc::new(plan)), is_packed: false, decision: decision.clone() };
-        return Some(Prepared { shape, decision, planned: Some(planned) });
+        return Some(Prepared { shape, decision, service: Service::Planned(planned) });
     }
     let binding = match remote {
         0 => bind(collective, rank, schedule.blocks, &shape.send, recv),
@@ -248,7 +272,20 @@ fn prepared(
     };
     let decision = Decision::new(collective, group, number, shown, decided);
     let planned = Planned { program, is_packed, decision: decision.clone() };
-    Some(Prepared { shape, decision, planned: Some(planned) })
+    Some(Prepared { shape, decision, service: Service::Planned(planned) })
+}
+
+/// How long blocks are in each buffer, and in memory of the algorithm's own: reductions need elements there, everything else
+/// keeps bytes.
+fn lengths(shape: &Shape) -> Lengths {
+    let elements = |counts: &Counts| match counts {
+        Counts::One { count, .. } => *count,
+        // Algorithms made of calls serve no such.
+        Counts::Each { .. } | Counts::Typed { .. } => 0,
+    };
+    let [send, recv] = [&shape.send, &shape.recv].map(elements);
+    let own = if shape.call.collective.reduces() { send.max(recv) } else { shape.call.bytes };
+    Lengths { send, recv, own }
 }
 
 /// The plan of a schedule with slots. Where blocks are cut into stripes, ranks must cut them at the same bytes, whatever

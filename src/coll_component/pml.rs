@@ -103,6 +103,12 @@ pub fn maximum() -> rustcoll_operator {
     rustcoll_operator { handle: unsafe { rustcoll_shim_maximum() }, commutative: 1, predefined: 1 }
 }
 
+/// The operator that unites bits.
+pub fn union() -> rustcoll_operator {
+    // SAFETY: as for bytes.
+    rustcoll_operator { handle: unsafe { rustcoll_shim_union() }, commutative: 1, predefined: 1 }
+}
+
 /// Turns a status into a result.
 pub fn check(status: c_int) -> Result<(), Error> {
     if status == MPI_SUCCESS { Ok(()) } else { Err(status) }

@@ -1,12 +1,13 @@
 //! Which algorithm serves a call on a communicator, and its schedules.
 
-use super::decision::Decided;
+use super::decision::{Decided, Lack};
 use super::info::Info;
+use super::mock_up;
 use super::nodes::{Knowledge, Nodes, Spread};
 use super::rules;
 use super::settings::{self, Values, number};
 use super::work::Group;
-use crate::algorithms::{Algorithm, Collective, Graph, Parameter, Problem, Reason, Requirement};
+use crate::algorithms::{Algorithm, Calls, Collective, Graph, Parameter, Problem, Reason, Requirement};
 use crate::schedule::Schedule;
 use crate::selection::{Call, Choice, MOST_SEGMENTS, Parameters, Table};
 use std::collections::HashSet;
@@ -51,6 +52,14 @@ pub struct Form {
     /// that do not, when it duplicates a communicator, and these meet the exchange on some ranks before and on others
     /// after it.
     pub is_blocking: bool,
+    /// Whether it may be served by calls of other collectives. Those that such calls bring about may not, lest they call each
+    /// other for ever.
+    pub calls_others: bool,
+}
+
+impl Form {
+    /// A call that does not block, with nothing below for it.
+    pub const NOT_BLOCKING: Form = Form { has_below: false, is_blocking: false, calls_others: false };
 }
 
 /// What ranks must do before a call can be decided.
@@ -98,8 +107,16 @@ pub struct Served<'a> {
     pub shown: String,
     /// The longest part of a block that is in shared memory at a time, in bytes, if there is a wish.
     pub stripe: Option<usize>,
-    /// Its schedule.
-    pub schedule: &'a Arc<Schedule>,
+    /// What it consists of.
+    pub made_of: MadeOf<'a>,
+}
+
+/// What an algorithm consists of.
+pub enum MadeOf<'a> {
+    /// The schedule of its messages.
+    Messages(&'a Arc<Schedule>),
+    /// Calls of other collectives, which solve this problem.
+    Calls(&'static Calls, Problem),
 }
 
 impl Schedules {
@@ -122,7 +139,12 @@ impl Schedules {
         graph: Graph,
     ) -> Result<Chosen<'_>, Missing> {
         let call = &self.located(call, form);
-        let (choice, decided) = self.choice(call, values, form);
+        let (mut choice, mut decided) = self.choice(call, values, form);
+        let has_room = choice.algorithm().is_none_or(|algorithm| mock_up::has_room(algorithm, call));
+        let call = &Call { calls_others: call.calls_others && has_room, ..*call };
+        if !has_room {
+            (choice, decided) = self.choice(call, values, form);
+        }
         if form.is_blocking && call.nodes.is_none() && self.needs_nodes(call, choice, &decided) {
             return Err(Missing::Nodes);
         }
@@ -131,10 +153,10 @@ impl Schedules {
         {
             return Err(Missing::SharedMemory);
         }
-        let decided = match self.lacks_memory(call, values, form) {
-            true => Decided::WithoutMemory(Box::new(decided)),
-            false => decided,
-        };
+        let lacks =
+            [(self.lacks_memory(call, values, form), Lack::SharedMemory), (!has_room, Lack::RoomForCalls)];
+        let lacking = lacks.into_iter().filter_map(|(is_lacking, lack)| is_lacking.then_some(lack));
+        let decided = lacking.fold(decided, |decided, lack| Decided::Without(lack, Box::new(decided)));
         let served = match choice {
             Choice::Below => None,
             Choice::Use { algorithm, parameters } => {
@@ -143,7 +165,11 @@ impl Schedules {
                 let number = number(algorithm);
                 let stripe = parameters.get(Parameter::Segment).filter(|_| !algorithm.cuts_segments());
                 let shown = describe(algorithm, &problem, stripe);
-                Some(Served { algorithm, number, shown, stripe, schedule: self.schedule(algorithm, problem) })
+                let made_of = match algorithm.calls() {
+                    Some(calls) => MadeOf::Calls(calls, problem),
+                    None => MadeOf::Messages(self.schedule(algorithm, problem)),
+                };
+                Some(Served { algorithm, number, shown, stripe, made_of })
             }
         };
         Ok(Chosen { decided, served })
@@ -175,7 +201,8 @@ impl Schedules {
         // Calls that do not block overlap, and need not start in the same order on all ranks.
         let may_share = form.is_blocking && call.remote == 0 && settings::may_share_memory();
         let shares_memory = may_share && self.memory != SharedMemory::Missing;
-        let call = &Call { shares_memory, ..*call };
+        let calls_others = form.calls_others && call.remote == 0 && !call.reproducible;
+        let call = &Call { shares_memory, calls_others, ..*call };
         match self.nodes.known(form.is_blocking) {
             Spread::Unknown => *call,
             Spread::Several => Call { is_on_several_nodes: true, ..*call },
@@ -275,14 +302,15 @@ impl Schedules {
         match call.is_served_by(algorithm) {
             Ok(()) => Some(Choice::Use { algorithm, parameters: values.parameters() }),
             // Whoever forces an algorithm for one group leaves it open what happens between two, and vice versa.
-            // So does it what happens to calls that can share no memory.
+            // So does it what happens to calls that can share no memory, and those that cannot call others.
             Err(
                 reason @ Reason::Unmet(
                     Requirement::OneGroup
                     | Requirement::TwoGroups
                     | Requirement::OneNode
                     | Requirement::SharedMemory
-                    | Requirement::Predefined,
+                    | Requirement::Predefined
+                    | Requirement::OtherCollectives,
                 ),
             ) => {
                 self.report_refusal(algorithm, &reason.to_string(), false);

@@ -275,6 +275,8 @@ int rustcoll_shim_is_crowded(void)
 const void *rustcoll_shim_byte(void) { return &ompi_mpi_byte.dt; }
 const void *rustcoll_shim_number(void) { return &ompi_mpi_uint64_t.dt; }
 const void *rustcoll_shim_maximum(void) { return &ompi_mpi_op_max.op; }
+const void *rustcoll_shim_union(void) { return &ompi_mpi_op_bor.op; }
+void *rustcoll_shim_in_place(void) { return MPI_IN_PLACE; }
 
 /* Of a job that was started later, or by others, a rank may not know which processes are on its node. */
 static int is_of_one_job(ompi_group_t *group)

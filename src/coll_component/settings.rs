@@ -85,6 +85,25 @@ pub fn shared_limit() -> usize {
     kibibytes_or(&SHARED_LIMIT, DEFAULT_SHARED_LIMIT)
 }
 
+/// The most bytes of data that an algorithm keeps which calls other collectives; 0: the default.
+pub static MOCK_UP_MESSAGE_BYTES: AtomicI32 = AtomicI32::new(0);
+
+/// That if the user does not say.
+const DEFAULT_MOCK_UP_MESSAGE_BYTES: i32 = 100_000_000;
+
+/// The most bytes of counts and displacements that it keeps; 0: the default.
+pub static MOCK_UP_INT_BYTES: AtomicI32 = AtomicI32::new(0);
+
+/// That if the user does not say.
+const DEFAULT_MOCK_UP_INT_BYTES: i32 = 10_000;
+
+/// How much memory an algorithm may have that calls other collectives, in bytes: for data, and for counts and displacements.
+pub fn mock_up_limits() -> (usize, usize) {
+    let limit = |setting, default| given_or(setting, default) as usize;
+    let bytes = limit(&MOCK_UP_MESSAGE_BYTES, DEFAULT_MOCK_UP_MESSAGE_BYTES);
+    (bytes, limit(&MOCK_UP_INT_BYTES, DEFAULT_MOCK_UP_INT_BYTES))
+}
+
 /// Whether ranks may share memory: a number of [`SHARE_WORDS`].
 pub static SHARE_MEMORY: AtomicI32 = AtomicI32::new(0);
 
@@ -250,9 +269,14 @@ fn kibibytes(number: i32) -> usize {
 }
 
 /// What the user sets, or the default where that is 0.
-fn kibibytes_or(setting: &AtomicI32, default: i32) -> usize {
+fn given_or(setting: &AtomicI32, default: i32) -> i32 {
     let given = setting.load(Relaxed);
-    kibibytes(if given == 0 { default } else { given })
+    if given == 0 { default } else { given }
+}
+
+/// The same in KiB.
+fn kibibytes_or(setting: &AtomicI32, default: i32) -> usize {
+    kibibytes(given_or(setting, default))
 }
 
 /// The number by which parameters and variables know an algorithm.

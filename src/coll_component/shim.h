@@ -117,6 +117,22 @@ typedef struct rustcoll_call {
     const rustcoll_operator *operator_;
 } rustcoll_call;
 
+/* One side of a call of a communicator's own collectives: a count for all, or counts and displacements in elements. */
+typedef struct rustcoll_own_side {
+    void *buffer; /* or what stands for a call in place, or NULL where the rank has none */
+    int count;
+    const void *datatype;
+    const int *counts, *displacements;
+} rustcoll_own_side;
+
+/* A call of a communicator's own collectives. */
+typedef struct rustcoll_own_call {
+    int collective;
+    int root;
+    rustcoll_own_side send, recv; /* a broadcast has but the second one, a reduce-scatter its counts at the first one */
+    const void *operator_;
+} rustcoll_own_call;
+
 /* What differs between two processes, and what each holds of it; the texts live as long as the process. */
 typedef struct rustcoll_difference {
     const char *what, *own, *other;
@@ -210,10 +226,16 @@ void rustcoll_shim_progress(void);
 int rustcoll_shim_is_threaded(void);
 /* Whether the job has more processes on this node than the node has processors. */
 int rustcoll_shim_is_crowded(void);
-/* MPI_BYTE, MPI_UINT64_T, MPI_MAX */
+/* MPI_BYTE, MPI_UINT64_T, MPI_MAX, MPI_BOR, MPI_IN_PLACE */
 const void *rustcoll_shim_byte(void);
 const void *rustcoll_shim_number(void);
 const void *rustcoll_shim_maximum(void);
+const void *rustcoll_shim_union(void);
+void *rustcoll_shim_in_place(void);
+
+/* Calls a collective that blocks, which whoever serves it on the communicator carries out: an MPI error code. Those whose
+ * neighbours or datatypes differ from rank to rank, barriers and scans are not called so. */
+int rustcoll_shim_call(const void *communicator, const rustcoll_own_call *call);
 
 /* Whether a request is complete; if so, it is freed as by rustcoll_shim_wait, and *error says how it ended. */
 int rustcoll_shim_test(void **request, int *error);

@@ -136,11 +136,17 @@ impl Deed {
 
     fn numbers(&self) -> usize {
         let Deed::Call(call) = self else { return 0 };
-        call.sides().filter_map(|side| side.varying.as_ref()).map(|(counts, _)| 2 * counts.len()).sum()
+        let of_block = if call.has_displacements() { 2 } else { 1 };
+        call.sides().filter_map(|side| side.varying.as_ref()).map(|(counts, _)| of_block * counts.len()).sum()
     }
 }
 
 impl BoundCall {
+    /// Whether blocks whose counts differ may be anywhere; those of a reduce-scatter follow each other.
+    pub fn has_displacements(&self) -> bool {
+        self.collective != Collective::ReduceScatter
+    }
+
     fn sides(&self) -> impl Iterator<Item = &Side> {
         self.send.iter().chain(&self.recv)
     }

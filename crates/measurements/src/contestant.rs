@@ -1,12 +1,14 @@
 //! Who races.
 
+use rustcoll::algorithms::{Algorithm, MOCK_UPS};
 use rustcoll::selection::{nearest, quantity};
 use std::fmt;
 use std::str::FromStr;
 
 /// A component of Open MPI, possibly with an algorithm and its parameters: `rustcoll:bruck:radix=4`, `tuned:3`, `han`. Or the
 /// name of another MPI, which chooses by itself; or `copy`, a plain copy of as many bytes as a call moves. `rustcoll@rules.toml`
-/// follows a rule file of its own.
+/// follows a rule file of its own, and `tuned:allgather_as_alltoall` or `mpich:allgather_as_alltoall` does what this mock-up does
+/// by calls of that component or MPI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contestant {
     /// The component's name.
@@ -42,6 +44,12 @@ impl Contestant {
     /// Whether it is a name alone.
     pub fn is_plain(&self) -> bool {
         self.algorithm.is_none() && self.parameters.is_empty() && self.rules.is_none()
+    }
+
+    /// The mock-up that it is, if nobody but the program that measures knows this: rustcoll has mock-ups itself.
+    pub fn mock_up(&self) -> Option<&'static Algorithm> {
+        let name = self.algorithm.as_deref().filter(|_| !self.is_own() && self.parameters.is_empty())?;
+        MOCK_UPS.iter().copied().find(|mock_up| mock_up.name == name)
     }
 
     fn check_parameter(&self, key: &str) -> Result<(), String> {
@@ -119,6 +127,15 @@ mod tests {
         }
         let contestant: Contestant = "rustcoll:ring:segment=8K".parse().unwrap();
         assert_eq!(contestant.parameters, [("segment".to_owned(), 8192)]);
+    }
+
+    #[test]
+    fn mock_ups_of_others_are_known() {
+        let name = |text: &str| text.parse::<Contestant>().unwrap().mock_up().map(|mock_up| mock_up.name);
+        assert_eq!(name("tuned:bcast_as_allgatherv"), Some("bcast_as_allgatherv"));
+        assert_eq!(name("rustcoll:bcast_as_allgatherv"), None);
+        assert_eq!(name("tuned:3"), None);
+        assert_eq!(name("tuned"), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use mpi_sys::MPI_Request;
-use rustcoll::algorithms::Collective;
+use rustcoll::algorithms::{Algorithm, Collective};
 
 use crate::communicator::Communicator;
 use crate::environment::{Error, check};
@@ -11,6 +11,7 @@ use crate::expected::Contents;
 pub use crate::image::Elements;
 use crate::image::{Comparison, Image, Placement};
 use crate::invocation::{Form, Invocation};
+use crate::mock_up::{Buffers as Caller, MockUp, TooLong};
 use crate::operator::Operator;
 
 use Collective::*;
@@ -192,6 +193,25 @@ impl Call {
     /// Calls MPI and waits until the operation is done.
     pub fn perform(&mut self, communicator: &Communicator) -> Result<(), Error> {
         self.begin(communicator, Form::Blocking)
+    }
+
+    /// What a mock-up of its collective does instead, on any communicator of these ranks. The call is one that
+    /// [`crate::even::call`] makes.
+    pub fn mock_up(
+        &self,
+        algorithm: &'static Algorithm,
+        communicator: &Communicator,
+    ) -> Result<MockUp, TooLong> {
+        let counts = [&self.send, &self.receive].into_iter().flatten().map(|image| image.count() as usize);
+        MockUp::new(algorithm, communicator, counts.max().unwrap_or(0))
+    }
+
+    /// Has a mock-up that was made for this call do what MPI would be called for.
+    pub fn perform_by(&mut self, mock_up: &mut MockUp, communicator: &Communicator) -> Result<(), Error> {
+        let send = self.send.as_ref().map_or(std::ptr::null(), Image::address);
+        let receive = self.receive.as_mut().map_or(std::ptr::null_mut(), Image::address_mut);
+        // SAFETY: the mock-up was made for these buffers.
+        unsafe { mock_up.perform(communicator, Caller { send, receive }, self.operator.as_deref()) }
     }
 
     /// Calls MPI in one of the forms. Unless it blocks, the operation is then under way.

@@ -34,6 +34,10 @@ pub fn max() -> MPI_Op {
     MPI_Op((&raw mut mpi_sys::ompi_mpi_op_max).cast())
 }
 
+pub fn union() -> MPI_Op {
+    MPI_Op((&raw mut mpi_sys::ompi_mpi_op_bor).cast())
+}
+
 pub fn minloc() -> MPI_Op {
     MPI_Op((&raw mut mpi_sys::ompi_mpi_op_minloc).cast())
 }

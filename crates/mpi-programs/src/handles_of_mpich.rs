@@ -33,6 +33,10 @@ pub fn sum() -> MPI_Op {
     MPI_Op(0x5800_0003)
 }
 
+pub fn union() -> MPI_Op {
+    MPI_Op(0x5800_0008)
+}
+
 pub fn minloc() -> MPI_Op {
     MPI_Op(0x5800_000b)
 }

@@ -44,14 +44,22 @@ pub struct Invocation<'a> {
 }
 
 /// A buffer as MPI is told of it. What this rank does not have is null or 0.
-struct Side<Address> {
-    address: Address,
-    count: c_int,
-    datatype: MPI_Datatype,
-    counts: *const c_int,
-    displacements: *const c_int,
-    offsets: *const MPI_Aint,
-    datatypes: *const MPI_Datatype,
+pub(crate) struct Side<Address> {
+    pub address: Address,
+    pub count: c_int,
+    pub datatype: MPI_Datatype,
+    pub counts: *const c_int,
+    pub displacements: *const c_int,
+    pub offsets: *const MPI_Aint,
+    pub datatypes: *const MPI_Datatype,
+}
+
+impl Side<*mut c_void> {
+    /// The same, from which MPI only reads.
+    pub fn reading(self) -> Side<*const c_void> {
+        let Side { address, count, datatype, counts, displacements, offsets, datatypes } = self;
+        Side { address: address.cast_const(), count, datatype, counts, displacements, offsets, datatypes }
+    }
 }
 
 impl<Address> Side<Address> {
@@ -135,7 +143,7 @@ impl Invocation<'_> {
 /// # Safety
 /// As for `Invocation::call`: what the sides say is so, as long as the operation lasts.
 #[allow(clippy::too_many_arguments, reason = "these are what the collectives of MPI take together")]
-unsafe fn call(
+pub(crate) unsafe fn call(
     collective: Collective,
     form: Form,
     send: &Side<*const c_void>,

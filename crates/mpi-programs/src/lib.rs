@@ -14,6 +14,7 @@ pub mod expected;
 mod handles;
 pub mod image;
 pub mod invocation;
+pub mod mock_up;
 pub mod operator;
 pub mod random;
 pub mod tools;

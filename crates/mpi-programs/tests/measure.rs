@@ -4,6 +4,7 @@ mod common;
 
 use common::{Job, mpirun, run};
 use measurements::{Line, Measurement, Reference, Trial};
+use rustcoll::algorithms::MOCK_UPS;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -191,6 +192,30 @@ fn a_rule_file_that_would_be_left_out_is_refused() {
     ] {
         assert_refused(&[&format!("allreduce:8/rustcoll,rustcoll@{file}")], expected);
     }
+}
+
+#[test]
+fn the_mock_ups_of_other_components_are_what_the_program_does_itself() {
+    for mock_up in MOCK_UPS {
+        let (collective, name) = (mock_up.collective.name(), mock_up.name);
+        let heat = format!("{collective}:4,1000,40000/tuned,tuned:{name},basic:{name},rustcoll:{name}");
+        let mut command = mpirun(3);
+        command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
+        let job = run(command.args(["--at-most", "3", "--budget", "50", &heat]), 60);
+        job.assert(job.success, "the program failed");
+        let faults = lines(&job.text).into_iter().filter(|line| matches!(line, Line::Fault(_)));
+        assert_eq!(faults.collect::<Vec<_>>(), []);
+        let ran: Vec<_> = measurements(&job.text).into_iter().map(|one| one.ran).collect();
+        assert_eq!(ran, ["", name, name, name].repeat(3));
+    }
+}
+
+#[test]
+fn a_mock_up_of_another_collective_is_refused() {
+    assert_refused(
+        &["bcast:8/tuned:gather_as_reduce"],
+        "the contestant tuned:gather_as_reduce: gather_as_reduce is a mock-up of gather, not of bcast",
+    );
 }
 
 #[test]

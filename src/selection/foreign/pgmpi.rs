@@ -21,53 +21,57 @@ use crate::algorithms::Collective;
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
-/// By name, the algorithms of PGMPITuneLib, and rules in a line that do the same; empty, if there are none.
+/// By name, the algorithms of PGMPITuneLib, and rules in a line that do the same; empty, if there are none. What a mock-up cannot
+/// serve, a call that does not block or needs too much memory, PGMPITuneLib leaves to MPI.
 pub const ALGORITHMS: [(&str, &str); 45] = [
     ("allgather_as_allgather_circulant", "-> circulant radix=2"),
     ("allgather_as_allgather_hier", ""),
     ("allgather_as_allgather_lane", ""),
     ("allgather_as_allgather_lane_zero", ""),
-    ("allgather_as_allgatherv", ""),
-    ("allgather_as_allreduce", ""),
-    ("allgather_as_alltoall", ""),
-    ("allgather_as_gather_bcast", "-> gather_bcast"),
+    ("allgather_as_allgatherv", "-> allgather_as_allgatherv; groups=1 -> below"),
+    ("allgather_as_allreduce", "-> allgather_as_allreduce; groups=1 -> below"),
+    ("allgather_as_alltoall", "-> allgather_as_alltoall; groups=1 -> below"),
+    ("allgather_as_gather_bcast", "-> allgather_as_gather_bcast; groups=1 -> below"),
     ("allreduce_as_allreduce_circulant", "-> circulant radix=2"),
     ("allreduce_as_allreduce_hier", ""),
     ("allreduce_as_allreduce_lane", ""),
     ("allreduce_as_allreduce_redscatter_allgatherv_circulant", "-> circulant radix=2"),
-    ("allreduce_as_reduce_bcast", "-> reduce_bcast"),
-    ("allreduce_as_reducescatter_allgatherv", "-> rabenseifner"),
-    ("allreduce_as_reducescatterblock_allgather", "-> rabenseifner"),
+    ("allreduce_as_reduce_bcast", "-> allreduce_as_reduce_bcast; groups=1 -> below"),
+    ("allreduce_as_reducescatter_allgatherv", "-> allreduce_as_reducescatter_allgatherv; groups=1 -> below"),
+    (
+        "allreduce_as_reducescatterblock_allgather",
+        "-> allreduce_as_reducescatterblock_allgather; groups=1 -> below",
+    ),
     ("alltoall_as_alltoall_lane", ""),
-    ("alltoall_as_alltoallv", ""),
-    ("bcast_as_allgatherv", ""),
+    ("alltoall_as_alltoallv", "-> alltoall_as_alltoallv; groups=1 -> below"),
+    ("bcast_as_allgatherv", "-> bcast_as_allgatherv; groups=1 -> below"),
     ("bcast_as_bcast_hier", "-> node_aware"),
     ("bcast_as_bcast_lane", ""),
-    ("bcast_as_scatter_allgather", "-> scatter_ring_allgather"),
+    ("bcast_as_scatter_allgather", "-> bcast_as_scatter_allgather; groups=1 -> below"),
     ("bcast_as_schedule_bcast", ""),
     ("default", "groups=1 -> below"),
-    ("gather_as_allgather", ""),
+    ("gather_as_allgather", "-> gather_as_allgather; groups=1 -> below"),
     ("gather_as_gather_hier", ""),
     ("gather_as_gather_lane", ""),
-    ("gather_as_gatherv", ""),
-    ("gather_as_reduce", ""),
-    ("reduce_as_allreduce", ""),
+    ("gather_as_gatherv", "-> gather_as_gatherv; groups=1 -> below"),
+    ("gather_as_reduce", "-> gather_as_reduce; groups=1 -> below"),
+    ("reduce_as_allreduce", "-> reduce_as_allreduce; groups=1 -> below"),
     ("reduce_as_reduce_circulant", "-> circulant_pipelined"),
     ("reduce_as_reduce_hier", ""),
     ("reduce_as_reduce_lane", ""),
     ("reduce_as_reduce_scatter_circulant", ""),
     ("reduce_as_reducescatter", ""),
-    ("reduce_as_reducescatter_gatherv", "-> rabenseifner"),
-    ("reduce_as_reducescatterblock_gather", "-> rabenseifner"),
-    ("reducescatterblock_as_allreduce", ""),
-    ("reducescatterblock_as_reduce_scatter", "-> reduce_scatter_v"),
-    ("reducescatterblock_as_reducescatter", ""),
+    ("reduce_as_reducescatter_gatherv", "-> reduce_as_reducescatter_gatherv; groups=1 -> below"),
+    ("reduce_as_reducescatterblock_gather", "-> reduce_as_reducescatterblock_gather; groups=1 -> below"),
+    ("reducescatterblock_as_allreduce", "-> reducescatterblock_as_allreduce; groups=1 -> below"),
+    ("reducescatterblock_as_reduce_scatter", "-> reducescatterblock_as_reduce_scatter; groups=1 -> below"),
+    ("reducescatterblock_as_reducescatter", "-> reducescatterblock_as_reducescatter; groups=1 -> below"),
     ("reducescatterblock_as_reducescatterblock_circulant", "-> circulant radix=2"),
     ("reducescatterblock_as_reducescatterblock_hier", ""),
     ("reducescatterblock_as_reducescatterblock_lane", ""),
-    ("scan_as_exscan_reducelocal", ""),
-    ("scatter_as_bcast", ""),
-    ("scatter_as_scatterv", ""),
+    ("scan_as_exscan_reducelocal", "-> scan_as_exscan_reducelocal; groups=1 -> below"),
+    ("scatter_as_bcast", "-> scatter_as_bcast; groups=1 -> below"),
+    ("scatter_as_scatterv", "-> scatter_as_scatterv; groups=1 -> below"),
 ];
 
 /// The collectives that have profiles.
@@ -255,7 +259,7 @@ mod tests {
     use crate::algorithms::Collective::*;
     use crate::selection::{Call, Choice, Rules};
 
-    const PROFILE: &str = "#\n# a profile\n#\nMPI_Allgather # collective\n4 # ranks\n2\n1 allgather_as_allreduce\n\
+    const PROFILE: &str = "#\n# a profile\n#\nMPI_Allgather # collective\n4 # ranks\n2\n1 allgather_as_allgather_lane\n\
                            3 allgather_as_gather_bcast\n2 # ranges\n16 16 1\n1024 2048 3\n";
 
     #[test]
@@ -284,14 +288,14 @@ mod tests {
         assert_eq!(chosen(4, 2049)[1], "bytes=1024..2048 is not met: 2049");
         assert_eq!(chosen(5, 1024)[1], "ranks=4 is not met: 5");
         // What no range names is left below, where PGMPITuneLib's default is.
-        assert_eq!((&chosen(4, 2049)[2][..], &chosen(5, 2049)[2][..]), ("matches", "ranks=4 is not met: 5"));
-        assert_eq!(rules.of(Allgather)[2].choice, Choice::Below);
-        assert_eq!(rules.of(Allgather)[1].choice.algorithm().unwrap().name, "gather_bcast");
+        assert_eq!((&chosen(4, 2049)[3][..], &chosen(5, 2049)[3][..]), ("matches", "ranks=4 is not met: 5"));
+        assert_eq!(rules.of(Allgather)[3].choice, Choice::Below);
+        assert_eq!(rules.of(Allgather)[1].choice.algorithm().unwrap().name, "allgather_as_gather_bcast");
         let notes: Vec<_> = rules.notes().iter().map(|note| note.to_string()).collect();
         assert_eq!(
             notes,
             [
-                "file:10:7: there is no `allgather_as_allreduce` here: PGMPITuneLib's choice is left to the component below"
+                "file:10:7: there is no `allgather_as_allgather_lane` here: PGMPITuneLib's choice is left to the component below"
             ]
         );
     }

@@ -77,7 +77,8 @@ pub fn compiled(name: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name).with_extension("c");
     let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
-    let status = Command::new(compiler).args(["-O2", "-Wall", "-o"]).args([&target, &source]).status();
+    let status =
+        Command::new(compiler).args(["-O2", "-Wall", "-pthread", "-o"]).args([&target, &source]).status();
     assert!(status.expect("mpicc is there").success());
     target
 }

@@ -115,8 +115,10 @@ impl Launcher {
         components.retain(|component| known.iter().position(|other| other == component) == place.next());
         // With a low priority it serves no communicator of another component's making.
         let mut needed = vec![("coll", components.join(",")), ("coll_rustcoll_priority", "1".into())];
-        let asks_tuned =
-            |contestant: &Contestant| contestant.component == "tuned" && contestant.algorithm.is_some();
+        let asks_tuned = |contestant: &Contestant| {
+            let has_algorithm = contestant.algorithm.is_some() && contestant.mock_up().is_none();
+            contestant.component == "tuned" && has_algorithm
+        };
         if race.all_contestants().any(asks_tuned) {
             needed.push(("coll_tuned_use_dynamic_rules", "1".into()));
         }

@@ -44,7 +44,9 @@ pub fn check(experiment: &Experiment, contestants: &[Contestant], mpis: &OtherMp
             |reason: &str| Err(format!("the contestant {contestant}: {name} is another MPI{reason}"));
         match mpis.contains_key(name) {
             true if place == 0 => return refuse(", and the first contestant is a component of Open MPI"),
-            true if !contestant.is_plain() => return refuse(", whose algorithms cannot be chosen"),
+            true if !contestant.is_plain() && contestant.mock_up().is_none() => {
+                return refuse(", whose algorithms cannot be chosen");
+            }
             true if experiment.network.is_some() => return refuse(", which is measured on one node alone"),
             _ => {}
         }

@@ -74,12 +74,16 @@ impl Case {
         Problem::between(self.size - self.remote, self.remote)
     }
 
-    /// Whether the forced algorithm may not serve the call, and leaves it to the rules what does: what does not block, or
-    /// uses an operator of the user's, shares no memory.
+    /// Whether the forced algorithm may not serve the call, and leaves it to the rules what does: what does not block shares no
+    /// memory and calls no other collectives, nor does what uses an operator of the user's share memory.
     pub fn is_left_to_rules(&self) -> bool {
+        let does_not_block = self.form != Form::Blocking;
         let has_own_operator = self.collective.reduces() && !self.arithmetic.is_predefined();
-        let is_unsuited = self.form != Form::Blocking || has_own_operator;
-        is_unsuited && self.algorithm.is_some_and(Algorithm::takes_shared_memory)
+        let is_unsuited = |algorithm: &Algorithm| {
+            (algorithm.takes_shared_memory() && (does_not_block || has_own_operator))
+                || (algorithm.is_mock_up() && does_not_block)
+        };
+        self.algorithm.is_some_and(is_unsuited)
     }
 
     /// The algorithm that has to run, or `None` if the call has to go to the component below.

@@ -4,6 +4,7 @@
 //! `mpirun -n 8 measure allreduce:8,64,1K/rustcoll,tuned bcast:8/rustcoll,rustcoll:chain`
 
 mod bystander;
+mod cell;
 mod clock;
 mod copy;
 mod hosts;

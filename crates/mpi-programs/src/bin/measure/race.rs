@@ -4,7 +4,6 @@ use std::io;
 use std::time::Duration;
 
 use measurements::{Fault, Heat, Line, Measurement, Reference, Series, Trial};
-use mpi_programs::call::Call;
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::name_of;
 use mpi_programs::environment::Error;
@@ -12,14 +11,12 @@ use mpi_programs::even;
 use rustcoll::algorithms::Collective;
 
 use crate::bystander::Bystander;
-use crate::copy::Copy;
+use crate::cell::{Cell, SEED};
 use crate::options::Options;
 use crate::racer::{self, Racer};
 use crate::repetitions::Repetitions;
 use crate::timing::{Contest, Timer, Times};
 use crate::variables::Variables;
-
-const SEED: u64 = 1;
 
 /// What all races of a job have in common.
 #[derive(Debug)]
@@ -41,13 +38,6 @@ pub struct Race<'job> {
     series: &'job Series,
     variables: Variables,
     racers: Vec<Racer>,
-}
-
-/// One cell, in which all make the same call.
-struct Cell {
-    bytes: usize,
-    call: Call,
-    copy: Copy,
 }
 
 /// Fails if a contestant is not there, which all ranks find alike.
@@ -118,9 +108,9 @@ impl<'job> Race<'job> {
         if self.collective() == Collective::Barrier { 0 } else { even::ELEMENT }
     }
 
-    fn cell(&self, bytes: usize) -> Result<Cell, Error> {
-        let call = even::call(self.collective(), self.setting.control, bytes, SEED)?;
-        Ok(Cell { bytes, call, copy: Copy::of(self.copied(bytes)) })
+    fn cell(&self, bytes: usize) -> Result<Cell, Box<dyn std::error::Error>> {
+        let mock_ups = self.racers.iter().filter_map(|racer| racer.contestant.mock_up());
+        Cell::new(self.collective(), self.setting.control, (bytes, self.copied(bytes)), mock_ups)
     }
 
     /// How many bytes this rank copies, if anybody does.
@@ -166,14 +156,13 @@ impl<'job> Race<'job> {
         if racer.contestant.is_copy() {
             return Ok(Ok(String::new()));
         }
-        let Cell { call, copy, .. } = cell;
         self.variables.apply(&racer.values)?;
-        call.fill(SEED);
+        cell.call.fill(SEED);
         let result = match racer.contestant.is_own() {
-            true => self.check_own(racer, || racer.perform(call, copy))?,
-            false => self.check_other(racer, || racer.perform(call, copy))?,
+            true => self.check_own(racer, || racer.perform(cell))?,
+            false => self.check_other(racer, || racer.perform(cell))?,
         };
-        let difference = call.difference().or_else(|| call.changed_source());
+        let difference = cell.call.difference().or_else(|| cell.call.changed_source());
         if !self.setting.control.everywhere(difference.is_none())? {
             return Ok(Err(format!("wrong result: {}", difference.as_deref().unwrap_or("on another rank"))));
         }
@@ -261,7 +250,7 @@ impl Contest for Turns<'_> {
     }
 
     fn call(&mut self, contestant: usize) -> Result<(), Error> {
-        self.racers[contestant].perform(&mut self.cell.call, &mut self.cell.copy)
+        self.racers[contestant].perform(self.cell)
     }
 }
 

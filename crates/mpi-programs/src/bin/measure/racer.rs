@@ -3,12 +3,11 @@
 use std::rc::Rc;
 
 use measurements::Contestant;
-use mpi_programs::call::Call;
 use mpi_programs::communicator::Communicator;
 use mpi_programs::environment::Error;
-use rustcoll::algorithms::Collective;
+use rustcoll::algorithms::{Algorithm, Collective};
 
-use crate::copy::Copy;
+use crate::cell::Cell;
 use crate::rule_files;
 use crate::variables::{Values, Variables};
 
@@ -31,6 +30,8 @@ enum Means {
     Copy,
     /// Calls the collective on a communicator on which its component comes first.
     Collective(Rc<Communicator>),
+    /// Makes the calls of a mock-up on such a communicator.
+    MockUp(&'static Algorithm, Rc<Communicator>),
 }
 
 impl Racer {
@@ -50,7 +51,7 @@ impl Racer {
             let means = match companion {
                 Some(companion) => {
                     companion.shares_communicator = true;
-                    companion.means.clone()
+                    companion.means.turned_to(contestant)
                 }
                 None => {
                     // Some components look at their variables when a communicator is made.
@@ -64,11 +65,12 @@ impl Racer {
     }
 
     /// Calls once.
-    pub fn perform(&self, call: &mut Call, copy: &mut Copy) -> Result<(), Error> {
+    pub fn perform(&self, cell: &mut Cell) -> Result<(), Error> {
         match &self.means {
-            Means::Collective(communicator) => call.perform(communicator),
+            Means::Collective(communicator) => cell.call.perform(communicator),
+            Means::MockUp(algorithm, communicator) => cell.perform(algorithm, communicator),
             Means::Copy => {
-                copy.perform();
+                cell.copy.perform();
                 Ok(())
             }
         }
@@ -81,7 +83,25 @@ impl Means {
             return Ok(Means::Copy);
         }
         let keys: Vec<_> = contestant.rules.iter().map(|file| (rule_files::KEY, &file[..])).collect();
-        Ok(Means::Collective(Rc::new(control.dup_with(&preference(contestant), &keys)?)))
+        let communicator = Rc::new(control.dup_with(&preference(contestant), &keys)?);
+        Ok(Means::on(communicator, contestant))
+    }
+
+    fn on(communicator: Rc<Communicator>, contestant: &Contestant) -> Means {
+        match contestant.mock_up() {
+            Some(algorithm) => Means::MockUp(algorithm, communicator),
+            None => Means::Collective(communicator),
+        }
+    }
+
+    /// What another contestant does on the same communicator, if there is one.
+    fn turned_to(&self, contestant: &Contestant) -> Means {
+        match self {
+            Means::Copy => Means::Copy,
+            Means::Collective(communicator) | Means::MockUp(_, communicator) => {
+                Means::on(Rc::clone(communicator), contestant)
+            }
+        }
     }
 }
 
@@ -99,9 +119,11 @@ pub fn values(
 }
 
 /// Whether two contestants differ in nothing that counts when a communicator is made: MPI has not many of them, and they take
-/// time and memory. Of rustcoll it is known that it looks at its variables in every call.
+/// time and memory. Of rustcoll it is known that it looks at its variables in every call; others may not have any.
 fn can_share(one: &Contestant, other: &Contestant) -> bool {
-    one.is_own() && other.is_own() && one.rules == other.rules
+    let has_no_variables = |contestant: &Contestant| contestant.is_plain() || contestant.mock_up().is_some();
+    let is_alike = one.component == other.component && one.rules == other.rules && !one.is_copy();
+    is_alike && (one.is_own() || (has_no_variables(one) && has_no_variables(other)))
 }
 
 /// A component that cannot serve a communicator leaves it to the others: rustcoll must not be one of them.
@@ -123,6 +145,9 @@ mod tests {
         assert!(can_share("rustcoll:bruck:radix=2", "rustcoll:bruck:radix=4"));
         assert!(!can_share("rustcoll", "rustcoll@rules.toml"));
         assert!(!can_share("tuned:2", "tuned:3"));
+        assert!(can_share("tuned", "tuned:bcast_as_allgatherv"));
+        assert!(!can_share("basic", "tuned:bcast_as_allgatherv"));
+        assert!(!can_share("tuned:bcast_as_allgatherv", "tuned:3"));
         assert!(!can_share("copy", "rustcoll"));
     }
 }

@@ -33,8 +33,13 @@ impl Variables {
         if contestant.is_copy() {
             return Ok(Values::new());
         }
+        if let Some(mock_up) = contestant.mock_up().filter(|mock_up| mock_up.collective != collective) {
+            let (of, wanted) = (mock_up.collective.name(), collective.name());
+            return Err(format!("{} is a mock-up of {of}, not of {wanted}", mock_up.name));
+        }
+        let has_no_variables = contestant.is_plain() || contestant.mock_up().is_some();
         if !HAS_COMPONENTS {
-            return match contestant.is_plain() {
+            return match has_no_variables {
                 true => Ok(Values::new()),
                 false => Err("this MPI has no components whose algorithms could be chosen".into()),
             };
@@ -42,6 +47,9 @@ impl Variables {
         let component = &contestant.component;
         if ControlVariable::find(&format!("coll_{component}_priority")).is_none() {
             return Err(format!("the component {component} is not loaded"));
+        }
+        if has_no_variables {
+            return Ok(Values::new());
         }
         let prefix = format!("coll_{component}_{}", collective.name());
         let mut values = Values::new();

@@ -1,0 +1,56 @@
+//! What all contestants call at one message size.
+
+use mpi_programs::call::Call;
+use mpi_programs::communicator::Communicator;
+use mpi_programs::environment::Error;
+use mpi_programs::even;
+use mpi_programs::mock_up::MockUp;
+use rustcoll::algorithms::{Algorithm, Collective};
+
+use crate::copy::Copy;
+
+/// From which the data of calls are made.
+pub const SEED: u64 = 1;
+
+/// One cell, in which all make the same call.
+#[derive(Debug)]
+pub struct Cell {
+    /// Its message size by the collective's measure, in bytes.
+    pub bytes: usize,
+    /// The call.
+    pub call: Call,
+    /// What is copied instead.
+    pub copy: Copy,
+    /// What mock-ups do instead, by name, with their memory.
+    mock_ups: Vec<(&'static str, MockUp)>,
+}
+
+impl Cell {
+    /// With the mock-ups that somebody needs. Fails if MPI does not take such a call.
+    pub fn new(
+        collective: Collective,
+        communicator: &Communicator,
+        (bytes, copied): (usize, usize),
+        mock_ups: impl IntoIterator<Item = &'static Algorithm>,
+    ) -> Result<Cell, Box<dyn std::error::Error>> {
+        let call = even::call(collective, communicator, bytes, SEED)?;
+        let mock_up = |algorithm: &'static Algorithm| {
+            let made = call.mock_up(algorithm, communicator);
+            let made = made
+                .map_err(|_| format!("{} of {bytes} bytes has counts that no int holds", algorithm.name))?;
+            Ok::<_, String>((algorithm.name, made))
+        };
+        let mock_ups = mock_ups.into_iter().map(mock_up).collect::<Result<_, _>>()?;
+        Ok(Cell { bytes, call, copy: Copy::of(copied), mock_ups })
+    }
+
+    /// Has one of the mock-ups make its calls on a communicator.
+    ///
+    /// # Panics
+    /// If the cell was made without it.
+    pub fn perform(&mut self, algorithm: &Algorithm, communicator: &Communicator) -> Result<(), Error> {
+        let known = self.mock_ups.iter_mut().find(|(name, _)| *name == algorithm.name);
+        let (_, mock_up) = known.expect("the cell has the mock-ups of its heat");
+        self.call.perform_by(mock_up, communicator)
+    }
+}

@@ -1,0 +1,254 @@
+//! Mock-ups of performance guidelines: a collective carried out by calls of others, on any communicator of any MPI.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+use mpi_sys::{MPI_Aint, MPI_Datatype};
+use rustcoll::algorithms::{Algorithm, Area, Collective, Problem};
+use rustcoll::engine::calls::{BoundCall, Deed, Deeds, Lengths, Side, Span};
+
+use crate::communicator::Communicator;
+use crate::environment::{Error, check};
+use crate::even;
+use crate::handles;
+use crate::invocation::{self, Form};
+use crate::operator::Operator;
+
+/// What a rank does instead of a call that [`even::call`] makes, with memory of its own.
+#[derive(Debug)]
+pub struct MockUp {
+    collective: Collective,
+    steps: Vec<Step>,
+    /// Room for all blocks, and for the rank's own one.
+    memory: [Vec<u64>; 2],
+}
+
+#[derive(Debug)]
+enum Step {
+    Copy(Span, Span),
+    Clear(Span),
+    Reduce(Span, Span),
+    Call(Box<InnerCall>),
+}
+
+/// The call of a collective, as MPI takes it.
+#[derive(Debug)]
+struct InnerCall {
+    collective: Collective,
+    root: usize,
+    in_place: bool,
+    unites: bool,
+    send: Option<Buffer>,
+    receive: Option<Buffer>,
+}
+
+/// A buffer as MPI is told of it, but for its address.
+#[derive(Debug)]
+struct Buffer {
+    area: Area,
+    first: usize,
+    count: c_int,
+    counts: Vec<c_int>,
+    displacements: Vec<c_int>,
+}
+
+/// The caller's buffers; null is what a rank does not have.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffers {
+    /// Where the input stands.
+    pub send: *const c_void,
+    /// Where the result goes, and what a broadcast sends.
+    pub receive: *mut c_void,
+}
+
+/// MPI takes nothing but ints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong;
+
+impl MockUp {
+    /// For a call with blocks, or a vector, of so many elements, not in place and with root 0.
+    ///
+    /// # Panics
+    /// If the algorithm is not made of calls.
+    pub fn new(algorithm: &Algorithm, communicator: &Communicator, elements: usize) -> Result<Self, TooLong> {
+        let collective = algorithm.collective;
+        let calls = algorithm.calls().expect("it is made of calls");
+        let problem = Problem::new(communicator.size());
+        let lengths =
+            Lengths { send: elements, recv: elements, own: elements * even::ELEMENT / own_bytes(collective) };
+        let Deeds { deeds, memory, .. } =
+            Deeds::new(collective, calls, &problem, communicator.rank(), lengths);
+        let words = |elements: usize| (elements * own_bytes(collective)).div_ceil(size_of::<u64>());
+        let steps = deeds.into_iter().map(Step::new).collect::<Result<_, _>>()?;
+        Ok(MockUp { collective, steps, memory: memory.map(|elements| vec![0; words(elements)]) })
+    }
+
+    /// Does it.
+    ///
+    /// # Safety
+    /// The buffers are as long as the call's for which this was made, and the operator is that of the call if it reduces.
+    pub unsafe fn perform(
+        &mut self,
+        communicator: &Communicator,
+        buffers: Buffers,
+        operator: Option<&Operator>,
+    ) -> Result<(), Error> {
+        let [all, own] = self.memory.each_mut().map(|memory| memory.as_mut_ptr().cast());
+        let places = Places { collective: self.collective, buffers, all, own };
+        // SAFETY: promised by the caller; steps keep to the buffers for whose lengths they were made.
+        self.steps.iter().try_for_each(|step| unsafe { step.perform(communicator, &places, operator) })
+    }
+}
+
+/// Bytes of an element of the algorithm's own memory.
+fn own_bytes(collective: Collective) -> usize {
+    if collective.reduces() { even::ELEMENT } else { 1 }
+}
+
+/// Where everything is.
+struct Places {
+    collective: Collective,
+    buffers: Buffers,
+    all: *mut c_void,
+    own: *mut c_void,
+}
+
+impl Places {
+    fn address(&self, area: Area, first: usize) -> *mut c_void {
+        let base = match area {
+            Area::Send => self.buffers.send.cast_mut(),
+            Area::Recv => self.buffers.receive,
+            Area::All => self.all,
+            Area::Own => self.own,
+        };
+        base.wrapping_byte_add(first * self.element_bytes(area))
+    }
+
+    fn is_in_bytes(&self, area: Area) -> bool {
+        matches!(area, Area::All | Area::Own) && !self.collective.reduces()
+    }
+
+    fn element_bytes(&self, area: Area) -> usize {
+        if self.is_in_bytes(area) { 1 } else { even::ELEMENT }
+    }
+
+    fn datatype(&self, area: Area) -> MPI_Datatype {
+        if self.is_in_bytes(area) { handles::byte() } else { handles::int() }
+    }
+
+    /// Address and bytes.
+    fn span(&self, span: &Span) -> (*mut c_void, usize) {
+        (self.address(span.area, span.first), span.elements * self.element_bytes(span.area))
+    }
+
+    fn side(&self, buffer: &Buffer) -> invocation::Side<*mut c_void> {
+        let or_null = |numbers: &[c_int]| if numbers.is_empty() { ptr::null() } else { numbers.as_ptr() };
+        invocation::Side {
+            address: self.address(buffer.area, buffer.first),
+            count: buffer.count,
+            datatype: self.datatype(buffer.area),
+            counts: or_null(&buffer.counts),
+            displacements: or_null(&buffer.displacements),
+            offsets: ptr::null::<MPI_Aint>(),
+            datatypes: ptr::null(),
+        }
+    }
+}
+
+impl Step {
+    fn new(deed: Deed) -> Result<Self, TooLong> {
+        Ok(match deed {
+            Deed::Copy(from, to) => Step::Copy(from, to),
+            Deed::Clear(span) => Step::Clear(span),
+            Deed::Reduce(from, to) => Step::Reduce(from, to),
+            Deed::Call(call) => Step::Call(Box::new(InnerCall::new(call)?)),
+        })
+    }
+
+    /// # Safety
+    /// What it touches lies within the places' buffers, and is apart where it is copied or combined.
+    unsafe fn perform(
+        &self,
+        communicator: &Communicator,
+        places: &Places,
+        operator: Option<&Operator>,
+    ) -> Result<(), Error> {
+        let operator = operator.map_or(handles::sum(), Operator::handle);
+        // SAFETY: promised by the caller.
+        unsafe {
+            match self {
+                Step::Copy(from, to) => {
+                    let ((from, bytes), (to, _)) = (places.span(from), places.span(to));
+                    ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), bytes);
+                }
+                Step::Clear(span) => {
+                    let (address, bytes) = places.span(span);
+                    ptr::write_bytes(address.cast::<u8>(), 0, bytes);
+                }
+                Step::Reduce(from, to) => {
+                    let ((left, _), (right, _)) = (places.span(from), places.span(to));
+                    let count = from.elements as c_int;
+                    check(mpi_sys::MPI_Reduce_local(
+                        left,
+                        right,
+                        count,
+                        places.datatype(from.area),
+                        operator,
+                    ))?;
+                }
+                Step::Call(call) => {
+                    let [send, receive] = call.sides(places);
+                    let operator = if call.unites { handles::union() } else { operator };
+                    let root = communicator.root_argument(call.root);
+                    check(invocation::call(
+                        call.collective,
+                        Form::Blocking,
+                        &send.reading(),
+                        &receive,
+                        operator,
+                        root,
+                        communicator,
+                        ptr::null_mut(),
+                    ))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl InnerCall {
+    fn new(call: BoundCall) -> Result<Self, TooLong> {
+        let BoundCall { collective, root, in_place, unites, send, recv } = call;
+        let [send, receive] = [send, recv].map(|side| side.as_ref().map(Buffer::new).transpose());
+        Ok(InnerCall { collective, root, in_place, unites, send: send?, receive: receive? })
+    }
+
+    /// Both buffers. One that a rank does not have has the other's count and datatype, for some look at these.
+    fn sides(&self, places: &Places) -> [invocation::Side<*mut c_void>; 2] {
+        let known = self.send.as_ref().or(self.receive.as_ref()).expect("a call has a buffer");
+        let absent = || invocation::Side {
+            address: if self.in_place { handles::in_place().cast_mut() } else { ptr::null_mut() },
+            counts: ptr::null(),
+            displacements: ptr::null(),
+            ..places.side(known)
+        };
+        [&self.send, &self.receive]
+            .map(|buffer| buffer.as_ref().map_or_else(absent, |buffer| places.side(buffer)))
+    }
+}
+
+impl Buffer {
+    fn new(side: &Side) -> Result<Self, TooLong> {
+        let int = |number: usize| c_int::try_from(number).map_err(|_| TooLong);
+        let ints = |numbers: &[usize]| numbers.iter().map(|&number| int(number)).collect::<Result<_, _>>();
+        let (counts, displacements) = side.varying.clone().unwrap_or_default();
+        Ok(Buffer {
+            area: side.area,
+            first: side.first,
+            count: int(side.count)?,
+            counts: ints(&counts)?,
+            displacements: ints(&displacements)?,
+        })
+    }
+}

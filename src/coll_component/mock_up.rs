@@ -1,0 +1,208 @@
+//! Algorithms made of calls: carried out by the communicator's own collectives, whoever serves these.
+
+use super::arguments::Arguments;
+use super::bindings::*;
+use super::memory::{OutOfMemory, bytes_of, place_at};
+use super::pml::{self, Error, Place, check};
+use super::room::Room;
+use super::settings::mock_up_limits;
+use crate::algorithms::{Algorithm, Area, Collective, Cut};
+use crate::engine::calls::{BoundCall, Deed, Deeds, Side, Span};
+use crate::selection::Call;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+/// Whether an algorithm needs no more memory for a call, at any rank, than one that is made of calls may have, and no counts
+/// that MPI's functions cannot take. One that is not made of calls has none of its own.
+pub fn has_room(algorithm: &Algorithm, call: &Call) -> bool {
+    if !algorithm.is_mock_up() {
+        return true;
+    }
+    let (bytes, numbers) = Deeds::most_memory(algorithm, call.size, call.root.unwrap_or(0), call.bytes);
+    let (most_bytes, most_number_bytes) = mock_up_limits();
+    let longest = match call.collective.cut() {
+        // It may be filled up to a multiple of the ranks.
+        Cut::Vector => call.bytes.saturating_add(call.size),
+        Cut::Ranks | Cut::Pairs | Cut::Edges => call.bytes.saturating_mul(call.size),
+    };
+    bytes <= most_bytes && numbers * size_of::<c_int>() <= most_number_bytes && longest <= c_int::MAX as usize
+}
+
+/// A call that is to be carried out by calls of other collectives.
+pub struct MockUp {
+    arguments: Arguments,
+    deeds: Arc<Deeds>,
+    /// What an element in memory of the algorithm's own is.
+    own: rustcoll_datatype,
+    room: Room,
+}
+
+/// The memory of each area.
+struct Places<'a> {
+    send: Place<'a>,
+    recv: Place<'a>,
+    all: Place<'a>,
+    own: Place<'a>,
+}
+
+impl MockUp {
+    /// With the memory that it needs.
+    pub fn new(arguments: Arguments, deeds: Arc<Deeds>) -> Result<MockUp, OutOfMemory> {
+        let own = match arguments.collective.reduces() {
+            false => pml::bytes(),
+            true if arguments.send.is_none() => *arguments.recv.datatype(),
+            true => *arguments.send.datatype(),
+        };
+        let bytes = deeds.memory.map(|elements| lines_of(elements, &own)).iter().sum();
+        let room = Room::new(bytes, deeds.numbers).inspect_err(|_| {
+            log::error!(
+                "{} needs {bytes} bytes for its calls of other collectives; there are not so many",
+                arguments.collective.name()
+            );
+        })?;
+        Ok(MockUp { arguments, deeds, own, room })
+    }
+
+    /// Carries it out. As in a schedule, what is too long does not end it before its end, for others would wait.
+    ///
+    /// # Safety
+    /// The arguments are those of a call on this communicator.
+    pub unsafe fn run(mut self, communicator: *const c_void) -> Result<(), Error> {
+        // SAFETY: by this function's contract.
+        let ended = unsafe { self.perform_all(communicator) };
+        if ended.is_err_and(|error| error != MPI_ERR_TRUNCATE) {
+            self.room.leak();
+        }
+        ended
+    }
+
+    /// # Safety
+    /// As for [`MockUp::run`].
+    unsafe fn perform_all(&self, communicator: *const c_void) -> Result<(), Error> {
+        let places = self.places();
+        let mut is_truncated = false;
+        for deed in &self.deeds.deeds {
+            // SAFETY: by this function's contract, and deeds keep to the buffers for whose lengths they were made.
+            match unsafe { self.perform(deed, &places, communicator) } {
+                Err(MPI_ERR_TRUNCATE) => is_truncated = true,
+                ended => ended?,
+            }
+        }
+        if is_truncated { Err(MPI_ERR_TRUNCATE) } else { Ok(()) }
+    }
+
+    fn places(&self) -> Places<'_> {
+        let Arguments { send, recv, .. } = &self.arguments;
+        let [all, own] = self.deeds.memory;
+        let behind = self.room.data.wrapping_add(lines_of(all, &self.own));
+        Places {
+            send: Place { base: send.base(), datatype: send.datatype() },
+            recv: Place { base: recv.base(), datatype: recv.datatype() },
+            all: place_at(self.room.data, all, &self.own),
+            own: place_at(behind, own, &self.own),
+        }
+    }
+
+    /// # Safety
+    /// The deed is one of this call's, and the communicator is that of the call.
+    unsafe fn perform(&self, deed: &Deed, places: &Places, communicator: *const c_void) -> Result<(), Error> {
+        // SAFETY: by this function's contract the spans lie within their buffers.
+        unsafe {
+            match deed {
+                Deed::Copy(from, to) => pml::copy(places.span(from), places.span(to)),
+                Deed::Clear(span) => {
+                    // Bits are cleared where they are united, which is in bytes.
+                    let span = places.span(span);
+                    ptr::write_bytes(span.address, 0, span.elements);
+                    Ok(())
+                }
+                Deed::Reduce(from, to) => {
+                    let (from, to) = (places.span(from), places.span(to));
+                    let operator = self.arguments.operator.handle;
+                    let (operand, result) = (from.address.cast(), to.address.cast());
+                    rustcoll_shim_reduce(operator, operand, result, to.elements, to.datatype.handle);
+                    Ok(())
+                }
+                Deed::Call(call) => check(rustcoll_shim_call(communicator, &self.call(call, places))),
+            }
+        }
+    }
+
+    /// A call as Open MPI takes it. Its counts and displacements stand in the room until the next one's do.
+    fn call(&self, call: &BoundCall, places: &Places) -> rustcoll_own_call {
+        let mut numbers = self.room.numbers;
+        let side = |side: &Option<Side>| {
+            side.as_ref().map(|side| {
+                let Side { area, first, count, ref varying, .. } = *side;
+                let (address, datatype) = places.of(area).element(first);
+                let mut noted = |values: &[usize]| {
+                    let start = numbers;
+                    // SAFETY: there is room for all numbers of a call.
+                    unsafe {
+                        for (place, &value) in values.iter().enumerate() {
+                            start.add(place).write(value as c_int);
+                        }
+                        numbers = start.add(values.len());
+                    }
+                    start.cast_const()
+                };
+                let (counts, displacements) = match varying {
+                    None => (ptr::null(), ptr::null()),
+                    Some((counts, _)) if !call.has_displacements() => (noted(counts), ptr::null()),
+                    Some((counts, displacements)) => (noted(counts), noted(displacements)),
+                };
+                rustcoll_own_side {
+                    buffer: address.cast(),
+                    count: count as c_int,
+                    datatype: datatype.handle,
+                    counts,
+                    displacements,
+                }
+            })
+        };
+        let [send, recv] = [&call.send, &call.recv].map(side);
+        // Some components look at the count and the datatype of a buffer that is not there.
+        let none = rustcoll_own_side {
+            buffer: ptr::null_mut(),
+            counts: ptr::null(),
+            displacements: ptr::null(),
+            ..send.or(recv).expect("a call has a buffer")
+        };
+        let [mut send, mut recv] = [send.unwrap_or(none), recv.unwrap_or(none)];
+        if call.in_place {
+            let is_scatter = matches!(call.collective, Collective::Scatter | Collective::Scatterv);
+            let replaced = if is_scatter { &mut recv } else { &mut send };
+            // SAFETY: returns a constant of Open MPI.
+            replaced.buffer = unsafe { rustcoll_shim_in_place() };
+        }
+        let operator = if call.unites { pml::union() } else { self.arguments.operator };
+        rustcoll_own_call {
+            collective: call.collective as c_int,
+            root: call.root as c_int,
+            send,
+            recv,
+            operator_: operator.handle,
+        }
+    }
+}
+
+impl<'a> Places<'a> {
+    fn of(&self, area: Area) -> Place<'a> {
+        match area {
+            Area::Send => self.send,
+            Area::Recv => self.recv,
+            Area::All => self.all,
+            Area::Own => self.own,
+        }
+    }
+
+    fn span(&self, span: &Span) -> pml::Span {
+        self.of(span.area).span(span.first, span.elements)
+    }
+}
+
+/// Bytes of the cache lines in which elements are.
+fn lines_of(elements: usize, datatype: &rustcoll_datatype) -> usize {
+    bytes_of(elements, datatype).next_multiple_of(64)
+}

@@ -1,0 +1,89 @@
+//! Memory for calls that call others: allocated once, as much as there may be, and kept for the next one that needs any.
+
+use super::memory::{Memory, OutOfMemory};
+use super::settings::mock_up_limits;
+use std::ffi::c_int;
+use std::sync::{Mutex, MutexGuard};
+
+/// What no call uses now. There are as many as calls have been under way at a time: one, unless threads have communicators of
+/// their own. They do not wait for each other, for on other ranks they may come in another order.
+static FREE: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+
+fn free() -> MutexGuard<'static, Vec<Kept>> {
+    FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+#[derive(Default)]
+struct Kept {
+    data: Memory,
+    numbers: Memory,
+}
+
+/// The memory of one call.
+pub struct Room {
+    kept: Kept,
+    /// For data that are longer than the limit: what elements have of gaps does not count there, for not all ranks know it.
+    long: Memory,
+    /// Where data begin, on a cache line.
+    pub data: *mut u8,
+    /// Where counts and displacements begin.
+    pub numbers: *mut c_int,
+}
+
+impl Room {
+    /// Room for so many bytes of data, and so many counts and displacements.
+    pub fn new(bytes: usize, numbers: usize) -> Result<Room, OutOfMemory> {
+        let (most_bytes, most_numbers) = mock_up_limits();
+        let mut kept = free().pop().unwrap_or_default();
+        let mut long = Memory::default();
+        let data = match bytes > most_bytes {
+            true => long.at_least(bytes)?,
+            false => at_once(&mut kept.data, bytes, most_bytes)?,
+        };
+        let numbers = at_once(&mut kept.numbers, numbers * size_of::<c_int>(), most_numbers)?;
+        Ok(Room { kept, long, data, numbers: numbers.cast() })
+    }
+
+    /// Gives the memory up for good: what was given up may still arrive.
+    pub fn leak(&mut self) {
+        self.long.leak();
+        self.kept.data.leak();
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        free().push(std::mem::take(&mut self.kept));
+    }
+}
+
+/// The start of at least so many bytes, with as many as there may be if there are so many: what is not used costs nothing.
+fn at_once(memory: &mut Memory, bytes: usize, most: usize) -> Result<*mut u8, OutOfMemory> {
+    match bytes {
+        0 => Ok(std::ptr::null_mut()),
+        _ => memory.at_least(most.max(bytes)).or_else(|_| memory.at_least(bytes)),
+    }
+}
+
+/// Gives back what is kept; MPI is about to end.
+pub fn release() {
+    free().clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_kept_and_what_is_under_way_has_its_own() {
+        let first = Room::new(1000, 10).unwrap();
+        let second = Room::new(1000, 0).unwrap();
+        assert_ne!(first.data, second.data);
+        assert!(second.numbers.is_null());
+        let start = first.data;
+        drop(first);
+        assert_eq!(Room::new(99_999_999, 10).unwrap().data, start);
+        let beyond = Room::new(100_000_001, 0).unwrap();
+        assert!(beyond.long.held() > 100_000_000);
+    }
+}
