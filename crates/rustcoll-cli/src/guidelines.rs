@@ -51,11 +51,11 @@ pub fn run(options: &GuidelinesOptions, output: &mut impl Write) -> Result<Outco
 
 /// A job for each number of ranks, in which the component races its mock-ups.
 fn races(options: &GuidelinesOptions) -> Result<Vec<Race>, Failure> {
-    let component = &options.component;
-    if component.is_copy() || component.algorithm.is_some() || !component.parameters.is_empty() {
+    let contestant = &options.contestant;
+    if contestant.is_copy() || contestant.algorithm.is_some() || !contestant.parameters.is_empty() {
         let reason =
             "a component is expected, as tuned, or rustcoll@FILE: guidelines are about what it chooses";
-        return Err(Failure::Usage(format!("--component {component}: {reason}")));
+        return Err(Failure::Usage(format!("--contestant {contestant}: {reason}")));
     }
     let mut names = options.series.clone();
     if names.is_empty() {
@@ -72,9 +72,9 @@ fn races(options: &GuidelinesOptions) -> Result<Vec<Race>, Failure> {
 }
 
 fn heat(series: Series, options: &GuidelinesOptions) -> Heat {
-    let mut contestants = vec![options.component.clone()];
+    let mut contestants = vec![options.contestant.clone()];
     if options.only.contains(&Guideline::Pattern) {
-        contestants.extend(mock_ups(series.collective, &options.component));
+        contestants.extend(mock_ups(series.collective, &options.contestant));
     }
     Heat { series, contestants }
 }
@@ -158,8 +158,8 @@ fn decision(cell: &Cell, options: &GuidelinesOptions) -> Option<Decision> {
         nodes: cell.ranks / ranks_per_node,
         ranks_per_node,
         bytes: cell.bytes,
-        default: tried(options.component.clone()),
-        candidates: mock_ups(collective, &options.component).map(tried).collect(),
+        default: tried(options.contestant.clone()),
+        candidates: mock_ups(collective, &options.contestant).map(tried).collect(),
         skipped: Vec::new(),
         chosen: None,
         verified: None,
@@ -172,20 +172,20 @@ fn write_text(
     compared: usize,
     output: &mut impl Write,
 ) -> Result<(), Failure> {
-    let (component, factor) = (&options.component, options.factor);
+    let (contestant, factor) = (&options.contestant, options.factor);
     let compared = counted(compared, "comparison");
     let worst = violations.iter().max_by(|one, other| one.ratio().total_cmp(&other.ratio()));
     let Some(worst) = worst else {
         writeln!(
             output,
-            "{component}: no guideline is violated by a factor of more than {factor}, in {compared}"
+            "{contestant}: no guideline is violated by a factor of more than {factor}, in {compared}"
         )?;
         return Ok(());
     };
     let rows: Vec<_> = violations.iter().map(|one| row(one)).collect();
     output.write_all(columns(HEADINGS, &rows).as_bytes())?;
     let count = counted(violations.len(), "violation");
-    writeln!(output, "\n{component}: {count} by a factor of more than {factor}, in {compared}")?;
+    writeln!(output, "\n{contestant}: {count} by a factor of more than {factor}, in {compared}")?;
     let (ranks, bytes) = (worst.ranks, quantity::in_units(worst.bytes));
     writeln!(
         output,
@@ -230,7 +230,7 @@ fn write_json(
         })
     };
     let all = json!({
-        "component": options.component.to_string(),
+        "contestant": options.contestant.to_string(),
         "factor": options.factor,
         "significance": options.significance,
         "comparisons": compared,

@@ -7,7 +7,7 @@ mod tables;
 use crate::words::counted;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use tuning::words::{percent, time};
-use tuning::{Gains, Limits, Setting, Tuning, violations};
+use tuning::{Gains, Limits, Setting, Tuning, open_mpi_rules, tuned_rules, violations};
 
 /// The page. Guidelines are violated where these limits are passed. Fails if a picture cannot be drawn.
 pub fn page(tuning: &Tuning, limits: Limits) -> Result<String, String> {
@@ -29,7 +29,7 @@ pub fn page(tuning: &Tuning, limits: Limits) -> Result<String, String> {
                 (tables::provenance(&tuning.provenance))
                 @for section in sections { (section) }
                 (guidelines(tuning, limits))
-                (usage())
+                (usage(tuning))
             }
         }
     };
@@ -101,7 +101,8 @@ fn guidelines(tuning: &Tuning, limits: Limits) -> Markup {
     }
 }
 
-fn usage() -> Markup {
+fn usage(tuning: &Tuning) -> Markup {
+    let conversions = [("tuned.conf", tuned_rules(tuning)), ("open-mpi.json", open_mpi_rules(tuning))];
     html! {
         section {
             h2 { "How to use it" }
@@ -109,6 +110,9 @@ fn usage() -> Markup {
             pre { "mpirun --mca coll rustcoll,tuned,basic,libnbc,self,inter \\\n  --mca coll_rustcoll_rules_file /path/to/rules.toml ./your_program" }
             p { "With plain Open MPI 4.1 and later, or 6, which have fewer algorithms:" }
             pre { "mpirun --mca coll_tuned_use_dynamic_rules 1 \\\n  --mca coll_tuned_dynamic_rules_filename /path/to/tuned.conf ./your_program" }
+            @for (file, conversion) in &conversions {
+                @if let Ok(conversion) = conversion { (tables::notes(file, &conversion.notes)) }
+            }
             p {
                 "The rules hold for the numbers of ranks that were measured, up to the largest number of bytes. "
                 code { "rustcoll rules explain rules.toml" } " says what they choose for a call."

@@ -2,29 +2,9 @@
 
 mod common;
 
-use common::{Run, folder, rustcoll};
+use common::{JOB, Run, folder, launcher, measurement, rustcoll};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-
-const JOB: &str = r#"{"line":"job","ranks":4,"library":"Some MPI 1.0, made somewhere"}"#;
-
-fn measurement(collective: &str, bytes: usize, contestant: &str, nanoseconds: &str) -> String {
-    format!(
-        r#"{{"line":"measurement","collective":"{collective}","ranks":4,"bytes":{bytes},"contestant":"{contestant}","ran":"","late":0,"nanoseconds":[{nanoseconds}]}}"#
-    )
-}
-
-/// A launcher that prints these lines and then does something; it notes what it was asked to start.
-fn launcher(folder: &Path, lines: &[String], then: &str) -> PathBuf {
-    fs::write(folder.join("lines"), lines.join("\n") + "\n").unwrap();
-    let path = folder.join("launcher");
-    let folder = folder.display();
-    fs::write(&path, format!("#!/bin/sh\necho \"$@\" >> {folder}/asked\ncat {folder}/lines\n{then}\n"))
-        .unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    path
-}
 
 fn both() -> Vec<String> {
     vec![

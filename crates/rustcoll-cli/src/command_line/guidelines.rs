@@ -24,7 +24,7 @@ pub struct GuidelinesOptions {
     pub series: Vec<String>,
     /// Whose collectives: a component of Open MPI, as tuned or han; rustcoll@FILE follows a rule file
     #[arg(long, default_value = "rustcoll", value_parser = str::parse::<Contestant>)]
-    pub component: Contestant,
+    pub contestant: Contestant,
     /// Bytes by the collective's measure, see docs/rules.md; of each block where it has none. Units are B, KiB, MiB and GiB, or
     /// K, M and G
     #[arg(long, value_delimiter = ',', default_value = "8,64,512,4K,32K,256K", value_parser = quantity::bytes)]

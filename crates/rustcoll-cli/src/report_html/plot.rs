@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use rustcoll::selection::quantity;
+use std::ops::Range;
 use tuning::{Decision, Setting, Tried};
 
 const SIZE: (u32, u32) = (760, 420);
@@ -56,6 +57,8 @@ fn point(cell: &Decision, tried: &Tried) -> Option<Point> {
     })
 }
 
+type Drawn<Backend> = Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
+
 impl Plot {
     /// All that was measured to the end there.
     pub fn of(setting: &Setting) -> Plot {
@@ -94,59 +97,60 @@ impl Plot {
         Ok(text)
     }
 
-    fn draw_on<Backend: DrawingBackend>(
-        &self,
-        area: &DrawingArea<Backend, Shift>,
-    ) -> Result<(), DrawingAreaErrorKind<Backend::ErrorType>> {
-        let lines = self.lines.iter().flat_map(|line| &line.runs).flatten();
-        let points: Vec<&Point> = lines.chain(&self.level).chain(&self.tuned).chain(&self.verified).collect();
-        let (least, most) =
-            bounds(points.iter().map(|point| point.bytes).chain(self.level.is_empty().then_some(1.0)));
-        let (lowest, highest) =
-            bounds(points.iter().flat_map(|point| [point.extremes.0, point.extremes.1]).chain([LEVEL]));
-        let (left, right) = (least / 1.3, (most * 1.3).max(least * 2.0));
-        let mut chart = ChartBuilder::on(area)
-            .margin(10)
-            .x_label_area_size(44)
-            .y_label_area_size(62)
-            .build_cartesian_2d(
-                (left..right).log_scale().base(2.0),
-                (lowest.max(1e-6) * 0.9..highest * 1.1).log_scale().base(2.0),
-            )?;
+    fn draw_on<Backend: DrawingBackend>(&self, area: &DrawingArea<Backend, Shift>) -> Drawn<Backend> {
+        let (bytes, highest) = self.extent();
+        let (left, right) = (bytes.start, bytes.end);
         // A barrier has no bytes.
-        let in_units = |bytes: &f64| match most > 1.0 {
-            true => quantity::in_units(bytes.round() as usize),
+        let in_units = |place: &f64| match right > 2.0 {
+            true => quantity::in_units(place.round() as usize),
             false => String::new(),
         };
+        let mut chart = ChartBuilder::on(area)
+            .margin(10)
+            .x_label_area_size(48)
+            .y_label_area_size(66)
+            .build_cartesian_2d(bytes.log_scale().base(2.0), 0.0..highest * 1.08)?;
         chart
             .configure_mesh()
             .x_labels(9)
-            .y_labels(7)
+            .y_labels(8)
             .light_line_style(TRANSPARENT)
             .bold_line_style(BLACK.mix(0.15))
-            .axis_desc_style((FONT, 15))
-            .label_style((FONT, 14))
+            .axis_desc_style((FONT, 18))
+            .label_style((FONT, 17))
             .x_desc("bytes")
             .y_desc("time relative to the default")
             .x_label_formatter(&in_units)
-            .y_label_formatter(&|ratio| format!("{ratio:.2}"))
+            .y_label_formatter(&|ratio| format!("{ratio:.1}"))
             .draw()?;
-        chart.draw_series(LineSeries::new([(left, LEVEL), (right, LEVEL)], BLACK.stroke_width(2)))?;
+        let thick = BLACK.stroke_width(2);
+        chart.draw_series(LineSeries::new([(left, LEVEL), (right, LEVEL)], thick))?;
         chart.draw_series(bars(&self.level, 0, BLACK))?;
         chart.draw_series(LineSeries::new(places(&self.tuned, 0), BLACK.mix(0.2).stroke_width(9)))?;
-        for (number, line) in self.lines.iter().enumerate() {
+        for (number, run) in self.runs() {
             let colour = colour(number);
-            for run in &line.runs {
-                chart.draw_series(LineSeries::new(places(run, number + 1), colour.stroke_width(2)))?;
-                chart.draw_series(bars(run, number + 1, colour))?;
-            }
+            chart.draw_series(LineSeries::new(places(run, number + 1), colour.stroke_width(2)))?;
+            chart.draw_series(bars(run, number + 1, colour))?;
         }
-        chart
-            .draw_series(places(&self.tuned, 0).map(|place| Circle::new(place, 6, BLACK.stroke_width(2))))?;
-        chart.draw_series(
-            places(&self.verified, 0).map(|place| Cross::new(place, 5, BLACK.stroke_width(2))),
-        )?;
+        chart.draw_series(places(&self.tuned, 0).map(|place| Circle::new(place, 6, thick)))?;
+        chart.draw_series(places(&self.verified, 0).map(|place| Cross::new(place, 5, thick)))?;
         Ok(())
+    }
+
+    /// The lines' runs, with the lines' numbers.
+    fn runs(&self) -> impl Iterator<Item = (usize, &Vec<Point>)> {
+        let lines = self.lines.iter().enumerate();
+        lines.flat_map(|(number, line)| line.runs.iter().map(move |run| (number, run)))
+    }
+
+    /// The bytes from the first to the last, with a margin, and the highest ratio.
+    fn extent(&self) -> (Range<f64>, f64) {
+        let points = || self.runs().flat_map(|(_, run)| run).chain(&self.level).chain(&self.verified);
+        let (least, most) = bounds(points().map(|point| point.bytes));
+        let (_, highest) = bounds(points().map(|point| point.extremes.1).chain([LEVEL]));
+        // There are axes also where nothing was measured.
+        let most = most.max(1.0);
+        (least.min(most) / 1.3..most * 1.3, highest)
     }
 
     /// Who is who.

@@ -1,7 +1,7 @@
 //! The tables of the page.
 
 use maud::{Markup, html};
-use rustcoll::selection::quantity;
+use rustcoll::selection::{Note, quantity};
 use tuning::words::{percent, probability, time};
 use tuning::{Comparison, Decision, Provenance, Setting, Tried};
 
@@ -99,6 +99,18 @@ pub fn skipped(setting: &Setting) -> Markup {
                         }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// What a file for Open MPI cannot say of the rules.
+pub fn notes(file: &str, notes: &[Note]) -> Markup {
+    html! {
+        @if !notes.is_empty() {
+            details {
+                summary { "What " (file) " cannot say: " (notes.len()) }
+                ul { @for note in notes { li { (note) } } }
             }
         }
     }

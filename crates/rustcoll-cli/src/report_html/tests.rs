@@ -41,6 +41,7 @@ fn a_page_shows_everything_and_needs_nothing_else() {
         "predicted &lt;slow&gt; &amp; &quot;far&quot;",
         "a host &lt;of&gt; &quot;many&quot; &amp; more",
         "another 12.0 s",
+        "What tuned.conf cannot say: 1",
         "prefers-color-scheme: dark",
     ] {
         assert!(page.contains(expected), "{expected}\n{page}");

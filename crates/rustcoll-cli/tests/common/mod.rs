@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -63,4 +64,25 @@ pub fn folder(name: &str) -> PathBuf {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+/// The first line of a job on 4 ranks.
+pub const JOB: &str = r#"{"line":"job","ranks":4,"library":"Some MPI 1.0, made somewhere"}"#;
+
+/// What a contestant took on 4 ranks.
+pub fn measurement(collective: &str, bytes: usize, contestant: &str, nanoseconds: &str) -> String {
+    format!(
+        r#"{{"line":"measurement","collective":"{collective}","ranks":4,"bytes":{bytes},"contestant":"{contestant}","ran":"","late":0,"nanoseconds":[{nanoseconds}]}}"#
+    )
+}
+
+/// A launcher that prints these lines and then does something; it notes what it was asked to start.
+pub fn launcher(folder: &Path, lines: &[String], then: &str) -> PathBuf {
+    fs::write(folder.join("lines"), lines.join("\n") + "\n").unwrap();
+    let path = folder.join("launcher");
+    let folder = folder.display();
+    fs::write(&path, format!("#!/bin/sh\necho \"$@\" >> {folder}/asked\ncat {folder}/lines\n{then}\n"))
+        .unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
 }
