@@ -28,6 +28,10 @@ const HEADINGS: [(&str, Side); 8] = [
     ("p", Side::Right),
 ];
 
+/// What is said if no guideline has both its sides measured.
+const NOTHING: &str = "nothing could be compared: pattern needs mock-ups of the collective, monotony two sizes, \
+                       and split a size that is a multiple of another";
+
 /// Measures, and says which guidelines do not hold.
 pub fn run(options: &GuidelinesOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let races = races(options)?;
@@ -37,15 +41,18 @@ pub fn run(options: &GuidelinesOptions, output: &mut impl Write) -> Result<Outco
             campaign.measure(race, launch)?;
         }
     }
-    let limits = Limits { factor: options.factor, significance: options.significance };
     let cells: Vec<Decision> = campaign.cells.0.iter().filter_map(|cell| decision(cell, options)).collect();
     let all = comparisons(&cells, &options.only);
+    if all.is_empty() {
+        return Err(Failure::Input(NOTHING.into()));
+    }
+    let limits = Limits { factor: options.factor, significance: options.significance };
     let violations: Vec<&Comparison> = all.iter().filter(|one| one.is_violation(limits)).collect();
     match options.format {
         Format::Text => write_text(options, &violations, all.len(), output)?,
         Format::Json => write_json(options, &violations, all.len(), output)?,
     }
-    let is_right = violations.is_empty() && !all.is_empty() && campaign.is_complete;
+    let is_right = violations.is_empty() && campaign.is_complete;
     Ok(if is_right { Outcome::Right } else { Outcome::Wrong })
 }
 
@@ -108,8 +115,9 @@ impl Campaign<'_> {
         let ended = job::run(&launcher, race, &mut Launch { adding, launch, reference: &mut self.reference });
         // Nothing that was measured is lost, whatever happens later.
         store::write(options.csv.as_deref(), options.json.as_deref(), &self.cells)?;
-        if let Some(reason) = ended.not_started {
-            return Err(Failure::Input(reason));
+        if ended.library.is_none() || ended.has_other_ranks {
+            // The next job would end likewise.
+            return Err(Failure::Input(format!("{work}: {}", ended.complaints.join("; "))));
         }
         for complaint in &ended.complaints {
             eprintln!("rustcoll: {work}: {complaint}");

@@ -105,8 +105,36 @@ fn what_could_not_be_measured_is_no_success() {
     assert!(run.errors.contains("3 results did not come"), "{}", run.errors);
     assert!(run.output.contains("no guideline is violated"));
     assert!(fs::read_to_string(folder.join("times.csv")).unwrap().contains(",tuned,0,"));
-    let (run, _) = guidelines("guidelines_nothing", &lines(50)[..1], "");
-    assert_eq!(run.code, Some(1), "{}", run.output);
+}
+
+#[test]
+fn a_job_that_does_not_begin_is_not_repeated() {
+    let (run, folder) = guidelines("guidelines_dead", &[], "");
+    let told = run.refused(1);
+    assert!(told.starts_with("rustcoll: 4 ranks, job 1 of 3: "), "{told}");
+    assert!(told.contains("launcher ended well, but 9 results did not come"), "{told}");
+    assert_eq!(fs::read_to_string(folder.join("asked")).unwrap().lines().count(), 1);
+}
+
+#[test]
+fn what_was_not_compared_does_not_pass() {
+    let (run, _) =
+        guidelines("guidelines_nothing", &[JOB.to_owned(), taking(8, "tuned", 10)], "--only split");
+    assert_eq!((run.code, &run.output[..]), (Some(1), ""));
+    assert!(run.errors.contains("nothing could be compared: "), "{}", run.errors);
+}
+
+#[test]
+fn other_components_are_checked_where_rustcoll_is_not_installed() {
+    let folder = folder("guidelines_without_rustcoll");
+    let launcher = launcher(&folder, &lines(50), "echo $OMPI_MCA_coll >> $(dirname $0)/components");
+    let launcher = launcher.display();
+    rustcoll(&format!(
+        "guidelines bcast:8,64,512 --contestant tuned --factor 9 --program /bin/true --launcher {launcher}"
+    ))
+    .right();
+    let components = fs::read_to_string(folder.join("components")).unwrap();
+    assert_eq!(components.lines().next(), Some("tuned,han,sm,basic,libnbc,self,inter"));
 }
 
 #[test]
@@ -134,7 +162,7 @@ fn what_cannot_be_checked_is_refused_with_a_reason() {
         (
             "guidelines --program /bin/true --launcher /nowhere/mpirun",
             1,
-            "/nowhere/mpirun cannot be started: No such file",
+            "4 ranks, job 1 of 3: /nowhere/mpirun cannot be started: No such file",
         ),
     ] {
         let told = rustcoll(line).refused(code);

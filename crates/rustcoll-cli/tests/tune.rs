@@ -220,6 +220,16 @@ fn what_a_rule_file_gains_is_verified() {
     assert_eq!(run.code, Some(0), "{}", run.errors);
     assert!(run.output.contains("verified: geometric-mean gain "), "{}", run.output);
     assert!(bench.read("measured.csv").contains("/out/rules.toml,verification,"));
+    // Who changes nothing has nothing to verify.
+    let same = Bench::new("verified_same");
+    let run = same.tune("--verify --gain 90%");
+    assert_eq!(
+        (run.code, run.output.contains("nothing to write rules for")),
+        (Some(0), true),
+        "{}",
+        run.errors
+    );
+    assert!(!run.output.contains("in the same jobs"), "{}", run.output);
     // Of existing data it is the verification alone that is measured.
     let slow = Bench::new("verified_slow").with("tuned", "4000");
     assert_eq!(slow.tune("").code, Some(0));

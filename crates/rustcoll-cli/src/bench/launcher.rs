@@ -108,6 +108,8 @@ impl Launcher {
 
     fn needed(&self, race: &Race) -> Vec<(&'static str, String)> {
         let mut components: Vec<&str> = COMPONENTS.to_vec();
+        // Other components race also where rustcoll is not installed.
+        components.retain(|name| *name != Contestant::OWN || race.all_contestants().any(Contestant::is_own));
         let racing = race.all_contestants().filter(|contestant| !contestant.is_copy());
         components.extend(racing.map(|contestant| &contestant.component[..]));
         let known = components.clone();

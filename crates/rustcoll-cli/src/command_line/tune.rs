@@ -30,8 +30,8 @@ pub struct TuneOptions {
     /// measured.json and measured.csv. If an interrupted tuning is there it goes on
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
-    /// Rule files that decide by default, later ones first; the built-in rules do unless given
-    #[arg(long, value_name = "FILE", value_delimiter = ',', num_args = 1.., value_hint = ValueHint::FilePath)]
+    /// Rule files that decide by default, separated by commas, later ones first; the built-in rules do unless given
+    #[arg(long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::FilePath)]
     pub rules: Vec<PathBuf>,
     /// How many jobs have the default race with those that came near it; they alone decide
     #[arg(long, default_value = "5", value_parser = clap::value_parser!(u16).range(1..))]
@@ -54,7 +54,7 @@ pub struct TuneOptions {
     /// Each cell is measured as long as it takes until the mean of the shortest calls is known so well (its relative standard error)
     #[arg(long, default_value = "1%", value_parser = precision)]
     pub precision: f64,
-    /// Repetitions are to take so long all in all, of which jobs need some more to start; without, up to 15 seconds for each cell
+    /// Repetitions are to take so long all in all, of which jobs need some more to start; without, up to 12 seconds for each cell unless calls are slow
     #[arg(long, value_name = "MINUTES", value_parser = positive)]
     pub time: Option<f64>,
     /// Calls follow barriers closely instead of starting at a common instant; so they do unless --launcher or --ranks-per-host is

@@ -13,7 +13,7 @@ pub const VERIFICATIONS: usize = 3;
 
 /// Milliseconds for each cell of a job unless --time is given.
 const USUAL: [(Stage, f64); 4] =
-    [(Stage::Survey, 3000.0), (Stage::Search, 1000.0), (Stage::Final, 1200.0), (Stage::Verify, 1200.0)];
+    [(Stage::Survey, 2000.0), (Stage::Search, 800.0), (Stage::Final, 1000.0), (Stage::Verify, 800.0)];
 
 /// The parts of the whole time that stages get.
 const PARTS: [(Stage, f64); 4] =

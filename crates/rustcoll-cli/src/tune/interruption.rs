@@ -6,9 +6,10 @@ use signal_hook::flag;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Whether the command was asked to end. Whoever asks twice does not wait for a job to clean up.
+/// Whether the command was asked to end. Some send the same signal twice, so that the second one says nothing new; a job that is
+/// ended is gone after some seconds anyway.
 #[derive(Clone, Debug)]
 pub struct Interruption {
     signal: Arc<AtomicUsize>,
@@ -18,10 +19,7 @@ impl Interruption {
     /// Listens from now on.
     pub fn listen() -> io::Result<Interruption> {
         let signal = Arc::new(AtomicUsize::new(0));
-        let asked_before = Arc::new(AtomicBool::new(false));
         for &number in TERM_SIGNALS {
-            flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&asked_before))?;
-            flag::register(number, Arc::clone(&asked_before))?;
             flag::register_usize(number, Arc::clone(&signal), number as usize)?;
         }
         Ok(Interruption { signal })

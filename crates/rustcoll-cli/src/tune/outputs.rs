@@ -125,13 +125,13 @@ const VERIFIED: [(&str, Side); 6] = [
     ("ratio", Side::Right),
 ];
 
-/// Prints what the rule file really gained. Returns whether no cell is too slow.
+/// Prints what the rule file really gained. Nothing if nothing was verified. Returns whether no cell is too slow.
 pub fn print_verified(tuning: &Tuning, output: &mut impl Write) -> io::Result<bool> {
     let gains: Gains = tuning.verified_gains();
+    let (Some(mean), Some((worst, ratio))) = (gains.mean(), gains.worst()) else { return Ok(true) };
     let rows: Vec<_> = gains.cells.iter().map(|(cell, ratio)| verified_row(cell, *ratio)).collect();
     writeln!(output, "\nThe default and the rule file in the same jobs:\n")?;
     output.write_all(columns(VERIFIED, &rows).as_bytes())?;
-    let (Some(mean), Some((worst, ratio))) = (gains.mean(), gains.worst()) else { return Ok(true) };
     writeln!(
         output,
         "\nverified: geometric-mean gain {} in {}",
