@@ -14,7 +14,7 @@ use std::collections::hash_map::Entry;
 const WORTH_NAMING: f64 = 0.01;
 
 /// On more ranks than these only default parameters are predicted: simulations take long, and steps from there find the rest.
-const MANY_RANKS: usize = 128;
+const MANY_RANKS: usize = 64;
 
 /// A candidate of a cell.
 #[derive(Clone, Debug, PartialEq)]
