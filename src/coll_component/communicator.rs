@@ -197,7 +197,9 @@ impl Communicator {
                 }
                 Outcome::Calls(deeds, decision) => {
                     let begun = self.begun(start, &arguments, &decision);
-                    let Ok(mock_up) = MockUp::new(arguments, deeds) else { return Admission::OutOfMemory };
+                    let Ok(mock_up) = MockUp::new(arguments, deeds, decision.number) else {
+                        return Admission::OutOfMemory;
+                    };
                     under_way.push(begun);
                     return Admission::Calls(Box::new(mock_up));
                 }

@@ -5,7 +5,7 @@ use super::bindings::*;
 use super::memory::{OutOfMemory, bytes_of, place_at};
 use super::pml::{self, Error, Place, check};
 use super::room::Room;
-use super::settings::mock_up_limits;
+use super::settings::{Settings, mock_up_limits};
 use crate::algorithms::{Algorithm, Area, Collective, Cut};
 use crate::engine::calls::{BoundCall, Deed, Deeds, Side, Span};
 use crate::selection::Call;
@@ -33,6 +33,8 @@ pub fn has_room(algorithm: &Algorithm, call: &Call) -> bool {
 pub struct MockUp {
     arguments: Arguments,
     deeds: Arc<Deeds>,
+    /// The algorithm's number.
+    number: c_int,
     /// What an element in memory of the algorithm's own is.
     own: rustcoll_datatype,
     room: Room,
@@ -48,7 +50,7 @@ struct Places<'a> {
 
 impl MockUp {
     /// With the memory that it needs.
-    pub fn new(arguments: Arguments, deeds: Arc<Deeds>) -> Result<MockUp, OutOfMemory> {
+    pub fn new(arguments: Arguments, deeds: Arc<Deeds>, number: c_int) -> Result<MockUp, OutOfMemory> {
         let own = match arguments.collective.reduces() {
             false => pml::bytes(),
             true if arguments.send.is_none() => *arguments.recv.datatype(),
@@ -61,7 +63,7 @@ impl MockUp {
                 arguments.collective.name()
             );
         })?;
-        Ok(MockUp { arguments, deeds, own, room })
+        Ok(MockUp { arguments, deeds, number, own, room })
     }
 
     /// Carries it out. As in a schedule, what is too long does not end it before its end, for others would wait.
@@ -71,6 +73,8 @@ impl MockUp {
     pub unsafe fn run(mut self, communicator: *const c_void) -> Result<(), Error> {
         // SAFETY: by this function's contract.
         let ended = unsafe { self.perform_all(communicator) };
+        // Components below may have called the same collective on their way.
+        Settings::of(self.arguments.collective).note_ran(self.number);
         if ended.is_err_and(|error| error != MPI_ERR_TRUNCATE) {
             self.room.leak();
         }

@@ -158,7 +158,7 @@ mod tests {
             .zip(&before)
             .map(|(after, before)| after.iter().zip(before).map(|(after, before)| after - before).collect())
             .collect();
-        assert_eq!(counted_numbers(Collective::Scan), 4);
-        assert_eq!(more, [[1, 0, 2, 0], [1, 0, 16, 0], [0, 0, 30, 0]]);
+        assert_eq!(counted_numbers(Collective::Scan), 5);
+        assert_eq!(more, [[1, 0, 2, 0, 0], [1, 0, 16, 0, 0], [0, 0, 30, 0, 0]]);
     }
 }

@@ -111,7 +111,7 @@ impl Stage {
         }
         self.print("Bytes are those of the vector, in alltoall those of the block for each rank.\n");
         self.print(format_args!(
-            "{:<10} {:>8}  {:<36} {:<36} {:<6} {:>10} {:>10} {:>7}",
+            "{:<10} {:>8}  {:<42} {:<42} {:<6} {:>10} {:>10} {:>7}",
             "collective", "bytes", "asked for", "ran", "result", "time/us", "tuned/us", "ratio"
         ));
     }
@@ -148,7 +148,7 @@ impl Stage {
         let did_run = self.rival.everywhere(ran == number(algorithm))?;
         let (time, rival) = self.race(&mut call)?;
         self.print(format_args!(
-            "{:<10} {bytes:>8}  {:<36} {:<36} {:<6} {:>10.1} {:>10.1} {:>7.2}",
+            "{:<10} {bytes:>8}  {:<42} {:<42} {:<6} {:>10.1} {:>10.1} {:>7.2}",
             collective.name(),
             algorithm.name,
             if did_run { algorithm.name } else { odd_one(collective, ran, algorithm) },

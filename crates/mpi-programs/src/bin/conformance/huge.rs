@@ -38,7 +38,7 @@ pub fn huge(session: &Session, progress: &mut Progress, report: &mut Report) -> 
 }
 
 /// Every collective by the component's own choice, and then by every algorithm whose schedules for two ranks are not those
-/// of one that has run.
+/// of one that has run. Mock-ups are not eligible for such vectors.
 fn different_schedules(
     session: &Session,
     ring: &Communicator,
@@ -46,7 +46,10 @@ fn different_schedules(
     report: &mut Report,
 ) -> Outcome {
     let mut known: Vec<(Programs, &str)> = Vec::new();
-    for &subject in session.subjects.iter().filter(|subject| is_tested(subject.0)) {
+    let is_tested = |&&(collective, algorithm): &&Subject| {
+        is_tested(collective) && !algorithm.is_some_and(Algorithm::is_mock_up)
+    };
+    for &subject in session.subjects.iter().filter(is_tested) {
         let case = case(subject, ring.topology());
         let programs = case.algorithm.map(|algorithm| Programs::new(&case, algorithm));
         if let Some((_, same)) = known.iter().find(|(known, _)| Some(known) == programs.as_ref()) {
@@ -195,7 +198,8 @@ mod tests {
         let ring = Topology::ring(2);
         let collectives = Collective::ALL.into_iter().filter(|&collective| is_tested(collective));
         let algorithms = collectives.flat_map(Collective::algorithms);
-        let of_one_group = algorithms.filter(|algorithm| !algorithm.is_for_two_groups());
+        let of_one_group =
+            algorithms.filter(|algorithm| !algorithm.is_for_two_groups() && !algorithm.is_mock_up());
         of_one_group.map(move |algorithm| case((algorithm.collective, Some(algorithm)), &ring))
     }
 

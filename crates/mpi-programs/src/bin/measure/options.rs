@@ -16,7 +16,8 @@ pub struct Options {
     /// allreduce:8,1K/rustcoll,rustcoll:ring; without `/` those of --contestants
     #[arg(required = true, value_name = "HEAT", value_parser = str::parse::<Heat>)]
     pub heats: Vec<Heat>,
-    /// Who takes turns, as rustcoll,tuned:3,rustcoll:bruck:radix=4; rustcoll@FILE follows a rule file of its own
+    /// Who takes turns, as rustcoll,tuned:3,rustcoll:bruck:radix=4; rustcoll@FILE follows a rule file of its own, and
+    /// tuned:bcast_as_allgatherv calls allgatherv of tuned where the others call bcast
     #[arg(long, value_delimiter = ',', value_parser = str::parse::<Contestant>)]
     pub contestants: Vec<Contestant>,
     /// Repetitions of each contestant in each cell, at least
