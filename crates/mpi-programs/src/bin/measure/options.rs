@@ -29,7 +29,7 @@ pub struct Options {
     /// No repetition beyond the least number begins after so many milliseconds in a cell
     #[arg(long, default_value = "1000", value_name = "MILLISECONDS")]
     pub budget: u64,
-    /// How long before its start a repetition is agreed upon; longer as soon as a rank is late
+    /// How long before its start the first repetition is agreed upon; then twice as long as it takes the last rank to hear of it
     #[arg(long, default_value = "20", value_name = "MILLISECONDS")]
     pub slack: u64,
     /// Calls follow barriers closely instead of starting at an instant: for ranks of one node

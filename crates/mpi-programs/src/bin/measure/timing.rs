@@ -21,8 +21,14 @@ const BRIEF: f64 = 1e-3;
 /// How often a repetition is tried in which a rank is late.
 const ATTEMPTS: usize = 8;
 
-/// The longest time in seconds from agreeing on a start until the start.
+/// The longest and the shortest time in seconds from agreeing on a start until the start.
 const LONGEST_SLACK: f64 = 1.0;
+const SHORTEST_SLACK: f64 = 1e-3;
+
+/// So many times as long as it took until the last rank heard of a start, the next one is away; and at least this part of what
+/// it was away the last time.
+const SPARE: f64 = 2.0;
+const KEPT: f64 = 0.75;
 
 /// The times of one contestant.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +63,7 @@ pub struct Timer<'job> {
     control: &'job Communicator,
     clock: Clock,
     watchdog: Watchdog,
-    /// In seconds; it grows.
+    /// In seconds; it follows the time that it takes to hear of a start.
     slack: Cell<f64>,
 }
 
@@ -120,19 +126,21 @@ impl<'job> Timer<'job> {
             let slack = self.slack.get();
             let start = self.control.number_told_by(0, self.clock.now() + slack)?;
             self.watchdog.call_begins_in(Duration::from_secs_f64(slack));
-            let is_late = self.clock.now() > start;
+            let hearing = self.clock.now() - (start - slack);
             self.clock.sleep_until(start);
             call()?;
-            let time = if is_late { f64::INFINITY } else { self.clock.now() - start };
+            let time = if hearing > slack { f64::INFINITY } else { self.clock.now() - start };
             // Nobody goes on before all are here.
-            let last = self.control.maxima(&[time])?[0];
+            let [last, hearing] = self.control.maxima(&[time, hearing])?[..] else {
+                unreachable!("there are as many maxima as numbers")
+            };
             self.watchdog.call_has_ended();
+            self.slack.set(next_slack(slack, hearing));
             if last.is_finite() {
                 times.seconds.push(last);
                 return Ok(());
             }
             times.late += 1;
-            self.slack.set((2.0 * slack).min(LONGEST_SLACK));
         }
         Ok(())
     }
@@ -154,7 +162,28 @@ impl<'job> Timer<'job> {
     }
 }
 
+/// How long before the next start ranks agree on it, when the last of them took so long to hear of this one.
+fn next_slack(slack: f64, hearing: f64) -> f64 {
+    let kept = if hearing > slack { 2.0 * slack } else { KEPT * slack };
+    kept.max(SPARE * hearing).clamp(SHORTEST_SLACK, LONGEST_SLACK)
+}
+
 /// Whether a contestant's calls are short, as far as is known; the same on all ranks.
 fn is_brief(times: &Times) -> bool {
     times.seconds.last().is_some_and(|&last| last < BRIEF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slack_follows_what_it_takes_to_hear_of_a_start() {
+        assert_eq!(next_slack(0.02, 0.004), 0.015);
+        assert_eq!(next_slack(0.01, 0.004), 0.008);
+        assert_eq!(next_slack(0.02, 0.03), 0.06);
+        assert_eq!(next_slack(0.002, 1e-6), 0.0015);
+        assert_eq!(next_slack(0.001, 1e-6), SHORTEST_SLACK);
+        assert_eq!(next_slack(0.9, 5.0), LONGEST_SLACK);
+    }
 }
