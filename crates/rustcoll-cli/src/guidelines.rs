@@ -14,7 +14,7 @@ use rustcoll::text::{Side, columns};
 use serde_json::json;
 use std::io::Write;
 use std::ops::ControlFlow;
-use tuning::words::{probability, time};
+use tuning::words::{self, probability, time};
 use tuning::{Comparison, Decision, Guideline, Limits, MockUp, Tried, comparisons};
 
 const HEADINGS: [(&str, Side); 8] = [
@@ -194,10 +194,10 @@ fn write_text(
     output.write_all(columns(HEADINGS, &rows).as_bytes())?;
     let count = counted(violations.len(), "violation");
     writeln!(output, "\n{contestant}: {count} by a factor of more than {factor}, in {compared}")?;
-    let (ranks, bytes) = (worst.ranks, quantity::in_units(worst.bytes));
+    let (ranks, bytes) = (worst.ranks, words::bytes(worst.bytes));
     writeln!(
         output,
-        "The worst: {}, {ranks} ranks, {bytes} bytes: {:.2} times as long",
+        "The worst: {}, {ranks} ranks, {bytes}: {:.2} times as long",
         worst.guideline,
         worst.ratio()
     )?;

@@ -55,12 +55,12 @@ fn summary(tuning: &Tuning, settings: &[Setting]) -> Markup {
 /// Nothing if there are no cells.
 fn gains(what: &str, gains: &Gains) -> Markup {
     let Some((mean, (cell, worst))) = gains.mean().zip(gains.worst()) else { return html!() };
-    let bytes = rustcoll::selection::quantity::in_units(cell.bytes);
+    let bytes = tuning::words::bytes(cell.bytes);
     html! {
         li {
             (what) ": " strong { (percent(1.0 - mean)) } " of the default's time saved, the geometric mean of "
             (counted(gains.cells.len(), "cell")) ". Slowest against the default: " (cell.collective.name()) ", "
-            (cell.ranks) " ranks, " (bytes) " bytes, " (format!("{worst:.2}")) " of its time."
+            (cell.ranks) " ranks, " (bytes) ", " (format!("{worst:.2}")) " of its time."
         }
     }
 }
@@ -103,11 +103,13 @@ fn guidelines(tuning: &Tuning, limits: Limits) -> Markup {
 
 fn usage(tuning: &Tuning) -> Markup {
     let conversions = [("tuned.conf", tuned_rules(tuning)), ("open-mpi.json", open_mpi_rules(tuning))];
+    let files = tuning.provenance.rules.iter().map(String::as_str).chain(["/path/to/rules.toml"]);
+    let files = files.collect::<Vec<_>>().join(",");
     html! {
         section {
             h2 { "How to use it" }
             p { "With rustcoll, for one job, or for all jobs in " code { "openmpi-mca-params.conf" } ":" }
-            pre { "mpirun --mca coll rustcoll,tuned,basic,libnbc,self,inter \\\n  --mca coll_rustcoll_rules_file /path/to/rules.toml ./your_program" }
+            pre { "mpirun --mca coll rustcoll,tuned,basic,libnbc,self,inter \\\n  --mca coll_rustcoll_rules_file " (files) " ./your_program" }
             p { "With plain Open MPI 4.1 and later, or 6, which have fewer algorithms:" }
             pre { "mpirun --mca coll_tuned_use_dynamic_rules 1 \\\n  --mca coll_tuned_dynamic_rules_filename /path/to/tuned.conf ./your_program" }
             @for (file, conversion) in &conversions {

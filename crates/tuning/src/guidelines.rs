@@ -4,7 +4,7 @@
 use crate::mock_up::MockUp;
 use crate::settings::Setting;
 use crate::statistics::rank_sum;
-use crate::{Decision, Tried};
+use crate::{Decision, Tried, words};
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::quantity;
 
@@ -132,13 +132,7 @@ impl Decision {
 
     fn slower_than_more(&self, more: &Decision) -> Option<Comparison> {
         let guideline = format!("{} <= {}", self.call(), more.call());
-        self.compare(
-            Guideline::Monotony,
-            guideline,
-            format!("{} bytes", quantity::in_units(more.bytes)),
-            &more.default,
-            1,
-        )
+        self.compare(Guideline::Monotony, guideline, words::bytes(more.bytes), &more.default, 1)
     }
 
     fn slower_than_parts(&self, part: &Decision) -> Option<Comparison> {
@@ -147,7 +141,7 @@ impl Decision {
             .checked_div(part.bytes)
             .filter(|&parts| parts > 1 && parts * part.bytes == self.bytes)?;
         let guideline = format!("{} <= {parts} {}", self.call(), part.call());
-        let other = format!("{parts} calls of {} bytes", quantity::in_units(part.bytes));
+        let other = format!("{parts} calls of {}", words::bytes(part.bytes));
         self.compare(Guideline::Split, guideline, other, &part.default, parts)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::settings::{Setting, Stretch};
 use crate::words::{on_one_line, percent, probability, time};
-use crate::{Decision, Provenance, Tuning};
+use crate::{Decision, Provenance, Tuning, words};
 use measurements::Contestant;
 use rustcoll::selection::{Conversion, Measure, RuleErrors, Rules, quantity};
 use std::fmt::Write;
@@ -129,13 +129,13 @@ fn written(setting: &Setting, rule: &Stretch<&Contestant>) -> String {
 
 /// Why a cell's default was replaced.
 fn reason(cell: &Decision) -> String {
-    let bytes = quantity::in_units(cell.bytes);
-    let Some(chosen) = &cell.chosen else { return format!("{bytes} bytes") };
+    let bytes = words::bytes(cell.bytes);
+    let Some(chosen) = &cell.chosen else { return bytes };
     let time_of = |median: Option<f64>| median.map_or("?".into(), time);
     let ran = on_one_line(&cell.default.ran);
     let by = if ran.is_empty() { String::new() } else { format!(" by {ran}") };
     format!(
-        "{bytes} bytes: {}{by}, now {}: {} saved, p {}",
+        "{bytes}: {}{by}, now {}: {} saved, p {}",
         time_of(cell.default.median()),
         time_of(cell.candidates[chosen.candidate].median()),
         percent(chosen.gain),

@@ -1,5 +1,7 @@
 //! Small pieces of texts.
 
+use rustcoll::selection::quantity;
+
 /// A time as people read it: three digits that count, and a unit.
 pub fn time(seconds: f64) -> String {
     let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "us")];
@@ -19,6 +21,12 @@ pub fn probability(probability: f64) -> String {
     if probability < 1e-4 { "< 0.0001".into() } else { format!("{probability:.4}") }
 }
 
+/// A number of bytes with its unit: `8 bytes`, `64KiB`.
+pub fn bytes(number: usize) -> String {
+    let text = quantity::in_units(number);
+    if text.ends_with('B') { text } else { format!("{text} bytes") }
+}
+
 /// A text without anything that ends a line.
 pub fn on_one_line(text: &str) -> String {
     text.split(char::is_control).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
@@ -27,6 +35,11 @@ pub fn on_one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_have_one_unit() {
+        assert_eq!([8, 1000, 64 << 10].map(bytes), ["8 bytes", "1000 bytes", "64KiB"]);
+    }
 
     #[test]
     fn times_have_the_unit_that_fits() {

@@ -92,8 +92,12 @@ pub fn print(tuning: &Tuning, folder: &Path, output: &mut impl Write) -> io::Res
     if !has_rules(tuning) {
         return writeln!(output, "There is nothing to write rules for. {REPORT} tells more.");
     }
-    let path = rule_file(folder);
-    writeln!(output, "\nTo use it:\n\n    mpirun --mca coll_rustcoll_rules_file {} ...\n", path.display())?;
+    let files = tuning.provenance.rules.iter().cloned().chain([rule_file(folder).display().to_string()]);
+    let files = files.collect::<Vec<_>>().join(",");
+    writeln!(
+        output,
+        "\nTo use it:\n\n    mpirun --mca coll rustcoll,tuned,basic,libnbc,self,inter --mca coll_rustcoll_rules_file {files} ...\n"
+    )?;
     writeln!(output, "{REPORT} beside it tells more; {} are for plain Open MPI.", OTHERS.join(" and "))
 }
 
@@ -138,8 +142,8 @@ pub fn print_verified(tuning: &Tuning, output: &mut impl Write) -> io::Result<bo
         words::percent(1.0 - mean),
         counted(rows.len(), "cell")
     )?;
-    let (name, ranks, bytes) = (worst.collective.name(), worst.ranks, quantity::in_units(worst.bytes));
-    writeln!(output, "worst cell: {name}, {ranks} ranks, {bytes} bytes: {ratio:.3} of the default's time")?;
+    let (name, ranks, bytes) = (worst.collective.name(), worst.ranks, words::bytes(worst.bytes));
+    writeln!(output, "worst cell: {name}, {ranks} ranks, {bytes}: {ratio:.3} of the default's time")?;
     Ok(ratio <= WORST)
 }
 
