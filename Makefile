@@ -81,7 +81,7 @@ demo: all programs
 check: all programs
 	$(CARGO) test
 	$(CARGO) test --features component --lib
-	$(CARGO) test -p measurements -p rustcoll-cli
+	$(CARGO) test -p measurements -p tuning -p rustcoll-cli
 	$(CARGO) test --release -p mpi-programs --all-targets
 	@packaging/prerequisites --lab
 	$(LAB_TESTS)

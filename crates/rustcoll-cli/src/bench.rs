@@ -44,7 +44,7 @@ pub fn run(options: &BenchOptions, output: &mut impl Write) -> Result<Outcome, F
     let mut cells = Cells::default();
     let ended = job::run(&launcher, &race, &mut Adding { cells: &mut cells, progress: race.progress() });
     // Nothing that was measured is lost, whatever happened later.
-    store::write(options.csv.as_deref(), options.json.as_deref(), &cells)?;
+    store::write(options.times.csv.as_deref(), options.times.json.as_deref(), &cells)?;
     results::write(&cells, output)?;
     for complaint in &ended.complaints {
         eprintln!("rustcoll: {complaint}");

@@ -5,7 +5,9 @@ mod guidelines;
 mod pricing;
 mod tune;
 
-pub use bench::{BenchOptions, LaunchOptions, PerformanceOptions, ProgramOptions, RepetitionOptions};
+pub use bench::{
+    BenchOptions, LaunchOptions, PerformanceOptions, ProgramOptions, RepetitionOptions, TimesOptions,
+};
 pub use guidelines::GuidelinesOptions;
 pub use pricing::{
     AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions, TableFormat,

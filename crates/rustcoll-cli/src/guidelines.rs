@@ -114,7 +114,7 @@ impl Campaign<'_> {
         let adding = Adding { cells: &mut self.cells, progress: Progress::new(&work) };
         let ended = job::run(&launcher, race, &mut Launch { adding, launch, reference: &mut self.reference });
         // Nothing that was measured is lost, whatever happens later.
-        store::write(options.csv.as_deref(), options.json.as_deref(), &self.cells)?;
+        store::write(options.times.csv.as_deref(), options.times.json.as_deref(), &self.cells)?;
         if ended.library.is_none() || ended.has_other_ranks {
             // The next job would end likewise.
             return Err(Failure::Input(format!("{work}: {}", ended.complaints.join("; "))));

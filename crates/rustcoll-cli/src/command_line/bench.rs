@@ -33,6 +33,14 @@ pub struct BenchOptions {
     /// How jobs are started.
     #[command(flatten)]
     pub launch: LaunchOptions,
+    /// Where times are written.
+    #[command(flatten)]
+    pub times: TimesOptions,
+}
+
+/// Where times are written.
+#[derive(Args, Debug)]
+pub struct TimesOptions {
     /// Writes all times as comma-separated values
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub csv: Option<PathBuf>,

@@ -1,11 +1,10 @@
 //! The options of `rustcoll guidelines`.
 
-use super::{Format, LaunchOptions, RepetitionOptions, ranks};
+use super::{Format, LaunchOptions, RepetitionOptions, TimesOptions, ranks};
+use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueHint};
 use measurements::Contestant;
 use rustcoll::selection::quantity;
-use std::path::PathBuf;
 use tuning::Guideline;
 
 /// Of `rustcoll guidelines`.
@@ -53,12 +52,9 @@ pub struct GuidelinesOptions {
     /// How jobs are started.
     #[command(flatten)]
     pub launch: LaunchOptions,
-    /// Writes all times as comma-separated values
-    #[arg(long, value_hint = ValueHint::FilePath)]
-    pub csv: Option<PathBuf>,
-    /// Writes all times as JSON, one contestant and cell in a line
-    #[arg(long, value_hint = ValueHint::FilePath)]
-    pub json: Option<PathBuf>,
+    /// Where times are written.
+    #[command(flatten)]
+    pub times: TimesOptions,
     /// How violations are printed
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
