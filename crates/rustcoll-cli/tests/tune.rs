@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-/// Pretends to be the measuring program on 13 ranks: `launcher PROGRAM OPTIONS HEATS`. In its folder, the files `crash`, `crash_later`, `hang` and
+/// Pretends to be the measuring program on 13 ranks: `launcher PROGRAM OPTIONS HEATS`. In its folder, the files `crash`, `crash_later`, `hang`, `late` and
 /// `wrong` name contestants that do so, in broadcasts of 512 bytes; `interrupt` has numbers of jobs in which the
 /// command is interrupted after some cells, `healthy` those in which nobody is bad, `library` a version, `ranks` another number of ranks, `tuned` the time of rule files.
 const LAUNCHER: &str = r#"#!/bin/sh
@@ -39,6 +39,9 @@ function cell(collective, bytes, names, count,   n, k, times, us) {
     for (n = 1; n <= count; n++) if (is_bad("crash_later", names[n], bytes)) { print "boom" > "/dev/stderr"; exit 7 }
     for (n = 1; n <= count; n++) {
         if (listed("wrong") == names[n] && bytes == 512) continue
+        if (is_bad("late", names[n], bytes)) {
+            print "{\"line\":\"fault\"," at names[n] "\",\"message\":\"late\",\"cause\":\"late\"}"; faults = 1; continue
+        }
         us = microseconds(names[n], bytes); times = ""
         for (k = 0; k < 6; k++) times = times (k ? "," : "") (us * 1000 + k * 1000)
         print "{\"line\":\"measurement\",\"ranks\":" ranks "," at names[n] "\",\"ran\":\"algorithm\",\"late\":0,\"nanoseconds\":[" times "]}"
@@ -233,6 +236,36 @@ fn a_job_that_ends_for_another_reason_leaves_the_default_where_it_is() {
     assert_eq!(run.code, Some(0), "{}", run.errors);
     assert!(!run.errors.contains("left out"), "{}", run.errors);
     assert_eq!(bench.rules(), undisturbed("no_outside"));
+}
+
+#[test]
+fn who_was_late_is_called_once_more() {
+    let best = "rustcoll:knomial";
+    let once = Bench::new("late_once").with("late", best).with("healthy", " 2 3 4 5 6 7 8 9 10 11 12 ");
+    assert_eq!(once.tune("").code, Some(0));
+    assert_eq!(once.rules(), undisturbed("not_late"));
+    let jobs = once.jobs();
+    let always = Bench::new("late_always").with("late", best);
+    assert_eq!(always.tune("").code, Some(0));
+    assert_eq!(always.jobs(), jobs);
+    assert_eq!((always.tune("").code, always.jobs()), (Some(0), jobs));
+    // A default that never comes in time is told of.
+    let run = Bench::new("late_default").with("late", "rustcoll").tune("");
+    assert_eq!(run.code, Some(1), "{}", run.errors);
+    let expected = "512 bytes: the default could not be measured: ranks were late in every repetition";
+    assert!(run.errors.contains(expected), "{}", run.errors);
+}
+
+#[test]
+fn what_another_one_is_writing_is_not_moved_aside() {
+    let bench = Bench::new("locked");
+    assert_eq!(bench.tune("").code, Some(0));
+    let path = bench.folder.join("out/measured.json");
+    let file = fs::File::open(&path).unwrap();
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let told = bench.tune("--from-scratch").refused(1);
+    assert!(told.contains("measured.json: another rustcoll tune is writing there"), "{told}");
+    assert!(path.exists() && !bench.folder.join("out/measured-1.json").exists());
 }
 
 #[test]

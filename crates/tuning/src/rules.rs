@@ -10,6 +10,11 @@ use std::fmt::Write;
 /// What messages call the rules.
 const NAME: &str = "rules.toml";
 
+/// What the rules for Open MPI alone leave open.
+const LEFT_TO_OPEN_MPI: &str = "\
+# Measured against the default that rules.toml names; where that was kept Open MPI decides by itself, which was not measured.
+";
+
 /// The keys of conditions that other formats cannot say.
 const PLACEMENT: [&str; 2] = ["nodes", "ranks_per_node"];
 
@@ -68,7 +73,8 @@ fn lists(settings: &[Setting]) -> String {
 /// The same for Open MPI's tuned component, in numbers; with what that cannot say. Communicators of other sizes are left to
 /// Open MPI. Fails if nothing was chosen.
 pub fn tuned_rules(tuning: &Tuning) -> Result<Conversion, RuleErrors> {
-    Ok(anywhere(tuning)?.to_tuned(most_ranks(tuning)))
+    let conversion = anywhere(tuning)?.to_tuned(most_ranks(tuning));
+    Ok(Conversion { text: format!("{LEFT_TO_OPEN_MPI}{}", conversion.text), ..conversion })
 }
 
 /// The same for Open MPI 6, in JSON.

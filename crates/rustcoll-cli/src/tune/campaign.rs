@@ -214,6 +214,7 @@ impl Campaign<'_> {
                 contestants: Vec::new(),
             };
             let (ended, heard) = self.run(setting, step, &race);
+            self.record.sync()?;
             self.interruption.check(&self.record.folder)?;
             self.judge(step, cells, &race, ended, heard, &mut troubles)?;
         }

@@ -156,6 +156,17 @@ impl Record {
         Ok(())
     }
 
+    /// Has everything so far outlast the machine. Jobs that are under way would be disturbed.
+    pub fn sync(&self) -> Result<(), Failure> {
+        match self.json.file.sync_data() {
+            // What is no file on a disk need not.
+            Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
+                Err(unwritable(&self.json.path, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Begins the file with the library that the first job told of; later ones must have the same.
     fn check_library(&mut self, library: &str) -> Result<(), Failure> {
         if self.json.length == 0 {
