@@ -10,5 +10,5 @@ mod series;
 
 pub use contestant::Contestant;
 pub use heat::Heat;
-pub use line::{Fault, Job, Line, Measurement, Reference, Trial};
+pub use line::{Cause, Fault, Job, Line, Measurement, Reference, Trial};
 pub use series::Series;

@@ -91,6 +91,22 @@ pub struct Fault {
     pub contestant: String,
     /// What is wrong.
     pub message: String,
+    /// What kind of fault it is.
+    #[serde(default)]
+    pub cause: Cause,
+}
+
+/// Kinds of faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Something failed: the result was wrong, or somebody else served the calls.
+    #[default]
+    Failed,
+    /// The algorithm does not serve such calls, as it says itself; another one ran.
+    NotEligible,
+    /// In every repetition a rank was late; another time that may be otherwise.
+    Late,
 }
 
 impl Line {
@@ -116,6 +132,7 @@ mod tests {
             bytes: 8,
             contestant: "tuned".into(),
             message: "a \"wrong\"\nresult".into(),
+            cause: Cause::NotEligible,
         };
         let line = Line::Fault(fault);
         assert!(!line.to_json().contains('\n'));

@@ -24,6 +24,7 @@ use cells::Cells;
 use job::Hearer;
 use launcher::Launcher;
 use measurements::{Contestant, Heat, Line, Series};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::ControlFlow;
 
@@ -46,14 +47,15 @@ pub fn run(options: &BenchOptions, output: &mut impl Write) -> Result<Outcome, F
     // Nothing that was measured is lost, whatever happened later.
     store::write(options.times.csv.as_deref(), options.times.json.as_deref(), &cells)?;
     results::write(&cells, output)?;
-    for complaint in &ended.complaints {
+    let complaints = ended.complaints(race.ranks);
+    for complaint in &complaints {
         eprintln!("rustcoll: {complaint}");
     }
     let missing = cells.left(&race, 0).map_or(0, |left| left.cells());
     if missing > 0 {
         eprintln!("rustcoll: {} of {} could not be measured by all", missing, counted(race.cells(), "cell"));
     }
-    Ok(if ended.complaints.is_empty() && missing == 0 { Outcome::Right } else { Outcome::Wrong })
+    Ok(if complaints.is_empty() && missing == 0 { Outcome::Right } else { Outcome::Wrong })
 }
 
 /// Adds what is measured to cells, and shows how far the job is.
@@ -90,6 +92,11 @@ pub fn series(names: &[String], bytes: &[usize]) -> Result<Vec<Series>, Failure>
         }),
     };
     names.iter().map(read).collect::<Result<_, String>>().map_err(Failure::Usage)
+}
+
+/// Each number once, ascending.
+pub fn distinct(numbers: &[usize]) -> Vec<usize> {
+    numbers.iter().copied().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 impl Race {

@@ -367,6 +367,11 @@ fn percentage(text: &str) -> Result<f64, String> {
     number.map(|number| number / 100.0).ok_or_else(|| format!("`{text}` is not a percentage, as 5% is"))
 }
 
+fn probability(text: &str) -> Result<f64, String> {
+    let probability = text.parse().ok().filter(|part: &f64| *part > 0.0 && *part <= 1.0);
+    probability.ok_or_else(|| "a probability above 0 and up to 1 is expected, as 0.05".into())
+}
+
 fn within(number: usize, bounds: RangeInclusive<usize>) -> Result<usize, String> {
     match bounds.contains(&number) {
         true => Ok(number),

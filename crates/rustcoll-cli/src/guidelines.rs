@@ -2,12 +2,12 @@
 
 use crate::bench::cells::{Cell, Cells};
 use crate::bench::launcher::Launcher;
-use crate::bench::{Adding, Race, job, series, store};
+use crate::bench::{Adding, Race, distinct, job, series, store};
 use crate::command_line::{Format, GuidelinesOptions};
 use crate::failure::{Failure, Outcome};
 use crate::progress::Progress;
 use crate::words::counted;
-use measurements::{Contestant, Heat, Line, Measurement, Series};
+use measurements::{Cause, Contestant, Heat, Line, Measurement, Series};
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::quantity;
 use rustcoll::text::{Side, columns};
@@ -15,7 +15,7 @@ use serde_json::json;
 use std::io::Write;
 use std::ops::ControlFlow;
 use tuning::words::{self, probability, time};
-use tuning::{Comparison, Decision, Guideline, Limits, MockUp, Tried, comparisons};
+use tuning::{Comparison, Decision, Guideline, Limits, MockUp, Tried, comparisons, violations};
 
 const HEADINGS: [(&str, Side); 8] = [
     ("guideline", Side::Left),
@@ -47,7 +47,7 @@ pub fn run(options: &GuidelinesOptions, output: &mut impl Write) -> Result<Outco
         return Err(Failure::Input(NOTHING.into()));
     }
     let limits = Limits { factor: options.factor, significance: options.significance };
-    let violations: Vec<&Comparison> = all.iter().filter(|one| one.is_violation(limits)).collect();
+    let violations = violations(&all, limits);
     match options.format {
         Format::Text => write_text(options, &violations, all.len(), output)?,
         Format::Json => write_json(options, &violations, all.len(), output)?,
@@ -70,12 +70,25 @@ fn races(options: &GuidelinesOptions) -> Result<Vec<Race>, Failure> {
         names.extend(all.map(|collective| collective.name().to_owned()));
     }
     let heats: Vec<Heat> =
-        series(&names, &options.bytes)?.into_iter().map(|series| heat(series, options)).collect();
+        merged(series(&names, &options.bytes)?).into_iter().map(|series| heat(series, options)).collect();
     let race = |&ranks| {
         let ranks_per_host = options.ranks_per_host.unwrap_or(ranks);
         Ok(Race { heats: heats.clone(), ..Race::new(ranks, ranks_per_host, Vec::new(), Vec::new())? })
     };
-    options.ranks.iter().map(race).collect::<Result<_, String>>().map_err(Failure::Usage)
+    distinct(&options.ranks).iter().map(race).collect::<Result<_, String>>().map_err(Failure::Usage)
+}
+
+/// Each collective once, with all bytes that it is named with.
+fn merged(all: Vec<Series>) -> Vec<Series> {
+    let mut merged: Vec<Series> = Vec::new();
+    for series in all {
+        match merged.iter_mut().find(|one| one.collective == series.collective) {
+            Some(one) => one.bytes.extend(series.bytes),
+            None => merged.push(series),
+        }
+    }
+    merged.iter_mut().for_each(|one| one.bytes = distinct(&one.bytes));
+    merged
 }
 
 fn heat(series: Series, options: &GuidelinesOptions) -> Heat {
@@ -117,12 +130,14 @@ impl Campaign<'_> {
         store::write(options.times.csv.as_deref(), options.times.json.as_deref(), &self.cells)?;
         if ended.library.is_none() || ended.has_other_ranks {
             // The next job would end likewise.
-            return Err(Failure::Input(format!("{work}: {}", ended.complaints.join("; "))));
+            return Err(Failure::Input(format!("{work}: {}", ended.complaints(race.ranks).join("; "))));
         }
-        for complaint in &ended.complaints {
+        for complaint in ended.complaints(race.ranks) {
             eprintln!("rustcoll: {work}: {complaint}");
         }
-        self.is_complete &= ended.complaints.is_empty();
+        // What the component itself does not serve violates nothing.
+        let has_failed = ended.faults.iter().any(|fault| fault.cause != Cause::NotEligible);
+        self.is_complete &= ended.trouble.is_none() && !has_failed;
         Ok(())
     }
 }

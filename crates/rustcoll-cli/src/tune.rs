@@ -15,7 +15,6 @@ mod schedule;
 
 use crate::command_line::TuneOptions;
 use crate::failure::{Failure, Outcome};
-use crate::words::counted;
 use campaign::Campaign;
 use interruption::Interruption;
 use measurements::Contestant;
@@ -23,38 +22,46 @@ use plan::Plan;
 use record::Record;
 use schedule::Schedule;
 use std::io::Write;
-use std::path::Path;
-use tuning::Tuning;
+use tuning::{Place, Tuning, words};
 
 /// Measures what is not measured yet, and writes what comes of it.
 pub fn run(options: &TuneOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
-    let tuned = options.verify.then(|| tuned(&options.output)).transpose()?;
-    let plan = Plan::new(options)?;
+    let tuned = tuned(options)?;
+    plan::check(options)?;
     let launcher = plan::launcher(options)?;
     let record = Record::open(&options.output, plan::header(options)?, options.from_scratch)?;
+    let plan = Plan::new(options)?;
     let interruption = Interruption::listen()?;
     let schedule = Schedule::new(&plan.budget, plan.settings.len(), options.verify);
     let mut campaign = Campaign { plan: &plan, launcher, record, interruption, schedule };
     campaign.measure()?;
-    let mut tuning = results::tuning(options, &plan, &campaign.record);
-    complain(&plan, &tuning)?;
+    let mut tuning = results::tuning(options, &plan, &campaign.record, &tuned);
+    if tuning.cells.is_empty() {
+        return Err(Failure::Input("the default could not be measured in any cell".into()));
+    }
     outputs::write(&tuning, &options.output, plan.demands)?;
-    if let Some(tuned) = tuned.filter(|_| outputs::has_rules(&tuning)) {
+    let verifies = options.verify && tuning.has_rules();
+    if verifies {
         campaign.verify(&tuned)?;
-        tuning = results::tuning(options, &plan, &campaign.record);
+        tuning = results::tuning(options, &plan, &campaign.record, &tuned);
         outputs::write(&tuning, &options.output, plan.demands)?;
     }
-    drop(campaign);
+    let Campaign { record, .. } = campaign;
     outputs::print(&tuning, &options.output, output)?;
-    let is_fast = !options.verify || outputs::print_verified(&tuning, output)?;
-    Ok(if is_fast { Outcome::Right } else { Outcome::Wrong })
+    let mut is_right = true;
+    if verifies {
+        is_right &= outputs::print_verified(&tuning, output)?;
+        is_right &= tell_unverified(&tuning, &record, &tuned);
+    }
+    is_right &= tell_unmeasured(&plan, &tuning, &record);
+    Ok(if is_right { Outcome::Right } else { Outcome::Wrong })
 }
 
-/// The contestant that follows the rule file. Fails if its path cannot be told to the measuring program.
-fn tuned(folder: &Path) -> Result<Contestant, Failure> {
-    let folder = std::path::absolute(folder)?;
+/// The contestant that follows the rule file. Fails if it is to be verified and its path cannot be told to the measuring program.
+fn tuned(options: &TuneOptions) -> Result<Contestant, Failure> {
+    let folder = std::path::absolute(&options.output)?;
     let path = outputs::rule_file(&folder).display().to_string();
-    if path.contains([':', ',']) || path.len() > LONGEST_PATH {
+    if options.verify && (path.contains([':', ',']) || path.len() > LONGEST_PATH) {
         return Err(Failure::Usage(format!(
             "--output {path}: --verify needs a path of at most {LONGEST_PATH} bytes, with neither `:` nor `,`"
         )));
@@ -65,18 +72,37 @@ fn tuned(folder: &Path) -> Result<Contestant, Failure> {
 /// As long as a value that is attached to a communicator may be.
 const LONGEST_PATH: usize = 255;
 
-/// Fails if nothing could be measured, and tells of cells without decisions.
-fn complain(plan: &Plan, tuning: &Tuning) -> Result<(), Failure> {
-    let missing = plan.budget.cells - tuning.cells.len();
-    if tuning.cells.is_empty() {
-        return Err(Failure::Input("the default could not be measured in any cell".into()));
+/// Tells of cells without decisions, and why. Returns whether there are none.
+fn tell_unmeasured(plan: &Plan, tuning: &Tuning, record: &Record) -> bool {
+    let is_decided = |place: &Place| tuning.cells.iter().any(|cell| Place::of(cell) == *place);
+    let cells = plan.settings.iter().flat_map(|setting| &setting.cells).map(|(place, _)| *place);
+    let missing: Vec<Place> = cells.filter(|place| !is_decided(place)).collect();
+    for place in &missing {
+        tell(*place, "the default could not be measured", record, &[&plan::default_contestant()]);
     }
-    if missing > 0 {
-        eprintln!(
-            "rustcoll: in {} of {} the default could not be measured",
-            missing,
-            counted(plan.budget.cells, "cell")
+    missing.is_empty()
+}
+
+/// Tells of cells that could not be verified, and why. Returns whether there are none.
+fn tell_unverified(tuning: &Tuning, record: &Record, tuned: &Contestant) -> bool {
+    let missing: Vec<Place> =
+        tuning.cells.iter().filter(|cell| cell.verified_ratio().is_none()).map(Place::of).collect();
+    for place in &missing {
+        tell(
+            *place,
+            "what the rule file gains could not be verified",
+            record,
+            &[tuned, &plan::default_contestant()],
         );
     }
-    Ok(())
+    missing.is_empty()
+}
+
+/// Says what is missing in a cell, and why one of these was not called there.
+fn tell(place: Place, missing: &str, record: &Record, whose: &[&Contestant]) {
+    let names: Vec<String> = whose.iter().map(ToString::to_string).collect();
+    let known = record.exclusions(place).find(|(name, _)| names.iter().any(|one| one == name));
+    let reason = known.map_or("ranks were late in every repetition", |(_, reason)| reason);
+    let Place { collective, ranks, bytes } = place;
+    eprintln!("rustcoll: {}, {ranks} ranks, {}: {missing}: {reason}", collective.name(), words::bytes(bytes));
 }

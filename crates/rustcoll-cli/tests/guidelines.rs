@@ -54,7 +54,7 @@ fn violations_stand_in_a_table() {
             "bcast(64) <= 8 bcast(8) 4 64 150 us 8 calls of 8 bytes 80.0 us 1.87 < 0.0001",
             "bcast <= scatter + allgather 4 512 100 us tuned:bcast_as_scatter_allgather 40.0 us 2.50 < 0.0001",
             "",
-            "tuned: 4 violations by a factor of more than 1.1, in 10 comparisons",
+            "tuned: 4 violations by a factor of more than 1.1, in 11 comparisons",
             "The worst: bcast <= scatter + allgather, 4 ranks, 64 bytes: 3.75 times as long",
         ]
     );
@@ -74,7 +74,7 @@ fn an_mpi_that_keeps_the_guidelines_passes() {
     let (run, _) = guidelines("guidelines_kept", &lines(150), "--factor 4");
     assert_eq!(
         run.right(),
-        "tuned: no guideline is violated by a factor of more than 4, in 10 comparisons\n"
+        "tuned: no guideline is violated by a factor of more than 4, in 11 comparisons\n"
     );
 }
 
@@ -88,10 +88,40 @@ fn kinds_of_guidelines_are_asked_for() {
 }
 
 #[test]
+fn a_mock_up_that_says_that_it_does_not_serve_a_call_fails_nothing() {
+    let (cause, mut found) = (",\"cause\":\"not_eligible\"", lines(50));
+    let fault = |cause| {
+        format!(
+            r#"{{"line":"fault","collective":"bcast","bytes":512,"contestant":"tuned:bcast_as_allgatherv","message":"it is too large"{cause}}}"#
+        )
+    };
+    found[9] = fault(cause);
+    let (run, _) = guidelines("guidelines_not_eligible", &found, "--factor 4");
+    assert_eq!(run.code, Some(0), "{}", run.errors);
+    assert!(
+        run.errors.contains("bcast on 4 ranks, 512 bytes: tuned:bcast_as_allgatherv: it is too large"),
+        "{}",
+        run.errors
+    );
+    // Whatever else is wrong does.
+    found[9] = fault("");
+    assert_eq!(guidelines("guidelines_faulty", &found, "--factor 4").0.code, Some(1));
+}
+
+#[test]
+fn what_is_named_twice_is_measured_once() {
+    let (run, folder) = guidelines("guidelines_twice", &lines(50), "bcast:64,8 --ranks 4,4 --factor 9");
+    assert_eq!(run.code, Some(0), "{}", run.errors);
+    let asked = fs::read_to_string(folder.join("asked")).unwrap();
+    assert_eq!(asked.lines().count(), 3, "{asked}");
+    assert_eq!(asked.matches("bcast:8,64,512/").count(), 3, "{asked}");
+}
+
+#[test]
 fn programs_read_json() {
     let (run, _) = guidelines("guidelines_json", &lines(150), "--format json --factor 3");
     let found: serde_json::Value = serde_json::from_str(&run.wrong()).unwrap();
-    assert_eq!((&found["contestant"], &found["comparisons"]), (&"tuned".into(), &10.into()));
+    assert_eq!((&found["contestant"], &found["comparisons"]), (&"tuned".into(), &11.into()));
     let violations = found["violations"].as_array().unwrap();
     assert_eq!(violations.len(), 1);
     assert_eq!((&violations[0]["kind"], &violations[0]["bytes"]), (&"pattern".into(), &64.into()));

@@ -7,9 +7,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-/// Pretends to be the measuring program on 13 ranks: `launcher PROGRAM OPTIONS HEATS`. In its folder, the files `crash`, `crash_later`, `hang` and
+/// Pretends to be the measuring program on 13 ranks: `launcher PROGRAM OPTIONS HEATS`. In its folder, the files `crash`, `crash_later`, `hang`, `late` and
 /// `wrong` name contestants that do so, in broadcasts of 512 bytes; `interrupt` has numbers of jobs in which the
-/// command is interrupted after some cells, `library` a version, `ranks` another number of ranks, `tuned` the time of rule files.
+/// command is interrupted after some cells, `healthy` those in which nobody is bad, `library` a version, `ranks` another number of ranks, `tuned` the time of rule files.
 const LAUNCHER: &str = r#"#!/bin/sh
 PARENT=$PPID; export PARENT
 FOLDER=$(dirname "$0")
@@ -22,20 +22,25 @@ function microseconds(name, bytes,   radix) {
     radix = 4; if (match(name, /radix=[0-9]+/)) radix = substr(name, RSTART + 6, RLENGTH - 6)
     if (name ~ /:knomial/) return 400 + bytes + 60 * (radix > 6 ? radix - 6 : 6 - radix)
     if (name ~ /:binomial/) return 600 + bytes
+    if (name ~ /:pairwise/) return bytes == 512 ? 2000 : 500
     return 2000 + bytes
 }
-function is_bad(what, name, bytes) { return listed(what) == name && bytes >= 512 }
+function is_bad(what, name, bytes) { return listed(what) == name && bytes >= 512 && !index(listed("healthy"), " " job " ") }
 function cell(collective, bytes, names, count,   n, k, times, us) {
     at = "\"collective\":\"" collective "\",\"bytes\":" bytes ",\"contestant\":\""
     for (n = 1; n <= count; n++) {
         print "{\"line\":\"trying\"," at names[n] "\"}"; fflush()
         if (is_bad("crash", names[n], bytes)) { print "boom" > "/dev/stderr"; exit 7 }
+        if (listed("wrong") == names[n] && bytes == 512) {
+            print "{\"line\":\"fault\"," at names[n] "\",\"message\":\"wrong result\"}"; faults = 1
+        }
         if (is_bad("hang", names[n], bytes)) { print "{\"line\":\"hung\"," at names[n] "\"}"; exit 3 }
     }
     for (n = 1; n <= count; n++) if (is_bad("crash_later", names[n], bytes)) { print "boom" > "/dev/stderr"; exit 7 }
     for (n = 1; n <= count; n++) {
-        if (listed("wrong") == names[n] && bytes == 512) {
-            print "{\"line\":\"fault\"," at names[n] "\",\"message\":\"wrong result\"}"; faults = 1; continue
+        if (listed("wrong") == names[n] && bytes == 512) continue
+        if (is_bad("late", names[n], bytes)) {
+            print "{\"line\":\"fault\"," at names[n] "\",\"message\":\"late\",\"cause\":\"late\"}"; faults = 1; continue
         }
         us = microseconds(names[n], bytes); times = ""
         for (k = 0; k < 6; k++) times = times (k ? "," : "") (us * 1000 + k * 1000)
@@ -86,9 +91,13 @@ impl Bench {
     }
 
     fn tune(&self, more: &str) -> Run {
+        self.tune_all("bcast", "8,512,4K", more)
+    }
+
+    fn tune_all(&self, collective: &str, bytes: &str, more: &str) -> Run {
         let at = self.folder.display();
         rustcoll(&format!(
-            "tune bcast --bytes 8,512,4K --ranks 13 --ranks-per-host 1 --launches 3 --hopeless 100 --program /bin/true \
+            "tune {collective} --bytes {bytes} --ranks 13 --ranks-per-host 1 --launches 3 --hopeless 100 --program /bin/true \
              --output {at}/out --launcher {at}/launcher {more}"
         ))
     }
@@ -188,7 +197,7 @@ fn who_crashes_hangs_or_is_wrong_is_left_out() {
         ("crash", "launcher failed (exit status: 7)"),
         ("crash_later", "launcher failed (exit status: 7)"),
         ("hang", "it did not end within 30 s"),
-        ("wrong", ""),
+        ("wrong", "bcast on 13 ranks, 512 bytes: rustcoll:knomial:radix=6: wrong result"),
     ] {
         let bench = Bench::new(what).with(what, best);
         let run = bench.tune("");
@@ -209,8 +218,107 @@ fn who_crashes_hangs_or_is_wrong_is_left_out() {
 fn a_default_that_crashes_is_told_of() {
     let bench = Bench::new("default").with("crash", "rustcoll");
     let run = bench.tune("");
+    assert_eq!(run.code, Some(1), "{}", run.errors);
+    for bytes in ["512 bytes", "4KiB"] {
+        let expected = format!(
+            "bcast, 13 ranks, {bytes}: the default could not be measured: the job ended when it was called: {}/launcher failed (exit status: 7)",
+            bench.folder.display()
+        );
+        assert!(run.errors.contains(&expected), "{}", run.errors);
+    }
+    assert!(run.output.contains("\nbcast") && !run.output.contains(" 512 "), "{}", run.output);
+}
+
+#[test]
+fn a_job_that_ends_for_another_reason_leaves_the_default_where_it_is() {
+    let bench = Bench::new("outside").with("crash", "rustcoll").with("healthy", " 2 3 4 5 6 7 8 9 10 11 12 ");
+    let run = bench.tune("");
     assert_eq!(run.code, Some(0), "{}", run.errors);
-    assert!(run.errors.contains("in 2 of 3 cells the default could not be measured"), "{}", run.errors);
+    assert!(!run.errors.contains("left out"), "{}", run.errors);
+    assert_eq!(bench.rules(), undisturbed("no_outside"));
+}
+
+#[test]
+fn who_was_late_is_called_once_more() {
+    let best = "rustcoll:knomial";
+    let once = Bench::new("late_once").with("late", best).with("healthy", " 2 3 4 5 6 7 8 9 10 11 12 ");
+    assert_eq!(once.tune("").code, Some(0));
+    assert_eq!(once.rules(), undisturbed("not_late"));
+    let jobs = once.jobs();
+    let always = Bench::new("late_always").with("late", best);
+    assert_eq!(always.tune("").code, Some(0));
+    assert_eq!(always.jobs(), jobs);
+    assert_eq!((always.tune("").code, always.jobs()), (Some(0), jobs));
+    // A default that never comes in time is told of.
+    let run = Bench::new("late_default").with("late", "rustcoll").tune("");
+    assert_eq!(run.code, Some(1), "{}", run.errors);
+    let expected = "512 bytes: the default could not be measured: ranks were late in every repetition";
+    assert!(run.errors.contains(expected), "{}", run.errors);
+}
+
+#[test]
+fn what_another_one_is_writing_is_not_moved_aside() {
+    let bench = Bench::new("locked");
+    assert_eq!(bench.tune("").code, Some(0));
+    let path = bench.folder.join("out/measured.json");
+    let file = fs::File::open(&path).unwrap();
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let told = bench.tune("--from-scratch").refused(1);
+    assert!(told.contains("measured.json: another rustcoll tune is writing there"), "{told}");
+    assert!(path.exists() && !bench.folder.join("out/measured-1.json").exists());
+}
+
+#[test]
+fn what_could_not_be_verified_does_not_pass() {
+    let bench = Bench::new("unverified");
+    bench.set("wrong", &format!("rustcoll@{}/out/rules.toml", bench.folder.display()));
+    let run = bench.tune("--verify");
+    assert_eq!(run.code, Some(1), "{}", run.errors);
+    assert!(
+        run.errors.contains(
+            "bcast, 13 ranks, 512 bytes: what the rule file gains could not be verified: wrong result"
+        ),
+        "{}",
+        run.errors
+    );
+    assert!(run.output.contains(" in 2 cells"), "{}", run.output);
+}
+
+#[test]
+fn the_reason_is_how_the_job_ended_whatever_went_wrong_before() {
+    let bench = Bench::new("both").with("wrong", "rustcoll:knomial").with("crash", "rustcoll:binary");
+    let run = bench.tune("");
+    assert_eq!(run.code, Some(0), "{}", run.errors);
+    assert!(
+        run.errors.contains(&format!(
+            "rustcoll:binary is left out: the job ended when it was called: {}/launcher failed (exit status: 7)",
+            bench.folder.display()
+        )),
+        "{}",
+        run.errors
+    );
+    assert!(bench.read("report.html").contains("wrong result"));
+}
+
+#[test]
+fn sizes_that_rules_cannot_tell_apart_have_no_rule_file() {
+    let bench = Bench::new("alltoallv").with("tuned", "500");
+    let run = bench.tune_all("alltoallv", "8,512,4K", "--verify");
+    assert_eq!(run.code, Some(0), "{}", run.errors);
+    assert!(run.output.contains("There is nothing to write rules for"), "{}", run.output);
+    assert!(!bench.folder.join("out/rules.toml").exists());
+}
+
+#[test]
+fn profiles_of_before_are_removed() {
+    let bench = Bench::new("profiles");
+    fs::create_dir_all(bench.folder.join("out/profiles")).unwrap();
+    for file in ["old.prf", "notes.txt"] {
+        fs::write(bench.folder.join("out/profiles").join(file), "MPI_Bcast\n").unwrap();
+    }
+    assert_eq!(bench.tune("--gain 90%").code, Some(0));
+    assert!(!bench.folder.join("out/profiles/old.prf").exists());
+    assert!(bench.folder.join("out/profiles/notes.txt").exists());
 }
 
 #[test]
@@ -296,6 +404,8 @@ fn options_that_make_no_sense_are_refused() {
         ("--hopeless 0.5", "`0.5` is less than 1, the least prediction itself"),
         ("--time 0", "`0` is not more than 0"),
         ("--verify --output a,b", "with neither `:` nor `,`"),
+        ("--limit 120", "--limit 120: a job without results is ended after 120 s (--patience)"),
+        ("--significance 2", "a probability above 0 and up to 1 is expected, as 0.05"),
     ] {
         let output = if line.contains("--output") { "" } else { "--output /tmp/never" };
         let told = rustcoll(&format!("tune bcast --program /bin/true {output} {line}")).refused(2);

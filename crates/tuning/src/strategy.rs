@@ -6,6 +6,7 @@
 //! near the best ([`steps`]), as long as that gains something. Then, in the *final*, several jobs have the default race with the
 //! few candidates that came out best ([`finalists`]); they alone decide ([`decide`](crate::decide)).
 
+use crate::Decision;
 use crate::candidates::{candidate, contestant, neighbours, registered_place};
 use measurements::Contestant;
 use rustcoll::algorithms::Collective;
@@ -58,6 +59,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// Where a decision was made.
+    pub fn of(cell: &Decision) -> Place {
+        Place { collective: cell.collective, ranks: cell.ranks, bytes: cell.bytes }
+    }
+
     fn registered(&self, contestant: &Contestant) -> usize {
         registered_place(self.collective, contestant)
     }
@@ -77,11 +83,15 @@ pub fn steps(place: Place, standings: &[Standing], step: usize) -> Vec<Contestan
     let by_algorithm = best_of_each(standings);
     let Some(least) = by_algorithm.first().map(|best| best.seconds) else { return Vec::new() };
     let near = by_algorithm.into_iter().take_while(|best| best.seconds <= least * SEARCHED);
-    let gaining = near.take(MOST_SEARCHED).filter(|best| step == 1 || has_gained(best, standings, step - 1));
-    let mut all = Vec::new();
-    for base in gaining {
-        let Some(known) = candidate(place.collective, &base.contestant) else { continue };
+    let searchable = near.filter_map(|best| {
+        let known = candidate(place.collective, &best.contestant)?;
         let beside = neighbours(&known, place.ranks, place.bytes);
+        (!beside.is_empty()).then_some((best, beside))
+    });
+    let gaining =
+        searchable.take(MOST_SEARCHED).filter(|(best, _)| step == 1 || has_gained(best, standings, step - 1));
+    let mut all = Vec::new();
+    for (base, beside) in gaining {
         let new: Vec<Contestant> =
             beside.iter().filter(|one| !place.is_known(one, standings)).map(contestant).collect();
         // A step is compared with where it starts in one job.
@@ -145,6 +155,13 @@ pub fn leader(standings: &[Standing]) -> Option<&Contestant> {
     best_of_each(standings).first().map(|best| &best.contestant)
 }
 
+/// Whether a candidate without parameters is nothing else than the default under its own name: the same algorithm ran, and no
+/// time that would have to be gained lies between both. The default may have parameters by a rule, and then it is another one.
+pub fn is_default(one: &Standing, ran: &str, default: f64, gain: f64) -> bool {
+    let is_named = one.contestant.is_own() && one.contestant.algorithm.as_deref() == Some(ran);
+    is_named && one.contestant.parameters.is_empty() && (one.seconds / default - 1.0).abs() < gain
+}
+
 /// Whether a finalist can still win after the first final jobs.
 pub fn can_win(seconds: f64, default: f64) -> bool {
     seconds <= default * LOST
@@ -174,6 +191,21 @@ mod tests {
         let survey = standings(&[("bruck", 2.0, 0), ("postal", 3.1, 0), ("pairwise", 2.1, 0)]);
         let first = steps(PLACE, &survey, 1);
         assert_eq!(names(&first), ["bruck", "bruck:radix=3", "bruck:radix=5"]);
+    }
+
+    #[test]
+    fn algorithms_without_parameters_take_no_place_in_the_search() {
+        let fixed = [("pairwise", 1.0, 0), ("circulant", 1.0, 0), ("spread_out", 1.0, 0)];
+        let all = [&fixed[..], &[("bruck", 1.1, 0)]].concat();
+        assert_eq!(names(&steps(PLACE, &standings(&all), 1)), ["bruck", "bruck:radix=3", "bruck:radix=5"]);
+    }
+
+    #[test]
+    fn the_default_under_its_own_name_is_known() {
+        let is_default = |name, seconds| is_default(&standings(&[(name, seconds, 0)])[0], "bruck", 1.0, 0.1);
+        assert!(is_default("bruck", 0.92) && is_default("bruck", 1.05));
+        assert!(!is_default("bruck", 0.85) && !is_default("bruck:radix=3", 1.0));
+        assert!(!is_default("pairwise", 1.0));
     }
 
     #[test]

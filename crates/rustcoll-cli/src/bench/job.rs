@@ -3,7 +3,7 @@
 use super::Race;
 use super::launcher::Launcher;
 use crate::words::counted;
-use measurements::Line;
+use measurements::{Fault, Line};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
@@ -31,10 +31,26 @@ pub struct Ended {
     pub not_started: Option<String>,
     /// What the MPI library calls itself.
     pub library: Option<String>,
-    /// What went wrong.
-    pub complaints: Vec<String>,
+    /// Who was not measured, and why. A job with faults goes on, and ends as one that failed.
+    pub faults: Vec<Fault>,
+    /// Why not everybody was called.
+    pub trouble: Option<String>,
     /// Whether it had another number of ranks than it was to have.
     pub has_other_ranks: bool,
+}
+
+impl Ended {
+    /// All that went wrong on so many ranks.
+    pub fn complaints(&self, ranks: usize) -> Vec<String> {
+        let faults = self.faults.iter().map(|fault| told(fault, ranks));
+        faults.chain(self.trouble.clone()).collect()
+    }
+}
+
+/// A fault in a line.
+pub fn told(fault: &Fault, ranks: usize) -> String {
+    let Fault { collective, bytes, contestant, message, .. } = fault;
+    format!("{collective} on {ranks} ranks, {bytes} bytes: {contestant}: {message}")
 }
 
 /// Who hears what a job says.
@@ -56,7 +72,7 @@ pub fn run(launcher: &Launcher, race: &Race, hearer: &mut impl Hearer) -> Ended 
         Ok(child) => ended.follow(child, &command, launcher.patience, race, hearer),
         Err(error) => {
             let complaint = format!("{} cannot be started: {error}", name(&command));
-            ended.complaints.push(complaint.clone());
+            ended.trouble = Some(complaint.clone());
             ended.not_started = Some(complaint);
         }
     }
@@ -98,8 +114,8 @@ impl Ended {
                 }
                 Err(RecvTimeoutError::Disconnected) => break true,
                 Err(RecvTimeoutError::Timeout) if heard.elapsed() > patience => {
-                    self.complaints
-                        .push(format!("the job hung: nothing came for {} seconds", patience.as_secs()));
+                    self.trouble =
+                        Some(format!("the job hung: nothing came for {} seconds", patience.as_secs()));
                     break false;
                 }
                 Err(RecvTimeoutError::Timeout) if !hearer.wants_more() => break false,
@@ -107,37 +123,36 @@ impl Ended {
             }
         };
         let status = if has_ended { child.wait().ok() } else { end(&mut child) };
-        let is_explained = !self.complaints.is_empty();
-        if !is_explained && !status.is_some_and(|status| status.success()) {
+        let is_right = status.is_some_and(|status| status.success());
+        if self.trouble.is_some() || (count >= all && !self.faults.is_empty()) {
+            return;
+        }
+        if !is_right {
             noise.extend(std::iter::from_fn(|| messages.recv_timeout(LAST_WORDS).ok()));
-            self.complaints.push(format!("{} {}{}", name(command), how(status), shown(&noise)));
-        } else if !is_explained && count < all {
+            self.trouble = Some(format!("{} {}{}", name(command), how(status), shown(&noise)));
+        } else if count < all {
             let missing = counted(all - count, "result");
-            self.complaints.push(format!(
-                "{} ended well, but {missing} did not come{}",
-                name(command),
-                shown(&noise)
-            ));
+            self.trouble =
+                Some(format!("{} ended well, but {missing} did not come{}", name(command), shown(&noise)));
         }
     }
 
     fn note(&mut self, line: &Line, race: &Race) {
         match line {
-            Line::Fault(fault) => self.complaints.push(format!(
-                "{} on {} ranks, {} bytes: {}: {}",
-                fault.collective, race.ranks, fault.bytes, fault.contestant, fault.message
-            )),
+            Line::Fault(fault) => self.faults.push(fault.clone()),
             Line::Job(job) if job.ranks != race.ranks => {
                 let asked = race.ranks;
-                self.complaints
-                    .push(format!("the job has {}, not the {asked} asked for", counted(job.ranks, "rank")));
+                let found = counted(job.ranks, "rank");
+                self.trouble = Some(format!("the job has {found}, not the {asked} asked for"));
                 self.has_other_ranks = true;
             }
             Line::Job(job) => self.library = Some(job.library.clone()),
-            Line::Hung(trial) => self.complaints.push(format!(
-                "{} on {} ranks, {} bytes: {}: a call did not end in time",
-                trial.collective, race.ranks, trial.bytes, trial.contestant
-            )),
+            Line::Hung(trial) => {
+                self.trouble = Some(format!(
+                    "{} on {} ranks, {} bytes: {}: a call did not end in time",
+                    trial.collective, race.ranks, trial.bytes, trial.contestant
+                ))
+            }
             Line::Measurement(_) | Line::Trying(_) | Line::Reference(_) => {}
         }
     }

@@ -210,7 +210,7 @@ impl<'plan> Campaign<'plan> {
         let mut keeping = Keeping { experiment: name, launch: *launch, cells, path, file, progress };
         let ended = job::run(launcher, race, &mut keeping);
         drop(keeping);
-        for complaint in &ended.complaints {
+        for complaint in ended.complaints(race.ranks) {
             eprintln!("rustcoll: {name}: {complaint}");
         }
         self.is_complete &= cells.left(race, *launch).is_none();

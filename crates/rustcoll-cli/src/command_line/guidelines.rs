@@ -1,6 +1,6 @@
 //! The options of `rustcoll guidelines`.
 
-use super::{Format, LaunchOptions, RepetitionOptions, TimesOptions, ranks};
+use super::{Format, LaunchOptions, RepetitionOptions, TimesOptions, probability, ranks};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use measurements::Contestant;
@@ -69,9 +69,4 @@ fn kinds() -> impl TypedValueParser<Value = Guideline> {
 fn factor(text: &str) -> Result<f64, String> {
     let factor = text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor >= 1.0);
     factor.ok_or_else(|| "a number from 1 up is expected, as 1.1".into())
-}
-
-fn probability(text: &str) -> Result<f64, String> {
-    let probability = text.parse().ok().filter(|part: &f64| *part > 0.0 && *part <= 1.0);
-    probability.ok_or_else(|| "a probability above 0 and up to 1 is expected, as 0.05".into())
 }

@@ -1,6 +1,6 @@
 //! The options of `rustcoll tune`.
 
-use super::{LaunchOptions, collectives, percentage, ranks};
+use super::{LaunchOptions, collectives, percentage, probability, ranks};
 use clap::{Args, ValueHint};
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::quantity;
@@ -40,7 +40,7 @@ pub struct TuneOptions {
     #[arg(long, default_value = "10%", value_parser = gain)]
     pub gain: f64,
     /// By chance alone such a gain must be less probable than this (Wilcoxon's rank-sum test of all times)
-    #[arg(long, default_value = "0.05", value_parser = positive)]
+    #[arg(long, default_value = "0.05", value_parser = probability)]
     pub significance: f64,
     /// Who is predicted to take more than so many times the least prediction is not measured
     #[arg(long, default_value = "3", value_name = "TIMES", value_parser = at_least_one)]
@@ -48,7 +48,7 @@ pub struct TuneOptions {
     /// The machine of predictions: its file, see docs/costs.md, or hockney:ALPHA,BETA,GAMMA; a cluster with InfiniBand unless given
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub machine: Option<String>,
-    /// A call that takes longer has hung: who made it is left out, there and for more bytes
+    /// A call that takes longer has hung: who made it is left out, there and for more bytes; less than --patience
     #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: u64,
     /// Each cell is measured as long as it takes until the mean of the shortest calls is known so well (its relative standard error)
@@ -62,7 +62,7 @@ pub struct TuneOptions {
     #[arg(long)]
     pub hot: bool,
     /// Measures what the rule file really gains, against the default in 3 jobs more, now or when all else is measured; the exit
-    /// code is 1 if a cell is slower by more than 5 %
+    /// code is 1 if a cell is slower by more than 5 %, or could not be verified
     #[arg(long)]
     pub verify: bool,
     /// Moves what was measured before aside and begins anew

@@ -117,7 +117,7 @@ pub fn notes(file: &str, notes: &[Note]) -> Markup {
 }
 
 /// Where guidelines do not hold.
-pub fn violations(violations: &[Comparison]) -> Markup {
+pub fn violations(violations: &[&Comparison]) -> Markup {
     html! {
         div .scroll {
             table {

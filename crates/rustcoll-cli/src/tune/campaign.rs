@@ -14,10 +14,10 @@ use crate::bench::job::{self, Ended};
 use crate::bench::launcher::Launcher;
 use crate::failure::Failure;
 use crate::words::counted;
-use measurements::{Contestant, Trial};
+use measurements::{Cause, Contestant, Measurement, Trial};
 use std::collections::BTreeSet;
-use tuning::statistics::median_of_launches;
-use tuning::{MOST_STEPS, Place, SURE_FINALS, Standing, can_win, finalists, leader, steps};
+use tuning::statistics::{self, median_of_launches};
+use tuning::{MOST_STEPS, Place, SURE_FINALS, Standing, can_win, finalists, is_default, leader, steps};
 
 /// So many jobs may fail in a row with nobody to blame.
 const MOST_UNEXPLAINED: usize = 2;
@@ -46,6 +46,16 @@ struct Troubles {
     isolated: BTreeSet<Place>,
     unexplained: usize,
     fruitless: usize,
+}
+
+impl Troubles {
+    /// Whether a contestant that is to blame is left out. Jobs may also be ended from outside: without the default, or the rule
+    /// file, nothing comes of a cell, so these are called once more, alone.
+    fn is_sure(&self, cells: &[Racing], trial: &Trial) -> bool {
+        let is_candidate =
+            trial.contestant.parse::<Contestant>().is_ok_and(|contestant| contestant.algorithm.is_some());
+        is_candidate || place_of(cells, trial).is_none_or(|place| self.isolated.contains(&place))
+    }
 }
 
 impl Campaign<'_> {
@@ -103,10 +113,16 @@ impl Campaign<'_> {
 
     /// The default and the finalists, where there are any; without those that have lost already.
     fn racing(&self, setting: &Setting, now: Step) -> Vec<Racing> {
-        let standings: Vec<Vec<Standing>> =
+        let mut standings: Vec<Vec<Standing>> =
             setting.cells.iter().map(|(place, _)| self.standings(*place, now)).collect();
+        let defaults: Vec<Option<f64>> = setting
+            .cells
+            .iter()
+            .zip(&mut standings)
+            .map(|((place, _), standings)| self.without_default(*place, standings))
+            .collect();
         let racing = setting.cells.iter().enumerate().filter_map(|(number, (place, _))| {
-            let default = self.surveyed_default(*place)?;
+            let default = defaults[number]?;
             let beside: Vec<Contestant> = [number.checked_sub(1), Some(number + 1)]
                 .into_iter()
                 .flatten()
@@ -122,10 +138,20 @@ impl Campaign<'_> {
         racing.collect()
     }
 
-    fn surveyed_default(&self, place: Place) -> Option<f64> {
+    fn surveyed_default(&self, place: Place) -> Option<&Measurement> {
         let step = Step { ranks: place.ranks, stage: Stage::Survey, round: 0 };
-        let measured = self.record.measurement(step, place, &default_contestant())?;
-        Some(median_of_launches(&[seconds(&measured.nanoseconds)]))
+        self.record.measurement(step, place, &default_contestant())
+    }
+
+    /// Drops the default where it stands under its own name, and returns its time, by both names.
+    fn without_default(&self, place: Place, standings: &mut Vec<Standing>) -> Option<f64> {
+        let measured = self.surveyed_default(place)?;
+        let median = median_of_launches(&[seconds(&measured.nanoseconds)]);
+        let is_it = |one: &Standing| is_default(one, &measured.ran, median, self.plan.demands.gain);
+        let both = standings.iter().filter(|one| is_it(one)).map(|one| one.seconds).chain([median]);
+        let time = statistics::median(&both.collect::<Vec<_>>());
+        standings.retain(|one| !is_it(one));
+        Some(time)
     }
 
     /// What candidates were measured to take before a step and before the final. What was measured later does not count: a tuning
@@ -188,6 +214,7 @@ impl Campaign<'_> {
                 contestants: Vec::new(),
             };
             let (ended, heard) = self.run(setting, step, &race);
+            self.record.sync()?;
             self.interruption.check(&self.record.folder)?;
             self.judge(step, cells, &race, ended, heard, &mut troubles)?;
         }
@@ -204,7 +231,7 @@ impl Campaign<'_> {
                 continue;
             }
             let racers: Vec<Contestant> = contestants.iter().filter(|one| !is_out(one)).cloned().collect();
-            let is_done = |one: &Contestant| self.record.measurement(step, *place, one).is_some();
+            let is_done = |one: &Contestant| self.record.is_done(step, *place, one);
             if isolated.contains(place) {
                 left.extend(racers.into_iter().filter(|one| !is_done(one)).map(|one| (*place, vec![one])));
             } else if !racers.iter().all(is_done) {
@@ -240,9 +267,12 @@ impl Campaign<'_> {
         heard: Heard,
         troubles: &mut Troubles,
     ) -> Result<(), Failure> {
-        let complaint = ended.complaints.join("\n");
+        let complaint = ended.complaints(step.ranks).join("\n");
         if ended.not_started.is_some() || ended.has_other_ranks {
             return Err(Failure::Input(complaint));
+        }
+        for fault in ended.faults.iter().filter(|fault| fault.cause == Cause::Failed) {
+            eprintln!("rustcoll: {}; it is left out there", job::told(fault, step.ranks));
         }
         let blame = heard.blame(race);
         if let Some(failure) = heard.failure {
@@ -253,9 +283,13 @@ impl Campaign<'_> {
         }
         troubles.fruitless = if heard.results > 0 { 0 } else { troubles.fruitless + 1 };
         match blame {
+            Blame::One(trial) if !troubles.is_sure(cells, &trial) => {
+                troubles.unexplained = 0;
+                troubles.isolated.extend(place_of(cells, &trial));
+            }
             Blame::One(trial) => {
                 troubles.unexplained = 0;
-                self.exclude(step, trial, &complaint, heard.hung.is_some())?;
+                self.exclude(step, trial, ended.trouble.as_deref(), heard.hung.is_some())?;
             }
             Blame::Cell(trial) => {
                 troubles.unexplained = 0;
@@ -275,8 +309,14 @@ impl Campaign<'_> {
     }
 
     /// Leaves a contestant out from now on, with as many bytes or more.
-    fn exclude(&mut self, step: Step, trial: Trial, complaint: &str, hung: bool) -> Result<(), Failure> {
-        let told = complaint.lines().next().unwrap_or("the job ended");
+    fn exclude(
+        &mut self,
+        step: Step,
+        trial: Trial,
+        trouble: Option<&str>,
+        hung: bool,
+    ) -> Result<(), Failure> {
+        let told = trouble.and_then(|trouble| trouble.lines().next()).unwrap_or("the job ended");
         let reason = match hung {
             true => format!("it did not end within {} s", self.plan.budget.limit),
             false => format!("the job ended when it was called: {told}"),

@@ -8,7 +8,7 @@ use crate::bench::Race;
 use crate::bench::job::Hearer;
 use crate::failure::Failure;
 use crate::words::counted;
-use measurements::{Job, Line, Trial};
+use measurements::{Fault, Job, Line, Trial};
 use std::ops::ControlFlow;
 
 /// Hears one job.
@@ -33,7 +33,9 @@ pub struct Hearing<'tuning, Show> {
 #[derive(Debug, Default)]
 pub struct Heard {
     /// Who was called in the cell that is being measured, in this order.
-    pub trying: Vec<Trial>,
+    pub called: Vec<Trial>,
+    /// Whose result was wrong there: they are not called again.
+    pub faulty: Vec<Trial>,
     /// Whose call did not end in time.
     pub hung: Option<Trial>,
     /// How many results came.
@@ -45,13 +47,8 @@ pub struct Heard {
 impl<Show: Fn(f64)> Hearer for Hearing<'_, Show> {
     fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()> {
         let entry = Entry { job: self.job, step: self.step, event: Event::Said(line.clone()) };
-        if let Err(failure) = self.record.add(&entry) {
-            self.heard.failure = Some(failure);
-            return ControlFlow::Break(());
-        }
-        if let Line::Job(job) = &line
-            && let Err(failure) = check_placement(job, self.setting)
-        {
+        let checked = if let Line::Job(job) = &line { check_placement(job, self.setting) } else { Ok(()) };
+        if let Err(failure) = checked.and_then(|()| self.record.add(&entry)) {
             self.heard.failure = Some(failure);
             return ControlFlow::Break(());
         }
@@ -88,20 +85,19 @@ impl Heard {
         };
         match line {
             Line::Trying(trial) => {
-                self.trying.retain(|one| !is_elsewhere(one, &trial.collective, trial.bytes));
-                self.trying.push(trial);
+                self.called.retain(|one| !is_elsewhere(one, &trial.collective, trial.bytes));
+                self.called.push(trial);
             }
             Line::Measurement(one) => {
                 self.results += 1;
-                self.trying.retain(|trial| is_elsewhere(trial, &one.collective, one.bytes));
+                self.called.retain(|trial| is_elsewhere(trial, &one.collective, one.bytes));
             }
-            // Who gave a wrong result is not called again, but the others are.
-            Line::Fault(fault) => self.trying.retain(|trial| {
-                is_elsewhere(trial, &fault.collective, fault.bytes) || trial.contestant != fault.contestant
-            }),
+            Line::Fault(Fault { collective, bytes, contestant, .. }) => {
+                self.faulty.push(Trial { collective, bytes, contestant });
+            }
             Line::Hung(trial) => self.hung = Some(trial),
             // Whoever was called with the least bytes, to know how often to repeat, has ended that.
-            Line::Reference(_) => self.trying.clear(),
+            Line::Reference(_) => self.called.clear(),
             Line::Job(_) => {}
         }
     }
@@ -120,12 +116,12 @@ pub enum Blame {
 
 impl Heard {
     /// Whoever was called for the first time last is to blame, unless everybody in the cell had been called: then any of them may
-    /// have ended the job, in a repetition.
+    /// have ended the job, in a repetition, but those whose results were wrong.
     pub fn blame(&self, race: &Race) -> Blame {
         if let Some(trial) = &self.hung {
             return Blame::One(trial.clone());
         }
-        let Some(last) = self.trying.last() else { return Blame::Nobody };
+        let Some(last) = self.called.last() else { return Blame::Nobody };
         let is_there = |heat: &&measurements::Heat| {
             heat.series.collective.name() == last.collective && heat.series.bytes.contains(&last.bytes)
         };
@@ -134,10 +130,14 @@ impl Heard {
         };
         let heat = race.heats.iter().find(|heat| is_there(heat) && is_racing(heat));
         let racers = heat.map_or(0, |heat| race.contestants_of(heat).len());
-        if racers > 1 && self.trying.len() >= racers {
-            Blame::Cell(last.clone())
-        } else {
-            Blame::One(last.clone())
+        if self.called.len() < racers {
+            return Blame::One(last.clone());
+        }
+        let suspects: Vec<&Trial> = self.called.iter().filter(|one| !self.faulty.contains(one)).collect();
+        match suspects[..] {
+            [] => Blame::Nobody,
+            [one] => Blame::One(one.clone()),
+            [.., last] => Blame::Cell(last.clone()),
         }
     }
 }
@@ -145,7 +145,7 @@ impl Heard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measurements::{Fault, Measurement};
+    use measurements::{Cause, Measurement};
 
     fn trial(bytes: usize, contestant: &str) -> Trial {
         Trial { collective: "bcast".into(), bytes, contestant: contestant.into() }
@@ -165,11 +165,14 @@ mod tests {
     }
 
     fn blame(lines: Vec<Line>) -> Blame {
-        let heats = ["bcast:8,64/rustcoll,rustcoll:chain", "bcast:512/rustcoll:chain"];
+        blame_in(&["bcast:8,64/rustcoll,rustcoll:chain", "bcast:512/rustcoll:chain"], &lines)
+    }
+
+    fn blame_in(heats: &[&str], lines: &[Line]) -> Blame {
         let heats = heats.iter().map(|heat| heat.parse().unwrap()).collect();
         let race = Race { ranks: 4, ranks_per_host: 4, heats, contestants: Vec::new() };
         let mut heard = Heard::default();
-        lines.into_iter().for_each(|line| heard.note(line));
+        lines.iter().cloned().for_each(|line| heard.note(line));
         heard.blame(&race)
     }
 
@@ -200,9 +203,28 @@ mod tests {
             bytes: 8,
             contestant: "rustcoll:chain".into(),
             message: "wrong".into(),
+            cause: Cause::Failed,
         };
         let (first, second) = (trial(8, "rustcoll"), trial(8, "rustcoll:chain"));
-        let lines = vec![Line::Trying(first.clone()), Line::Trying(second), Line::Fault(fault)];
-        assert_eq!(blame(lines), Blame::One(first));
+        let both = [Line::Trying(first.clone()), Line::Trying(second)];
+        assert_eq!(blame([&both[..], &[Line::Fault(fault)]].concat()), Blame::One(first));
+    }
+
+    #[test]
+    fn who_gave_a_wrong_result_was_called_nevertheless() {
+        let racing = ["rustcoll", "rustcoll:chain", "rustcoll:binary"].map(|name| trial(8, name));
+        let fault = Fault {
+            collective: "bcast".into(),
+            bytes: 8,
+            contestant: "rustcoll".into(),
+            message: "wrong".into(),
+            cause: Cause::Failed,
+        };
+        let [one, other, last] = racing.clone().map(Line::Trying);
+        let called = [one, Line::Fault(fault), other];
+        let blame = |lines: &[Line]| blame_in(&["bcast:8/rustcoll,rustcoll:chain,rustcoll:binary"], lines);
+        assert_eq!(blame(&called), Blame::One(racing[1].clone()));
+        // All three were called: it may be any of the two that are called again.
+        assert_eq!(blame(&[&called[..], &[last]].concat()), Blame::Cell(racing[2].clone()));
     }
 }

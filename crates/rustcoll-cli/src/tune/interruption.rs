@@ -1,5 +1,6 @@
 //! Ctrl-C, and whoever else asks the command to end.
 
+use super::record::GOES_ON;
 use crate::failure::Failure;
 use signal_hook::consts::TERM_SIGNALS;
 use signal_hook::flag;
@@ -37,7 +38,7 @@ impl Interruption {
             signal => Err(Failure::Interrupted {
                 signal: signal as u8,
                 message: format!(
-                    "interrupted; all that was measured is in {}, and the same command goes on from there",
+                    "interrupted; all that was measured is in {}, and {GOES_ON}",
                     folder.display()
                 ),
             }),

@@ -17,6 +17,9 @@ const RULES: &str = "rules.toml";
 /// The same for Open MPI up to series 5, and from series 6 on.
 const OTHERS: [&str; 2] = ["tuned.conf", "open-mpi.json"];
 
+/// The folder of those for PGMPITuneLib.
+const PROFILES: &str = "profiles";
+
 /// The same for people.
 const REPORT: &str = "report.html";
 
@@ -39,33 +42,44 @@ pub fn rule_file(folder: &Path) -> PathBuf {
     folder.join(RULES)
 }
 
-/// Whether anything replaces the default anywhere.
-pub fn has_rules(tuning: &Tuning) -> bool {
-    tuning.cells.iter().any(|cell| cell.replacement().is_some())
-}
-
-/// Writes the report, and all files for rustcoll and other libraries; without a choice there are none of these, and those of before
-/// are removed.
+/// Writes the report, and all files for rustcoll and other libraries. Those of before that this tuning does not come to are removed.
 pub fn write(tuning: &Tuning, folder: &Path, demands: Demands) -> Result<(), Failure> {
-    let save = |path: PathBuf, text: &str| fs::write(&path, text).map_err(|error| unwritable(&path, &error));
     let limits = Limits { factor: 1.0 / (1.0 - demands.gain), significance: demands.significance };
     let report = report_html::page(tuning, limits).map_err(Failure::Input)?;
-    save(folder.join(REPORT), &report)?;
-    if !has_rules(tuning) {
+    save(&folder.join(REPORT), &report)?;
+    write_profiles(tuning, &folder.join(PROFILES), limits)?;
+    if !tuning.has_rules() {
         return [RULES].iter().chain(&OTHERS).try_for_each(|name| remove(&folder.join(name)));
     }
-    save(rule_file(folder), &rules(tuning))?;
+    save(&rule_file(folder), &rules(tuning))?;
     let others = [tuned_rules(tuning), open_mpi_rules(tuning)];
     for (name, conversion) in OTHERS.iter().zip(others) {
         let conversion = conversion.map_err(|faults| Failure::Input(faults.to_string()))?;
-        save(folder.join(name), &conversion.text)?;
+        save(&folder.join(name), &conversion.text)?;
+    }
+    Ok(())
+}
+
+/// Writes profiles, of which those of before must not be read any more.
+fn write_profiles(tuning: &Tuning, folder: &Path, limits: Limits) -> Result<(), Failure> {
+    let failed = |error: io::Error| unwritable(folder, &error);
+    if folder.exists() {
+        for file in fs::read_dir(folder).map_err(failed)? {
+            let path = file.map_err(failed)?.path();
+            if path.extension().is_some_and(|ending| ending == "prf") {
+                remove(&path)?;
+            }
+        }
     }
     let profiles = profiles(tuning, limits);
-    let place = folder.join("profiles");
     if !profiles.is_empty() {
-        fs::create_dir_all(&place).map_err(|error| unwritable(&place, &error))?;
+        fs::create_dir_all(folder).map_err(failed)?;
     }
-    profiles.iter().try_for_each(|profile| save(place.join(&profile.file), &profile.text))
+    profiles.iter().try_for_each(|profile| save(&folder.join(&profile.file), &profile.text))
+}
+
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| unwritable(path, &error))
 }
 
 fn remove(path: &Path) -> Result<(), Failure> {
@@ -89,7 +103,7 @@ pub fn print(tuning: &Tuning, folder: &Path, output: &mut impl Write) -> io::Res
     }
     let skipped = format!("{:.0} s of measuring were saved by predictions", tuning.seconds_saved);
     writeln!(output, "{skipped}, as estimated")?;
-    if !has_rules(tuning) {
+    if !tuning.has_rules() {
         return writeln!(output, "There is nothing to write rules for. {REPORT} tells more.");
     }
     let files = tuning.provenance.rules.iter().cloned().chain([rule_file(folder).display().to_string()]);

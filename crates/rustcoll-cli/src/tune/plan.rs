@@ -3,7 +3,7 @@
 use super::budget::Budget;
 use super::entry::Header;
 use crate::bench::launcher::{DEFAULT_LAUNCHER, Launcher, rules_parameter};
-use crate::bench::machine;
+use crate::bench::{Race, distinct, machine};
 use crate::command_line::{LaunchOptions, MachineOption, TuneOptions};
 use crate::failure::Failure;
 use measurements::{Contestant, Series};
@@ -11,7 +11,7 @@ use rustcoll::algorithms::{Collective, Cut};
 use rustcoll::cost::Machine;
 use rustcoll::selection::{Call, quantity};
 use rustix::system::uname;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
@@ -52,8 +52,30 @@ pub fn default_contestant() -> Contestant {
     Contestant { component: Contestant::OWN.into(), rules: None, algorithm: None, parameters: Vec::new() }
 }
 
+/// Fails if the options contradict each other, before anything is done that takes a while.
+pub fn check(options: &TuneOptions) -> Result<(), Failure> {
+    let (limit, patience) = (options.limit, options.launch.program.patience);
+    if limit >= patience {
+        return Err(Failure::Usage(format!(
+            "--limit {limit}: a job without results is ended after {patience} s (--patience), before a call may take so long; less \
+             is right, or more --patience"
+        )));
+    }
+    series(options)?;
+    for ranks in distinct(&options.ranks) {
+        let ranks_per_host = ranks_per_host(options, ranks);
+        Race::new(ranks, ranks_per_host, Vec::new(), Vec::new()).map_err(Failure::Usage)?;
+        machine_of(options, ranks_per_host)?;
+    }
+    Ok(())
+}
+
+fn ranks_per_host(options: &TuneOptions, ranks: usize) -> usize {
+    options.ranks_per_host.unwrap_or(ranks).min(ranks)
+}
+
 impl Plan {
-    /// Fails if the options contradict each other. Takes a while: algorithms are simulated.
+    /// Fails as [`check`] does. Takes a while: algorithms are simulated.
     pub fn new(options: &TuneOptions) -> Result<Plan, Failure> {
         let series = series(options)?;
         let settings = distinct(&options.ranks)
@@ -73,10 +95,6 @@ impl Plan {
         let demands = Demands { gain: options.gain, significance: options.significance };
         Ok(Plan { settings, budget, launches, demands })
     }
-}
-
-fn distinct(numbers: &[usize]) -> Vec<usize> {
-    numbers.iter().copied().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn series(options: &TuneOptions) -> Result<Vec<Series>, Failure> {
@@ -111,9 +129,7 @@ fn sizes(options: &TuneOptions) -> Vec<usize> {
 
 impl Setting {
     fn new(options: &TuneOptions, series: &[Series], ranks: usize) -> Result<Setting, Failure> {
-        let ranks_per_host = options.ranks_per_host.unwrap_or(ranks).min(ranks);
-        // The same is said of any job that cannot be.
-        crate::bench::Race::new(ranks, ranks_per_host, Vec::new(), Vec::new()).map_err(Failure::Usage)?;
+        let ranks_per_host = ranks_per_host(options, ranks);
         let machine = machine_of(options, ranks_per_host)?;
         let cells = series.iter().flat_map(|series| {
             let calls: Vec<Call> = series

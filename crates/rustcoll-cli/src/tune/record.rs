@@ -3,8 +3,9 @@
 use super::csv;
 use super::entry::{Conclusion, Entry, Event, Header, Step};
 use crate::failure::Failure;
-use measurements::{Contestant, Fault, Line, Measurement};
+use measurements::{Cause, Contestant, Fault, Line, Measurement};
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -16,6 +17,12 @@ const JSON: &str = "measured.json";
 
 /// The same times in a table.
 const CSV: &str = "measured.csv";
+
+/// What to do after a tuning was broken off.
+pub const GOES_ON: &str = "the same command goes on from there (without --from-scratch)";
+
+/// A contestant of which a rank was late in every repetition is called in so many jobs.
+const MOST_LATE: usize = 2;
 
 /// Who is not called again, and where.
 #[derive(Clone, Debug)]
@@ -43,6 +50,8 @@ pub struct Record {
     /// By what it was for, where and by whom; what was measured again counts alone.
     measurements: BTreeMap<(Step, Place, String), Measurement>,
     exclusions: Vec<Exclusion>,
+    /// How often a rank was late in every repetition, by the same.
+    late: BTreeMap<(Step, Place, String), usize>,
     /// On how many hosts ranks are, and the most on one, as jobs told.
     placements: BTreeMap<usize, (usize, usize)>,
     json: Appended,
@@ -62,11 +71,11 @@ impl Record {
     /// Opens the files of a folder, or begins them. Fails if something else was measured there.
     pub fn open(folder: &Path, wanted: Header, from_scratch: bool) -> Result<Record, Failure> {
         fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-        if from_scratch {
+        let mut json = Appended::locked(folder.join(JSON))?;
+        if from_scratch && json.length > 0 {
             move_aside(folder)?;
+            json = Appended::locked(folder.join(JSON))?;
         }
-        let json = Appended::open(folder.join(JSON))?;
-        json.lock()?;
         let csv = Appended::open(folder.join(CSV))?;
         let mut record = Record {
             folder: folder.to_owned(),
@@ -75,6 +84,7 @@ impl Record {
             reference: 0.0,
             measurements: BTreeMap::new(),
             exclusions: Vec::new(),
+            late: BTreeMap::new(),
             placements: BTreeMap::new(),
             json,
             csv,
@@ -146,6 +156,17 @@ impl Record {
         Ok(())
     }
 
+    /// Has everything so far outlast the machine. Jobs that are under way would be disturbed.
+    pub fn sync(&self) -> Result<(), Failure> {
+        match self.json.file.sync_data() {
+            // What is no file on a disk need not.
+            Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
+                Err(unwritable(&self.json.path, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Begins the file with the library that the first job told of; later ones must have the same.
     fn check_library(&mut self, library: &str) -> Result<(), Failure> {
         if self.json.length == 0 {
@@ -177,7 +198,12 @@ impl Record {
                     self.measurements.insert(key, measurement.clone());
                 }
             }
-            Event::Said(Line::Fault(Fault { collective, bytes, contestant, message })) => {
+            Event::Said(Line::Fault(Fault { collective, bytes, contestant, cause: Cause::Late, .. })) => {
+                if let Some(place) = place(collective, step.ranks, *bytes) {
+                    *self.late.entry((*step, place, contestant.clone())).or_default() += 1;
+                }
+            }
+            Event::Said(Line::Fault(Fault { collective, bytes, contestant, message, .. })) => {
                 self.exclude(*step, collective, *bytes, (contestant, message, false));
             }
             Event::Concluded(Conclusion::Excluded { collective, bytes, contestant, reason }) => {
@@ -216,6 +242,12 @@ impl Record {
     /// What a contestant was measured to take in one job's place.
     pub fn measurement(&self, step: Step, place: Place, contestant: &Contestant) -> Option<&Measurement> {
         self.measurements.get(&(step, place, contestant.to_string()))
+    }
+
+    /// Whether a contestant need not be called again for a job's place: it was measured, or ranks were late too often.
+    pub fn is_done(&self, step: Step, place: Place, contestant: &Contestant) -> bool {
+        let key = (step, place, contestant.to_string());
+        self.measurements.contains_key(&key) || self.late.get(&key).is_some_and(|&times| times >= MOST_LATE)
     }
 
     /// Everything that was measured in a cell, in the order of the jobs.
@@ -299,11 +331,20 @@ impl Appended {
         Ok(Appended { path, file, length })
     }
 
-    /// Fails if another process has it open to append.
-    fn lock(&self) -> Result<(), Failure> {
-        flock(&self.file, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
-            Failure::Input(format!("{}: another rustcoll tune is writing there", self.path.display()))
-        })
+    /// Fails if another process has it open to append, as far as the file system knows.
+    fn locked(path: PathBuf) -> Result<Appended, Failure> {
+        let opened = Appended::open(path)?;
+        let path = opened.path.display();
+        match flock(&opened.file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => {
+                return Err(Failure::Input(format!("{path}: another rustcoll tune is writing there")));
+            }
+            Err(error) => {
+                eprintln!("rustcoll: {path}: cannot be locked: {error}; nobody else must write there")
+            }
+            Ok(()) => {}
+        }
+        Ok(opened)
     }
 
     fn append(&mut self, lines: &str) -> Result<(), Failure> {
@@ -316,7 +357,7 @@ impl Appended {
                 // What was written before stays valid.
                 let _ = self.file.set_len(self.length);
                 Err(Failure::Input(format!(
-                    "{}: cannot be written: {error}; what was written before is whole, and the same command goes on from there",
+                    "{}: cannot be written: {error}; what was written before is whole, and {GOES_ON}",
                     self.path.display()
                 )))
             }

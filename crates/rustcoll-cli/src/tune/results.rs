@@ -9,8 +9,9 @@ use measurements::{Contestant, Measurement};
 use rustcoll::algorithms::Collective;
 use tuning::{Decision, Field, Place, Provenance, Skipped, Tried, Tuning, decide, words};
 
-/// All decisions. Cells in which the default was not measured have none.
-pub fn tuning(options: &TuneOptions, plan: &Plan, record: &Record) -> Tuning {
+/// All decisions, and what the rule file, which is a contestant, gained where that was verified. Cells in which the default was not
+/// measured have none.
+pub fn tuning(options: &TuneOptions, plan: &Plan, record: &Record, tuned: &Contestant) -> Tuning {
     let header = &record.header;
     let provenance = Provenance {
         machine: header.machine.clone(),
@@ -25,7 +26,7 @@ pub fn tuning(options: &TuneOptions, plan: &Plan, record: &Record) -> Tuning {
     for setting in &plan.settings {
         let placement = record.placement(setting.ranks).unwrap_or((setting.hosts(), setting.ranks_per_host));
         for (place, field) in &setting.cells {
-            let Some(decision) = undecided(record, *place, placement, field) else { continue };
+            let Some(decision) = undecided(record, (*place, field), placement, tuned) else { continue };
             seconds_saved += saved(&decision, field, record);
             cells.push(decision);
         }
@@ -41,10 +42,6 @@ pub fn tuning(options: &TuneOptions, plan: &Plan, record: &Record) -> Tuning {
 
 fn beside(cell: &Decision) -> (Collective, usize) {
     (cell.collective, cell.ranks)
-}
-
-fn place_of(cell: &Decision) -> Place {
-    Place { collective: cell.collective, ranks: cell.ranks, bytes: cell.bytes }
 }
 
 /// When all is decided: what comes out later changes no decision.
@@ -78,7 +75,12 @@ fn candidates(record: &Record, place: Place, is_stage: impl Fn(Stage) -> bool) -
 }
 
 /// A cell with those who may be chosen: the finalists that were never left out. Where there was no final nobody can be.
-fn undecided(record: &Record, place: Place, placement: (usize, usize), field: &Field) -> Option<Decision> {
+fn undecided(
+    record: &Record,
+    (place, field): (Place, &Field),
+    (nodes, ranks_per_node): (usize, usize),
+    tuned: &Contestant,
+) -> Option<Decision> {
     let default = default_contestant();
     if record.was_excluded(place, &default, verification(place)) {
         return None;
@@ -87,15 +89,9 @@ fn undecided(record: &Record, place: Place, placement: (usize, usize), field: &F
     let finalists = candidates(record, place, |stage| stage == Stage::Final);
     let good = finalists.iter().filter(|one| !record.was_excluded(place, one, verification(place)));
     let verified = || {
-        let files = record.measured_in(place).filter_map(|(step, one)| {
-            let is_file = step.stage == Stage::Verify;
-            one.contestant.parse::<Contestant>().ok().filter(|one| is_file && one.rules.is_some())
-        });
-        let tuned = files.last()?;
-        let [default, tuned] = [&default, &tuned].map(|one| tried(record, place, one, Stage::Verify));
+        let [default, tuned] = [&default, tuned].map(|one| tried(record, place, one, Stage::Verify));
         Some([default?, tuned?])
     };
-    let (nodes, ranks_per_node) = placement;
     Some(Decision {
         collective: place.collective,
         ranks: place.ranks,
@@ -112,7 +108,7 @@ fn undecided(record: &Record, place: Place, placement: (usize, usize), field: &F
 
 /// Who was measured before the final alone, in one launch all their times: jobs of the final are more than that.
 fn add_others(cell: &mut Decision, record: &Record) {
-    let place = place_of(cell);
+    let place = Place::of(cell);
     for contestant in candidates(record, place, |stage| stage < Stage::Final) {
         let is_new = cell.candidates.iter().all(|one| one.contestant != contestant);
         if !is_new || record.was_excluded(place, &contestant, verification(place)) {
@@ -148,7 +144,7 @@ fn skipped(record: &Record, place: Place, field: &Field) -> Vec<Skipped> {
 /// The seconds that the hopeless would have taken in the survey: by their predictions, in proportion to the best candidate's, as
 /// often as the default was called.
 fn saved(cell: &Decision, field: &Field, record: &Record) -> f64 {
-    let place = place_of(cell);
+    let place = Place::of(cell);
     let surveyed = |contestant: &Contestant| tried(record, place, contestant, Stage::Survey);
     let measured = field.entrants.iter().filter_map(|entrant| surveyed(&entrant.contestant)?.median());
     let default = surveyed(&default_contestant());

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use measurements::{Fault, Heat, Line, Measurement, Reference, Series, Trial};
+use measurements::{Cause, Fault, Heat, Line, Measurement, Reference, Series, Trial};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::name_of;
 use mpi_programs::environment::Error;
@@ -17,6 +17,9 @@ use crate::racer::{self, Racer};
 use crate::repetitions::Repetitions;
 use crate::timing::{Contest, Timer, Times};
 use crate::variables::Variables;
+
+/// Why a contestant is not measured, in a word and in words.
+type Refusal = (Cause, String);
 
 /// What all races of a job have in common.
 #[derive(Debug)]
@@ -145,14 +148,14 @@ impl<'job> Race<'job> {
         watchdog.call_has_ended();
         match result {
             Ok(ran) => Ok(Some(ran)),
-            Err(message) => {
-                tell(&self.fault(racer, cell.bytes, message))?;
+            Err(refusal) => {
+                tell(&self.fault(racer, cell.bytes, refusal))?;
                 Ok(None)
             }
         }
     }
 
-    fn check(&self, racer: &Racer, cell: &mut Cell) -> Result<Result<String, String>, Error> {
+    fn check(&self, racer: &Racer, cell: &mut Cell) -> Result<Result<String, Refusal>, Error> {
         if racer.contestant.is_copy() {
             return Ok(Ok(String::new()));
         }
@@ -164,7 +167,8 @@ impl<'job> Race<'job> {
         };
         let difference = cell.call.difference().or_else(|| cell.call.changed_source());
         if !self.setting.control.everywhere(difference.is_none())? {
-            return Ok(Err(format!("wrong result: {}", difference.as_deref().unwrap_or("on another rank"))));
+            let difference = difference.as_deref().unwrap_or("on another rank");
+            return Ok(Err((Cause::Failed, format!("wrong result: {difference}"))));
         }
         Ok(result)
     }
@@ -173,7 +177,7 @@ impl<'job> Race<'job> {
         &self,
         racer: &Racer,
         call: impl FnOnce() -> Result<(), Error>,
-    ) -> Result<Result<String, String>, Error> {
+    ) -> Result<Result<String, Refusal>, Error> {
         call()?;
         let variables = self.setting.bystander.variables(self.collective());
         let Some(variables) = variables else { return Ok(Ok(String::new())) };
@@ -182,7 +186,7 @@ impl<'job> Race<'job> {
         let name = name_of(self.collective(), ran);
         Ok(match self.setting.control.everywhere(obeys)? {
             true => Ok(name.to_owned()),
-            false => Err(format!("this algorithm does not serve the call, but {name}")),
+            false => Err((Cause::NotEligible, format!("this algorithm does not serve the call, but {name}"))),
         })
     }
 
@@ -190,12 +194,12 @@ impl<'job> Race<'job> {
         &self,
         racer: &Racer,
         call: impl FnOnce() -> Result<(), Error>,
-    ) -> Result<Result<String, String>, Error> {
+    ) -> Result<Result<String, Refusal>, Error> {
         let stayed_away = self.setting.bystander.stays_away_from(call)?;
         let own = measurements::Contestant::OWN;
         Ok(match self.setting.control.everywhere(stayed_away)? {
             true => Ok(racer.contestant.algorithm.clone().unwrap_or_default()),
-            false => Err(format!("{own} serves its calls; coll_{own}_priority must be low")),
+            false => Err((Cause::Failed, format!("{own} serves its calls; coll_{own}_priority must be low"))),
         })
     }
 
@@ -204,14 +208,14 @@ impl<'job> Race<'job> {
         Trial { collective, bytes, contestant }
     }
 
-    fn fault(&self, racer: &Racer, bytes: usize, message: String) -> Line {
+    fn fault(&self, racer: &Racer, bytes: usize, (cause, message): Refusal) -> Line {
         let Trial { collective, bytes, contestant } = self.trial(racer, bytes);
-        Line::Fault(Fault { collective, bytes, contestant, message })
+        Line::Fault(Fault { collective, bytes, contestant, message, cause })
     }
 
     fn measurement(&self, racer: &Racer, bytes: usize, ran: String, times: Times) -> Line {
         if times.seconds.is_empty() {
-            return self.fault(racer, bytes, "in every repetition a rank was late".into());
+            return self.fault(racer, bytes, (Cause::Late, "in every repetition a rank was late".into()));
         }
         let Trial { collective, bytes, contestant } = self.trial(racer, bytes);
         Line::Measurement(Measurement {
