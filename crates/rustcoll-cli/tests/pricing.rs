@@ -271,7 +271,7 @@ fn derived_rules_lose_no_more_than_their_regret_and_others_may() {
 #[test]
 fn mock_ups_cost_what_they_call_and_have_no_price_of_their_own() {
     let no_price = "bcast_as_allgatherv: it has no price of its own";
-    let file = folder("mock_ups").join("rules.toml");
+    let file = folder("priced_mock_ups").join("rules.toml");
     fs::write(&file, "[[bcast]]\nalgorithm = \"bcast_as_allgatherv\"\n").unwrap();
     let file = file.display();
     let table = rustcoll(&format!("rules regret {file} {EMULATED} {SMALL} --collective bcast")).right();
