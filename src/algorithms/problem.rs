@@ -188,7 +188,8 @@ pub enum Requirement {
     SharedMemory,
     /// The operator must be one of MPI's own: then elements are alike on all ranks.
     Predefined,
-    /// It calls other collectives of the communicator, which only a call that blocks can do, within limits of memory.
+    /// It calls other collectives of the communicator, which only a call can do that blocks, in one group, whose result need not be
+    /// reproducible, and that no other such algorithm makes; within limits of memory.
     OtherCollectives,
     /// There must be two groups. Who does not ask for this asks for one group.
     TwoGroups,
@@ -222,7 +223,7 @@ impl fmt::Display for Reason {
             }
             Reason::Unmet(Requirement::Predefined) => "the operator is not one of MPI's own",
             Reason::Unmet(Requirement::OtherCollectives) => {
-                "it does not block, is called by an algorithm of its kind, or needs more memory than such may have"
+                "it does not block, is called by another mock-up, or there is no room for a mock-up"
             }
             Reason::Unmet(Requirement::TwoGroups) => "the communicator has but one group",
             Reason::Unmet(Requirement::OneGroup) => "the communicator has two groups",

@@ -6,27 +6,28 @@ use super::memory::{OutOfMemory, bytes_of, place_at};
 use super::pml::{self, Error, Place, check};
 use super::room::Room;
 use super::settings::{Settings, mock_up_limits};
-use crate::algorithms::{Algorithm, Area, Collective, Cut};
-use crate::engine::calls::{BoundCall, Deed, Deeds, Side, Span};
+use crate::algorithms::{Algorithm, Area, Collective};
+use crate::engine::calls::{BoundCall, Deed, Deeds, NoRoom, Side, Span};
 use crate::selection::Call;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-/// Whether an algorithm needs no more memory for a call, at any rank, than one that is made of calls may have, and no counts
-/// that MPI's functions cannot take. One that is not made of calls has none of its own.
-pub fn has_room(algorithm: &Algorithm, call: &Call) -> bool {
-    if !algorithm.is_mock_up() {
-        return true;
+/// Whether there is room for an algorithm in a call, if it is made of calls; the same on all ranks.
+pub fn check_room(algorithm: &Algorithm, call: &Call) -> Result<(), NoRoom> {
+    match algorithm.is_mock_up() {
+        true => Deeds::check_room(algorithm, call.size, call.root.unwrap_or(0), call.bytes, mock_up_limits()),
+        false => Ok(()),
     }
-    let (bytes, numbers) = Deeds::most_memory(algorithm, call.size, call.root.unwrap_or(0), call.bytes);
-    let (most_bytes, most_number_bytes) = mock_up_limits();
-    let longest = match call.collective.cut() {
-        // It may be filled up to a multiple of the ranks.
-        Cut::Vector => call.bytes.saturating_add(call.size),
-        Cut::Ranks | Cut::Pairs | Cut::Edges => call.bytes.saturating_mul(call.size),
-    };
-    bytes <= most_bytes && numbers * size_of::<c_int>() <= most_number_bytes && longest <= c_int::MAX as usize
+}
+
+/// What to do about a lack, if anything helps.
+pub fn remedy(lack: NoRoom) -> &'static str {
+    match lack {
+        NoRoom::Message { .. } => " (coll_rustcoll_mockup_message_bytes)",
+        NoRoom::Numbers { .. } => " (coll_rustcoll_mockup_int_bytes)",
+        NoRoom::BeyondInt { .. } => "",
+    }
 }
 
 /// A call that is to be carried out by calls of other collectives.
@@ -75,7 +76,8 @@ impl MockUp {
         let ended = unsafe { self.perform_all(communicator) };
         // Components below may have called the same collective on their way.
         Settings::of(self.arguments.collective).note_ran(self.number);
-        if ended.is_err_and(|error| error != MPI_ERR_TRUNCATE) {
+        // After any error whoever served an inner call may have left requests posted.
+        if ended.is_err() {
             self.room.leak();
         }
         ended

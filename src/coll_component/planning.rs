@@ -24,9 +24,13 @@ pub struct Planning {
     schedules: Schedules,
     /// How the memory lies that the ranks of each node share, once they do.
     geometry: Option<Geometry>,
-    /// By collective: how the last call was served. Programs repeat themselves.
-    last: [Option<Prepared>; Collective::ALL.len()],
+    last: Last,
 }
+
+/// By collective: how the last call was served that may not call others, and that may. Programs repeat themselves.
+type Last = [[Option<Prepared>; 2]; Collective::ALL.len()];
+
+const NONE_YET: Last = [const { [const { None }; 2] }; Collective::ALL.len()];
 
 /// A call's shape and what serves it.
 struct Prepared {
@@ -106,7 +110,7 @@ impl Planning {
     /// Nothing was decided yet on a communicator that was created with some info keys.
     pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Planning {
         let schedules = Schedules::new(group, Arc::clone(&name), info, nodes);
-        Planning { group, name, schedules, geometry: None, last: [const { None }; Collective::ALL.len()] }
+        Planning { group, name, schedules, geometry: None, last: NONE_YET }
     }
 
     /// Notes how the memory lies that the ranks of each node share, if they could have any. What was decided without
@@ -114,7 +118,7 @@ impl Planning {
     pub fn note_memory(&mut self, geometry: Option<Geometry>) {
         self.schedules.note_memory(geometry.is_some());
         self.geometry = geometry;
-        self.last = [const { None }; Collective::ALL.len()];
+        self.last = NONE_YET;
     }
 
     /// Of each rank whether it is on this rank's node.
@@ -130,7 +134,7 @@ impl Planning {
     /// Decides who serves a call and plans it, unless the last call was alike. `graph`: the neighbours, where it has any.
     pub fn plan(&mut self, arguments: &Arguments, values: Values, form: Form, graph: &Graph) -> Outcome {
         let Planning { group, name, schedules, geometry, last } = self;
-        let last = &mut last[arguments.collective as usize];
+        let last = &mut last[arguments.collective as usize][usize::from(form.calls_others)];
         let prepared = match last {
             Some(prepared) if prepared.shape.is_of(arguments, values, form) => prepared,
             _ => {

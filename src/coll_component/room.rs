@@ -5,25 +5,25 @@ use super::settings::mock_up_limits;
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard};
 
-/// What no call uses now. There are as many as calls have been under way at a time: one, unless threads have communicators of
-/// their own. They do not wait for each other, for on other ranks they may come in another order.
-static FREE: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+/// What no call uses now. There are as many as calls have been under way at a time: on this communicator one, but other
+/// threads, and communicators that components keep of their own, may have theirs at the same time. They do not wait for each other, for on other ranks they may come in another order.
+static FREE: Mutex<Vec<Reused>> = Mutex::new(Vec::new());
 
-fn free() -> MutexGuard<'static, Vec<Kept>> {
+fn free() -> MutexGuard<'static, Vec<Reused>> {
     FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 #[derive(Default)]
-struct Kept {
+struct Reused {
     data: Memory,
     numbers: Memory,
 }
 
 /// The memory of one call.
 pub struct Room {
-    kept: Kept,
+    reused: Reused,
     /// For data that are longer than the limit: what elements have of gaps does not count there, for not all ranks know it.
-    long: Memory,
+    oversized: Memory,
     /// Where data begin, on a cache line.
     pub data: *mut u8,
     /// Where counts and displacements begin.
@@ -33,27 +33,27 @@ pub struct Room {
 impl Room {
     /// Room for so many bytes of data, and so many counts and displacements.
     pub fn new(bytes: usize, numbers: usize) -> Result<Room, OutOfMemory> {
-        let (most_bytes, most_numbers) = mock_up_limits();
-        let mut kept = free().pop().unwrap_or_default();
-        let mut long = Memory::default();
-        let data = match bytes > most_bytes {
-            true => long.at_least(bytes)?,
-            false => at_once(&mut kept.data, bytes, most_bytes)?,
+        let most = mock_up_limits();
+        let mut reused = free().pop().unwrap_or_default();
+        let mut oversized = Memory::default();
+        let data = match bytes > most.message {
+            true => oversized.at_least(bytes)?,
+            false => at_once(&mut reused.data, bytes, most.message)?,
         };
-        let numbers = at_once(&mut kept.numbers, numbers * size_of::<c_int>(), most_numbers)?;
-        Ok(Room { kept, long, data, numbers: numbers.cast() })
+        let numbers = at_once(&mut reused.numbers, numbers * size_of::<c_int>(), most.numbers)?;
+        Ok(Room { reused, oversized, data, numbers: numbers.cast() })
     }
 
     /// Gives the memory up for good: what was given up may still arrive.
     pub fn leak(&mut self) {
-        self.long.leak();
-        self.kept.data.leak();
+        self.oversized.leak();
+        self.reused.data.leak();
     }
 }
 
 impl Drop for Room {
     fn drop(&mut self) {
-        free().push(std::mem::take(&mut self.kept));
+        free().push(std::mem::take(&mut self.reused));
     }
 }
 
@@ -61,6 +61,8 @@ impl Drop for Room {
 fn at_once(memory: &mut Memory, bytes: usize, most: usize) -> Result<*mut u8, OutOfMemory> {
     match bytes {
         0 => Ok(std::ptr::null_mut()),
+        // What there is may be less than the limit, where so much could not be had.
+        _ if bytes <= memory.held() => memory.at_least(bytes),
         _ => memory.at_least(most.max(bytes)).or_else(|_| memory.at_least(bytes)),
     }
 }
@@ -84,6 +86,6 @@ mod tests {
         drop(first);
         assert_eq!(Room::new(99_999_999, 10).unwrap().data, start);
         let beyond = Room::new(100_000_001, 0).unwrap();
-        assert!(beyond.long.held() > 100_000_000);
+        assert!(beyond.oversized.held() > 100_000_000);
     }
 }

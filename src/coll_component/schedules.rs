@@ -8,6 +8,7 @@ use super::rules;
 use super::settings::{self, Values, number};
 use super::work::Group;
 use crate::algorithms::{Algorithm, Calls, Collective, Graph, Parameter, Problem, Reason, Requirement};
+use crate::engine::calls::NoRoom;
 use crate::schedule::Schedule;
 use crate::selection::{Call, Choice, MOST_SEGMENTS, Parameters, Table};
 use std::collections::HashSet;
@@ -140,7 +141,13 @@ impl Schedules {
     ) -> Result<Chosen<'_>, Missing> {
         let call = &self.located(call, form);
         let (mut choice, mut decided) = self.choice(call, values, form);
-        let has_room = choice.algorithm().is_none_or(|algorithm| mock_up::has_room(algorithm, call));
+        let mut has_room = true;
+        if let Some(algorithm) = choice.algorithm()
+            && let Err(lack) = mock_up::check_room(algorithm, call)
+        {
+            has_room = false;
+            self.report_lack_of_room(algorithm, lack);
+        }
         let call = &Call { calls_others: call.calls_others && has_room, ..*call };
         if !has_room {
             (choice, decided) = self.choice(call, values, form);
@@ -333,6 +340,18 @@ impl Schedules {
                 self.name,
                 algorithm.name,
                 collective.name()
+            );
+        }
+    }
+
+    /// Says once for each communicator and algorithm why there is no room for one that was chosen. No other reason is told then.
+    fn report_lack_of_room(&mut self, algorithm: &'static Algorithm, lack: NoRoom) {
+        let (name, collective) = (&self.name, algorithm.collective);
+        if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
+            let (collective, remedy) = (collective.name(), mock_up::remedy(lack));
+            log::warn!(
+                "{name}: {} cannot serve {collective}: {lack}{remedy}; no mock-up runs",
+                algorithm.name
             );
         }
     }

@@ -2,6 +2,7 @@
 
 use super::segment::PAGE;
 use crate::algorithms::{Algorithm, Collective, Parameter};
+use crate::engine::calls::Limits;
 use crate::engine::{SlotBounds, Slots};
 use crate::selection::Parameters;
 use std::ffi::{CStr, c_char};
@@ -88,20 +89,16 @@ pub fn shared_limit() -> usize {
 /// The most bytes of data that an algorithm keeps which calls other collectives; 0: the default.
 pub static MOCK_UP_MESSAGE_BYTES: AtomicI32 = AtomicI32::new(0);
 
-/// That if the user does not say.
-const DEFAULT_MOCK_UP_MESSAGE_BYTES: i32 = 100_000_000;
-
 /// The most bytes of counts and displacements that it keeps; 0: the default.
 pub static MOCK_UP_INT_BYTES: AtomicI32 = AtomicI32::new(0);
 
-/// That if the user does not say.
-const DEFAULT_MOCK_UP_INT_BYTES: i32 = 10_000;
-
-/// How much memory an algorithm may have that calls other collectives, in bytes: for data, and for counts and displacements.
-pub fn mock_up_limits() -> (usize, usize) {
-    let limit = |setting, default| given_or(setting, default) as usize;
-    let bytes = limit(&MOCK_UP_MESSAGE_BYTES, DEFAULT_MOCK_UP_MESSAGE_BYTES);
-    (bytes, limit(&MOCK_UP_INT_BYTES, DEFAULT_MOCK_UP_INT_BYTES))
+/// How much memory an algorithm may have that calls other collectives.
+pub fn mock_up_limits() -> Limits {
+    let limit = |setting, default| given_or(setting, default as i32) as usize;
+    Limits {
+        message: limit(&MOCK_UP_MESSAGE_BYTES, Limits::DEFAULT.message),
+        numbers: limit(&MOCK_UP_INT_BYTES, Limits::DEFAULT.numbers),
+    }
 }
 
 /// Whether ranks may share memory: a number of [`SHARE_WORDS`].

@@ -1,7 +1,8 @@
 //! Algorithms made of calls, bound to the elements of one call: what a plan is to a schedule.
 
-use crate::algorithms::{Act, Algorithm, Area, Call, Calls, Collective, Parts, Problem, Region};
+use crate::algorithms::{Act, Algorithm, Area, Call, Calls, Collective, Cut, Parts, Problem, Region};
 use crate::schedule::Layout;
+use std::fmt;
 
 /// How long the blocks of a call are, in elements of each buffer; those of the vector, where there is but one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +82,92 @@ pub struct Deeds {
     pub numbers: usize,
 }
 
+/// How much memory an algorithm made of calls may have of its own, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// For data.
+    pub message: usize,
+    /// For counts and displacements, which are ints.
+    pub numbers: usize,
+}
+
+impl Limits {
+    /// Those if nobody says otherwise, which are the defaults of Hunold and Carpen-Amarie 2018.
+    pub const DEFAULT: Limits = Limits { message: 100_000_000, numbers: 10_000 };
+}
+
+/// Why a call cannot be carried out by calls of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoRoom {
+    /// Some rank needs more bytes for data than it may have.
+    Message {
+        /// How many it needs.
+        needed: usize,
+        /// How many it may have.
+        most: usize,
+    },
+    /// Some rank needs more bytes for counts and displacements than it may have.
+    Numbers {
+        /// How many it needs.
+        needed: usize,
+        /// How many it may have.
+        most: usize,
+    },
+    /// The blocks of a buffer have so many bytes together.
+    BeyondInt {
+        /// How many.
+        bytes: usize,
+    },
+}
+
+impl fmt::Display for NoRoom {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            NoRoom::Message { needed, most } => {
+                write!(formatter, "it needs {needed} bytes for data, and may have {most}")
+            }
+            NoRoom::Numbers { needed, most } => {
+                write!(formatter, "it needs {needed} bytes for counts and displacements, and may have {most}")
+            }
+            NoRoom::BeyondInt { bytes } => {
+                write!(formatter, "its calls are of {bytes} bytes, more than an int counts")
+            }
+        }
+    }
+}
+
 impl Deeds {
+    /// Whether the calls of an algorithm that is made of such, in place of one of so many bytes by the collective's measure, need
+    /// no more memory at any rank than they may have, and no counts that MPI's functions cannot take. The same on all ranks.
+    ///
+    /// # Panics
+    /// If the algorithm is not made of calls.
+    pub fn check_room(
+        algorithm: &Algorithm,
+        size: usize,
+        root: usize,
+        bytes: usize,
+        limits: Limits,
+    ) -> Result<(), NoRoom> {
+        let longest = match algorithm.collective.cut() {
+            // It may be filled up to a multiple of the ranks.
+            Cut::Vector => bytes.saturating_add(size),
+            Cut::Ranks | Cut::Pairs | Cut::Edges => bytes.saturating_mul(size),
+        };
+        if longest > i32::MAX as usize {
+            return Err(NoRoom::BeyondInt { bytes: longest });
+        }
+        let (needed, numbers) = Deeds::most_memory(algorithm, size, root, bytes);
+        if needed > limits.message {
+            return Err(NoRoom::Message { needed, most: limits.message });
+        }
+        let needed = numbers * size_of::<i32>();
+        if needed > limits.numbers {
+            return Err(NoRoom::Numbers { needed, most: limits.numbers });
+        }
+        Ok(())
+    }
+
     /// Those of a rank in a call with blocks of these lengths.
     pub fn new(
         collective: Collective,
@@ -90,7 +176,8 @@ impl Deeds {
         rank: usize,
         lengths: Lengths,
     ) -> Deeds {
-        let binder = Binder { collective, parts: calls.parts, problem, rank, lengths };
+        let not_in_place = Problem { in_place: false, ..problem.clone() };
+        let binder = Binder { collective, parts: calls.parts, problem: &not_in_place, rank, lengths };
         let deeds: Vec<Deed> = (calls.acts)(problem, rank).iter().flat_map(|act| binder.deeds(act)).collect();
         let memory =
             [Area::All, Area::Own].map(|area| deeds.iter().map(|deed| deed.end_in(area)).max().unwrap_or(0));
@@ -99,7 +186,8 @@ impl Deeds {
     }
 
     /// The most memory that a rank needs in calls of so many bytes by the collective's measure: bytes of data, and how many
-    /// counts and displacements.
+    /// counts and displacements. What fills a vector up to equal blocks is counted as if elements were bytes, for how long these
+    /// are not all ranks know.
     ///
     /// # Panics
     /// If the algorithm is not made of calls.
@@ -155,6 +243,7 @@ impl BoundCall {
 struct Binder<'call> {
     collective: Collective,
     parts: Parts,
+    /// Not in place: areas begin with the same block whether the caller has both buffers or one.
     problem: &'call Problem,
     rank: usize,
     lengths: Lengths,
@@ -190,8 +279,13 @@ impl Binder<'_> {
         }
         let data = from.elements.min(to.elements);
         let mut copies = vec![Deed::Copy(part(from, 0, data), part(to, 0, data))];
-        let rest = if data > 0 { data..to.elements } else { 0..0 };
-        copies.extend(rest.map(|place| Deed::Copy(part(to, data - 1, 1), part(to, place, 1))));
+        // Each copy doubles what there is of the last element.
+        let mut end = data;
+        while data > 0 && end < to.elements {
+            let elements = (end - data + 1).min(to.elements - end);
+            copies.push(Deed::Copy(part(to, data - 1, elements), part(to, end, elements)));
+            end += elements;
+        }
         copies
     }
 
@@ -231,11 +325,10 @@ impl Binder<'_> {
 
     /// The number of the first block that an area has.
     fn first_block(&self, area: Area) -> usize {
-        let problem = &Problem { in_place: false, ..self.problem.clone() };
-        let blocks = problem.size;
+        let blocks = self.problem.size;
         let of = match area {
-            Area::Send => self.collective.send_blocks(problem, self.rank, blocks),
-            Area::Recv => self.collective.recv_blocks(problem, self.rank, blocks),
+            Area::Send => self.collective.send_blocks(self.problem, self.rank, blocks),
+            Area::Recv => self.collective.recv_blocks(self.problem, self.rank, blocks),
             Area::All => 0..blocks,
             Area::Own if self.parts == Parts::Whole => 0..1,
             Area::Own => self.rank..self.rank + 1,
@@ -267,5 +360,58 @@ impl Binder<'_> {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::{Collective, MOCK_UPS};
+
+    /// What the neediest of all ranks needs, in place or not, where elements are bytes.
+    fn needed(algorithm: &Algorithm, size: usize, root: usize, bytes: usize) -> (usize, usize) {
+        let lengths = Lengths { send: bytes, recv: bytes, own: bytes };
+        let mut most = (0, 0);
+        for in_place in [false, true] {
+            let problem = Problem { root, in_place, ..Problem::new(size) };
+            for rank in 0..size {
+                let calls = algorithm.calls().unwrap();
+                let deeds = Deeds::new(algorithm.collective, calls, &problem, rank, lengths);
+                most = (most.0.max(deeds.memory.iter().sum()), most.1.max(deeds.numbers));
+            }
+        }
+        most
+    }
+
+    #[test]
+    fn the_most_memory_is_what_the_neediest_rank_needs() {
+        for algorithm in MOCK_UPS {
+            for size in 1..=9 {
+                for root in if algorithm.collective.is_rooted() { 0..size } else { 0..1 } {
+                    for bytes in [0, 1, size - 1, size, size + 1, 100] {
+                        assert_eq!(
+                            Deeds::most_memory(algorithm, size, root, bytes),
+                            needed(algorithm, size, root, bytes),
+                            "{} of {bytes} bytes on {size} ranks, root {root}",
+                            algorithm.name
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn limits_are_what_may_just_be_needed() {
+        let allreduce = Collective::Allgather.algorithm("allgather_as_allreduce").unwrap();
+        let room =
+            |message, bytes| Deeds::check_room(allreduce, 3, 0, bytes, Limits { message, ..Limits::DEFAULT });
+        assert_eq!(room(1200, 400), Ok(()));
+        assert_eq!(room(1199, 400), Err(NoRoom::Message { needed: 1200, most: 1199 }));
+        assert_eq!(room(usize::MAX, 1 << 30), Err(NoRoom::BeyondInt { bytes: 3 << 30 }));
+        let gatherv = Collective::Gather.algorithm("gather_as_gatherv").unwrap();
+        let room = |numbers| Deeds::check_room(gatherv, 3, 0, 400, Limits { numbers, ..Limits::DEFAULT });
+        assert_eq!(room(24), Ok(()));
+        assert_eq!(room(23), Err(NoRoom::Numbers { needed: 24, most: 23 }));
     }
 }

@@ -71,6 +71,10 @@ impl Call {
     /// Whether an algorithm can serve it.
     pub fn is_served_by(&self, algorithm: &Algorithm) -> Result<(), Reason> {
         algorithm.serves(self.size, self.remote, self.commutative)?;
+        // Ahead of what such a call cannot have, for that is why it cannot.
+        if self.reproducible && !algorithm.is_reproducible() {
+            return Err(Reason::Irreproducible);
+        }
         let is_met = |requirement: &Requirement| match requirement {
             Requirement::OneNode => self.nodes == Some(1),
             Requirement::SharedMemory => self.shares_memory,
@@ -78,12 +82,7 @@ impl Call {
             Requirement::Predefined => self.predefined == Some(true),
             _ => true,
         };
-        if let Some(unmet) = algorithm.requires.iter().find(|requirement| !is_met(requirement)) {
-            return Err(Reason::Unmet(*unmet));
-        }
-        match self.reproducible && !algorithm.is_reproducible() {
-            true => Err(Reason::Irreproducible),
-            false => Ok(()),
-        }
+        let unmet = algorithm.requires.iter().find(|requirement| !is_met(requirement));
+        unmet.map_or(Ok(()), |unmet| Err(Reason::Unmet(*unmet)))
     }
 }

@@ -50,16 +50,51 @@ fn range(span: &Span) -> Range<usize> {
     span.first..span.first + span.elements
 }
 
+/// Where data are moved, an element of the caller's is so many of the units in memory of the algorithm's own, so that no length
+/// can stand for another.
+const UNITS: usize = 3;
+
 /// Verifies an algorithm made of calls whose blocks, or whose vector, have so many elements.
 ///
 /// # Panics
 /// If it is not made of calls.
 pub fn verify_calls(algorithm: &Algorithm, problem: &Problem, elements: usize) -> Result<(), String> {
     let calls = algorithm.calls().expect("it is made of calls");
-    let lengths = Lengths { send: elements, recv: elements, own: elements };
     let collective = algorithm.collective;
-    let deeds = |rank| Deeds::new(collective, calls, problem, rank, lengths);
-    verify_deeds(collective, problem, elements, (0..problem.size).map(deeds).collect())
+    let units = if collective.reduces() { 1 } else { UNITS };
+    let lengths = Lengths { send: elements, recv: elements, own: units * elements };
+    let deeds = |rank| in_units(Deeds::new(collective, calls, problem, rank, lengths), units);
+    verify_deeds(collective, problem, units * elements, (0..problem.size).map(deeds).collect())
+}
+
+/// The same with the caller's elements counted in units as well.
+fn in_units(deeds: Deeds, units: usize) -> Deeds {
+    let of = |area: Area| if matches!(area, Area::Send | Area::Recv) { units } else { 1 };
+    let span = |span: Span| Span {
+        first: of(span.area) * span.first,
+        elements: of(span.area) * span.elements,
+        ..span
+    };
+    let side = |side: Side| {
+        let unit = of(side.area);
+        let scaled = |numbers: Vec<usize>| numbers.into_iter().map(|number| unit * number).collect();
+        Side {
+            first: unit * side.first,
+            elements: unit * side.elements,
+            count: unit * side.count,
+            varying: side.varying.map(|(counts, places)| (scaled(counts), scaled(places))),
+            ..side
+        }
+    };
+    let deed = |deed: Deed| match deed {
+        Deed::Copy(from, to) => Deed::Copy(span(from), span(to)),
+        Deed::Clear(cleared) => Deed::Clear(span(cleared)),
+        Deed::Reduce(left, right) => Deed::Reduce(span(left), span(right)),
+        Deed::Call(call) => {
+            Deed::Call(BoundCall { send: call.send.map(side), recv: call.recv.map(side), ..call })
+        }
+    };
+    Deeds { deeds: deeds.deeds.into_iter().map(deed).collect(), ..deeds }
 }
 
 fn verify_deeds(

@@ -210,6 +210,21 @@ fn the_mock_ups_of_other_components_are_what_the_program_does_itself() {
     }
 }
 
+/// Of two ranks, each with a block of 60 MB, and of 100 MB for data.
+#[test]
+fn a_mock_up_without_room_ends_nobody_elses_race() {
+    let heat = "allgather:60000000/tuned,tuned:allgather_as_allreduce,tuned:allgather_as_allgatherv";
+    let mut command = mpirun(2);
+    command.arg(env!("CARGO_BIN_EXE_measure"));
+    let job = run(command.args(["--at-most", "2", "--budget", "50", heat]), 60);
+    job.assert(!job.success, "a fault was told");
+    let faults: Vec<_> = lines(&job.text).into_iter().filter(|line| matches!(line, Line::Fault(_))).collect();
+    let [Line::Fault(fault)] = &faults[..] else { panic!("{faults:?}") };
+    assert_eq!(fault.message, "not eligible: it needs 120000000 bytes for data, and may have 100000000");
+    let ran: Vec<_> = measurements(&job.text).into_iter().map(|one| one.ran).collect();
+    assert_eq!(ran, ["", "allgather_as_allgatherv"]);
+}
+
 #[test]
 fn a_mock_up_of_another_collective_is_refused() {
     assert_refused(

@@ -84,7 +84,19 @@ fn a_mock_up_that_needs_too_much_memory_is_not_eligible() {
             false => ["allgather", "ring", decided, "3"],
         };
         assert_row(&job, row);
+        let told = "it needs 1200 bytes for data, and may have 1199 (coll_rustcoll_mockup_message_bytes)";
+        job.assert(job.count(told) == usize::from(!is_enough), "that is logged once, with the limit");
     }
+}
+
+/// No mock-up is looked for again, also where the next rule's would have room.
+#[test]
+fn rules_pass_by_all_mock_ups_where_the_first_has_no_room() {
+    let forced = ("allgather_algorithm", "allgather_as_allreduce");
+    let rules = ("allgather_rules", "-> allgather_as_allgatherv; -> ring");
+    let job = job(&[forced, rules, ("mockup_message_bytes", "1199")], &["plain"]);
+    let decided = "coll_rustcoll_allgather_rules:1, more memory than mock-ups may have";
+    assert_row(&job, ["allgather", "ring", decided, "3"]);
 }
 
 /// Three ranks' counts and displacements of four bytes each.
@@ -94,8 +106,13 @@ fn counts_have_a_limit_of_their_own() {
         let parameters = [("gather_rules", "-> gather_as_gatherv; -> linear"), ("mockup_int_bytes", limit)];
         let job = job(&parameters, &["plain"]);
         let decided = "coll_rustcoll_gather_rules:1";
-        let row = ["gather", "gather_as_gatherv", decided, "3"];
-        job.assert(has_row(&job, row) == is_enough, &format!("{limit} bytes"));
+        let row = match is_enough {
+            true => ["gather", "gather_as_gatherv", decided, "3"],
+            false => {
+                ["gather", "linear", "coll_rustcoll_gather_rules:1, more memory than mock-ups may have", "3"]
+            }
+        };
+        assert_row(&job, row);
     }
 }
 

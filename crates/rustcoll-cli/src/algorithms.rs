@@ -71,7 +71,9 @@ fn in_words(requirement: &Requirement) -> &'static str {
         Requirement::BlockLengths => "the lengths of all blocks, sent ahead",
         Requirement::LongestBlock => "the length of the longest block, found ahead",
         Requirement::OneNode => "all ranks on one node",
-        Requirement::OtherCollectives => "calls that block",
+        Requirement::OtherCollectives => {
+            "calls that block, in one group, not reproducible, not within another mock-up"
+        }
         Requirement::SharedMemory => "memory that the ranks of a node share",
         Requirement::Predefined => "an operator of MPI's own",
         Requirement::TwoGroups => "two groups",

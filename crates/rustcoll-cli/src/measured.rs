@@ -5,7 +5,7 @@ use crate::files;
 use crate::problem;
 use rustcoll::algorithms::{Collective, Parameter};
 use rustcoll::atlas::Candidate;
-use rustcoll::cost::simulation::MOST_BYTES;
+use rustcoll::cost::simulation::{MOST_BYTES, SimulationError};
 use rustcoll::cost::{Machine, simulate};
 use rustcoll::selection::{Parameters, nearest};
 use std::path::Path;
@@ -120,6 +120,9 @@ fn candidate(collective: &str, algorithm: &str, radix: Option<usize>) -> Result<
     let named = named.ok_or_else(|| nearest::unknown("collective", collective, names()))?;
     crate::predict::priced(named).map_err(|failure| failure.to_string())?;
     let algorithm = problem::algorithm(named, algorithm).map_err(|failure| failure.to_string())?;
+    if algorithm.is_mock_up() {
+        return Err(format!("{collective} {}: {}", algorithm.name, SimulationError::CostsWhatItCalls));
+    }
     if radix.is_some() && !algorithm.parameters.contains(&Parameter::Radix) {
         return Err(format!("{collective} {} has no radix", algorithm.name));
     }
@@ -193,6 +196,10 @@ mod tests {
             ("bcast,linear,8,x,1,,", "bytes: `x` is not a number from 0 to 17592186044416"),
             ("bcast,linear,8,8,-1,,", "microseconds: `-1` is not a number above 0"),
             ("bcast,linear,8,8,1,2,", "bcast linear has no radix"),
+            (
+                "bcast,bcast_as_allgatherv,8,8,1,,",
+                "bcast bcast_as_allgatherv: it has no price of its own: it costs what the collectives do that it calls",
+            ),
             ("bcast,knomial,8,8,1,1,", "radix: `1` is not a number from 2 to 65536"),
             (
                 "allgather,neighbor_exchange,7,8,1,,",

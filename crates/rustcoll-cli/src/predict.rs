@@ -7,6 +7,7 @@ use crate::rules::{choice, in_order};
 use crate::table;
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Reason};
 use rustcoll::atlas::{Candidate, Price, Sweep, prices};
+use rustcoll::cost::simulation::SimulationError;
 use rustcoll::cost::{Machine, Prediction};
 use rustcoll::selection::{Call, Choice, Measure, Parameters};
 use serde_json::{Value, json};
@@ -34,6 +35,7 @@ pub fn run(options: &PredictOptions, output: &mut impl Write) -> Result<Outcome,
     let chosen = chosen(options, &machine, bytes)?;
     let mut candidates = candidates(options);
     if let Some(Choice::Use { algorithm, parameters }) = chosen
+        && !algorithm.is_mock_up()
         && !candidates.iter().any(|candidate| is_chosen(candidate, chosen))
     {
         candidates.push(Candidate { algorithm, parameters });
@@ -48,8 +50,14 @@ pub fn run(options: &PredictOptions, output: &mut impl Write) -> Result<Outcome,
         TableFormat::Json => writeln!(output, "{:#}", as_json(&rows, chosen))?,
         TableFormat::Csv => as_csv(&rows, output)?,
     }
-    if let (Some(Choice::Below), TableFormat::Text) = (chosen, options.format) {
-        writeln!(output, "the rules leave it to the component below")?;
+    match (chosen, options.format) {
+        (Some(Choice::Below), TableFormat::Text) => {
+            writeln!(output, "the rules leave it to the component below")?;
+        }
+        (Some(Choice::Use { algorithm, .. }), TableFormat::Text) if algorithm.is_mock_up() => {
+            writeln!(output, "the rules choose {}: {}", algorithm.name, SimulationError::CostsWhatItCalls)?;
+        }
+        _ => {}
     }
     Ok(Outcome::Right)
 }

@@ -269,6 +269,23 @@ fn derived_rules_lose_no_more_than_their_regret_and_others_may() {
 }
 
 #[test]
+fn mock_ups_cost_what_they_call_and_have_no_price_of_their_own() {
+    let no_price = "bcast_as_allgatherv: it has no price of its own";
+    let file = folder("priced_mock_ups").join("rules.toml");
+    fs::write(&file, "[[bcast]]\nalgorithm = \"bcast_as_allgatherv\"\n").unwrap();
+    let file = file.display();
+    let table = rustcoll(&format!("rules regret {file} {EMULATED} {SMALL} --collective bcast")).right();
+    assert!(table.contains("mean of 0 points"), "{table}");
+    let table = rustcoll(&format!("predict bcast --bytes 8 --ranks 4 {EMULATED} --rules {file}")).right();
+    assert!(table.lines().last().unwrap().starts_with(&format!("the rules choose {no_price}")), "{table}");
+    let row = "collective,algorithm,ranks,bytes,microseconds\nbcast,bcast_as_allgatherv,4,8,1\n";
+    for line in [&format!("validate - {EMULATED}"), "fit -"] {
+        let message = rustcoll_reading(line, row).refused(1);
+        assert!(message.contains(&format!("the standard input:2: bcast {no_price}")), "{message}");
+    }
+}
+
+#[test]
 fn predictions_for_the_emulated_cluster_are_within_15_percent_for_80_percent_of_the_points() {
     let line = format!("validate {MEASURED} {EMULATED} --ranks 3..16 --within 15% --share 80%");
     let table = rustcoll(&line).right();

@@ -4,7 +4,7 @@ use super::{Act, Algorithm, Area, Collective, Parts, mock_up};
 use crate::algorithms::Call;
 use Area::*;
 
-pub const REDUCE_SCATTER: Algorithm = mock_up(
+pub const REDUCE_THEN_SCATTER: Algorithm = mock_up(
     Collective::ReduceScatterBlock,
     "reducescatterblock_as_reduce_scatter",
     "Hunold, Carpen-Amarie 2018, GL17",
@@ -18,7 +18,7 @@ pub const REDUCE_SCATTER: Algorithm = mock_up(
     },
 );
 
-pub const VARYING: Algorithm = mock_up(
+pub const REDUCE_SCATTER: Algorithm = mock_up(
     Collective::ReduceScatterBlock,
     "reducescatterblock_as_reducescatter",
     "Hunold, Carpen-Amarie 2018, GL18",

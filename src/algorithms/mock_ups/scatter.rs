@@ -4,7 +4,7 @@ use super::{Act, Algorithm, Area, Collective, Parts, mock_up};
 use crate::algorithms::Call;
 use Area::*;
 
-/// The root's blocks are packed, for all ranks must describe what is broadcast alike.
+/// The root's blocks are packed into bytes, for the others have no room that the root's datatype describes.
 pub const BCAST: Algorithm = mock_up(
     Collective::Scatter,
     "scatter_as_bcast",

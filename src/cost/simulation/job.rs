@@ -53,6 +53,9 @@ impl<'job> Simulation<'job> {
         machine: &'job Machine,
     ) -> Result<Self, SimulationError> {
         algorithm.serves(problem.size, problem.remote, true).map_err(SimulationError::DoesNotServe)?;
+        if algorithm.is_mock_up() {
+            return Err(SimulationError::CostsWhatItCalls);
+        }
         let placed = machine.nodes(problem.size);
         let is_block_placed = problem.nodes.is_empty() || problem.nodes == placed;
         let nodes = if problem.nodes.is_empty() { placed } else { problem.nodes.clone() };

@@ -92,6 +92,8 @@ pub enum Stage {
 pub enum SimulationError {
     /// The algorithm cannot serve such a call.
     DoesNotServe(Reason),
+    /// The algorithm is made of calls: it costs what the collectives do that it calls, whatever serves these.
+    CostsWhatItCalls,
     /// The ranks together have more than [`MOST_POSTS`] sends, receives and flags, and are not alike.
     TooManyPosts {
         /// Number of ranks.
@@ -117,6 +119,8 @@ impl fmt::Display for SimulationError {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
             SimulationError::DoesNotServe(reason) => write!(formatter, "it cannot serve this: {reason}"),
+            SimulationError::CostsWhatItCalls => formatter
+                .write_str("it has no price of its own: it costs what the collectives do that it calls"),
             SimulationError::TooManyPosts { size } => write!(
                 formatter,
                 "this is too large to be simulated: the {size} ranks have more than {MOST_POSTS} sends, receives and flags"

@@ -57,7 +57,8 @@ fn collectives(options: &RegretOptions) -> Result<Vec<Collective>, Failure> {
     options.collective.iter().map(|&collective| priced(collective)).collect()
 }
 
-/// What the choices lose at all points. What is left to the component below has no price.
+/// What the choices lose at all points. What is left to the component below has no price, nor have mock-ups: they cost what they
+/// call.
 fn regrets(
     options: &RegretOptions,
     machine: &Machine,
@@ -71,6 +72,7 @@ fn regrets(
     for choice in ranks.iter().flat_map(|&size| bytes.iter().map(move |&bytes| choose(size, bytes))) {
         if position(&candidates, choice).is_none()
             && let Choice::Use { algorithm, parameters } = choice
+            && !algorithm.is_mock_up()
         {
             candidates.push(Candidate { algorithm, parameters });
         }

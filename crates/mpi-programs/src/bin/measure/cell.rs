@@ -6,6 +6,7 @@ use mpi_programs::environment::Error;
 use mpi_programs::even;
 use mpi_programs::mock_up::MockUp;
 use rustcoll::algorithms::{Algorithm, Collective};
+use rustcoll::engine::calls::{Deeds, Limits, NoRoom};
 
 use crate::copy::Copy;
 
@@ -21,8 +22,8 @@ pub struct Cell {
     pub call: Call,
     /// What is copied instead.
     pub copy: Copy,
-    /// What mock-ups do instead, by name, with their memory.
-    mock_ups: Vec<(&'static str, MockUp)>,
+    /// What mock-ups do instead, by name, with their memory, as far as there is room for them.
+    mock_ups: Vec<(&'static str, Result<MockUp, NoRoom>)>,
 }
 
 impl Cell {
@@ -35,22 +36,33 @@ impl Cell {
     ) -> Result<Cell, Box<dyn std::error::Error>> {
         let call = even::call(collective, communicator, bytes, SEED)?;
         let mock_up = |algorithm: &'static Algorithm| {
-            let made = call.mock_up(algorithm, communicator);
-            let made = made
-                .map_err(|_| format!("{} of {bytes} bytes has counts that no int holds", algorithm.name))?;
+            let room = Deeds::check_room(algorithm, communicator.size(), 0, bytes, Limits::DEFAULT);
+            let made = match room {
+                Ok(()) => Ok(call.mock_up(algorithm, communicator).map_err(|_| {
+                    format!("{} of {bytes} bytes has counts that no int holds", algorithm.name)
+                })?),
+                Err(lack) => Err(lack),
+            };
             Ok::<_, String>((algorithm.name, made))
         };
         let mock_ups = mock_ups.into_iter().map(mock_up).collect::<Result<_, _>>()?;
         Ok(Cell { bytes, call, copy: Copy::of(copied), mock_ups })
     }
 
+    /// Why there is no room for one of the mock-ups, on any rank.
+    pub fn lack(&self, algorithm: &Algorithm) -> Option<NoRoom> {
+        let known = self.mock_ups.iter().find(|(name, _)| *name == algorithm.name);
+        known.and_then(|(_, made)| made.as_ref().err().copied())
+    }
+
     /// Has one of the mock-ups make its calls on a communicator.
     ///
     /// # Panics
-    /// If the cell was made without it.
+    /// If the cell was made without it, or there is no room for it.
     pub fn perform(&mut self, algorithm: &Algorithm, communicator: &Communicator) -> Result<(), Error> {
         let known = self.mock_ups.iter_mut().find(|(name, _)| *name == algorithm.name);
         let (_, mock_up) = known.expect("the cell has the mock-ups of its heat");
+        let mock_up = mock_up.as_mut().expect("who has no room is not asked");
         self.call.perform_by(mock_up, communicator)
     }
 }

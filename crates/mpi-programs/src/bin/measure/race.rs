@@ -159,6 +159,9 @@ impl<'job> Race<'job> {
         if racer.contestant.is_copy() {
             return Ok(Ok(String::new()));
         }
+        if let Some(lack) = racer.contestant.mock_up().and_then(|algorithm| cell.lack(algorithm)) {
+            return Ok(Err(format!("not eligible: {lack}")));
+        }
         self.variables.apply(&racer.values)?;
         cell.call.fill(SEED);
         let result = match racer.contestant.is_own() {
