@@ -194,8 +194,9 @@ impl Deeds {
     pub fn most_memory(algorithm: &Algorithm, size: usize, root: usize, bytes: usize) -> (usize, usize) {
         let calls = algorithm.calls().expect("it is made of calls");
         let lengths = Lengths { send: bytes, recv: bytes, own: bytes };
-        // What the root does, and the others, and rank 0 where calls have a root of their own.
-        let ranks = [0, 1, root, root + 1].map(|rank| rank % size);
+        // What the root does, and the others, and rank 0 where calls have a root of their own. Of balanced blocks the last one is
+        // the longest.
+        let ranks = [0, 1, root, root + 1, size - 1].map(|rank| rank % size);
         let needs = ranks.into_iter().flat_map(|rank| {
             [false, true].map(|in_place| {
                 let problem = Problem { root, in_place, ..Problem::new(size) };
