@@ -160,7 +160,7 @@ impl<'job> Race<'job> {
             return Ok(Ok(String::new()));
         }
         if let Some(lack) = racer.contestant.mock_up().and_then(|algorithm| cell.lack(algorithm)) {
-            return Ok(Err(format!("not eligible: {lack}")));
+            return Ok(Err((Cause::NotEligible, format!("not eligible: {lack}"))));
         }
         self.variables.apply(&racer.values)?;
         cell.call.fill(SEED);
