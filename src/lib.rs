@@ -16,4 +16,5 @@ pub mod report;
 pub mod schedule;
 pub mod selection;
 pub mod text;
+pub mod trace;
 pub mod verify;

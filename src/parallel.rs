@@ -22,10 +22,12 @@ pub fn for_each<Task: Sync, Failure: Send>(
             next.store(tasks.len(), Ordering::Relaxed);
         }
     };
+    // The last of them on this thread: where there is but one processor, there may be no threads either.
     thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, |count| count.get()) {
+        for _ in 1..thread::available_parallelism().map_or(1, |count| count.get()) {
             scope.spawn(work);
         }
+        work();
     });
     let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     failures.pop_first().map_or(Ok(()), |(_, first)| Err(first))

@@ -809,7 +809,7 @@ fn beyond_a_border_nothing_is_received() {
 #[test]
 fn order_matters_if_the_operator_does_not_commute() {
     let schedules = gather_and_combine(3, |_, program| combine_from_left(program, [0, 2, 1]));
-    let order = Fault::Order(Recv.block(0), "block 0 of ((0 ⊕ 2) ⊕ 1)".into());
+    let order = Fault::Order(Recv.block(0), "block 0 of (0 ⊕ 2) ⊕ 1".into());
     assert_eq!(fault(Collective::Allreduce, &schedules), order);
     verify_schedules(Collective::Allreduce, &Problem::new(3), false, &schedules).unwrap();
 }

@@ -10,6 +10,7 @@ mod barrier;
 mod bcast;
 mod calls;
 mod collective;
+pub mod description;
 pub mod digits;
 mod gather;
 mod graph;
@@ -33,6 +34,16 @@ pub use problem::{Parameter, Problem, Reason, Requirement, default_radix, legal_
 
 use crate::cost::Cost;
 use crate::schedule::Schedule;
+
+/// How algorithms arrange ranks: for those who explain what these do.
+pub mod arrangements {
+    pub use super::allreduce::binary_blocks::{RankBlock, rank_blocks};
+    pub use super::allreduce::recursive_multiplying::{participant, participants};
+    pub use super::alltoall::postal::skips as postal_skips;
+    pub use super::phases::circulant::skips as circulant_skips;
+    pub use super::phases::fold::Fold;
+    pub use super::phases::knomial_tree::{parent, subtree};
+}
 
 /// A registered algorithm.
 #[derive(Debug)]

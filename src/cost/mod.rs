@@ -8,7 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod machine;
-mod one_port;
+pub(crate) mod one_port;
 pub mod simulation;
 
 pub use machine::{Link, Machine, Port, Processor, Shared};

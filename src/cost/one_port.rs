@@ -3,26 +3,67 @@
 
 use crate::schedule::{Post, Schedule, Step};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Steps until all ranks have ended; see [`super::Cost::rounds`].
 pub fn steps(schedules: &[Schedule]) -> usize {
-    let mut ranks: Vec<Rank> = schedules.iter().map(Rank::new).collect();
-    let mut flags = Flags::default();
-    let mut step = 0;
-    loop {
+    let mut lockstep = Lockstep::new(schedules);
+    let beats = lockstep.by_ref().count();
+    assert!(lockstep.has_ended(), "the schedules deadlock");
+    beats - 1
+}
+
+/// A run of all ranks, beat by beat; the last beat has no messages.
+///
+/// The programs must have passed the verifier's checks of each by itself.
+pub struct Lockstep<'a> {
+    ranks: Vec<Rank<'a>>,
+    flags: Flags,
+    /// How many beats there were.
+    beats: usize,
+    is_over: bool,
+}
+
+/// What happens in a step of all ranks: first each goes on to its next wait, then messages travel.
+pub struct Beat {
+    /// Which steps of its program each rank has carried out.
+    pub carried_out: Vec<Range<usize>>,
+    /// The messages that travel then.
+    pub messages: Vec<Transfer>,
+}
+
+impl Lockstep<'_> {
+    /// The schedules of all ranks, rank 0's first.
+    pub fn new(schedules: &[Schedule]) -> Lockstep<'_> {
+        let ranks = schedules.iter().map(Rank::new).collect();
+        Lockstep { ranks, flags: Flags::default(), beats: 0, is_over: false }
+    }
+
+    /// Whether all ranks have come to the ends of their programs.
+    pub fn has_ended(&self) -> bool {
+        self.ranks.iter().all(|rank| rank.program.is_empty())
+    }
+}
+
+impl Iterator for Lockstep<'_> {
+    type Item = Beat;
+
+    fn next(&mut self) -> Option<Beat> {
+        if self.is_over {
+            return None;
+        }
         let mut raised = Vec::new();
-        ranks.iter_mut().for_each(|rank| rank.proceed(&flags, &mut raised));
-        let travelling = travelling(&mut ranks, step);
-        let is_flag_coming = flags.raise(raised, &ranks);
-        if travelling.is_empty() && !is_flag_coming {
-            assert!(ranks.iter().all(Rank::has_ended), "the schedules deadlock");
-            return step;
+        let flags = &self.flags;
+        let carried_out = self.ranks.iter_mut().map(|rank| rank.proceed(flags, &mut raised)).collect();
+        let messages = travelling(&mut self.ranks, self.beats);
+        let is_flag_coming = self.flags.raise(raised, &self.ranks);
+        self.is_over = messages.is_empty() && !is_flag_coming;
+        for &Transfer { source, target, send, receive, .. } in &messages {
+            self.ranks[source].complete_send(send);
+            self.ranks[target].complete_receive(receive);
         }
-        for Transfer { source, target, send, receive, .. } in travelling {
-            ranks[source].complete_send(send);
-            ranks[target].complete_receive(receive);
-        }
-        step += 1;
+        self.beats += 1;
+        Some(Beat { carried_out, messages })
     }
 }
 
@@ -49,11 +90,15 @@ impl Flags {
 }
 
 /// A message that may travel.
-struct Transfer {
-    source: usize,
-    target: usize,
-    send: Post,
-    receive: Post,
+pub struct Transfer {
+    /// Who sends it.
+    pub source: usize,
+    /// Who receives it.
+    pub target: usize,
+    /// Its post at the sender.
+    pub send: Post,
+    /// Its post at the receiver.
+    pub receive: Post,
     /// The step since which its sender has had it in turn.
     since: usize,
 }
@@ -89,6 +134,8 @@ struct Rank<'a> {
     number: u32,
     /// The steps that are left.
     program: &'a [Step],
+    /// How many there were.
+    steps: usize,
     /// For each post so far whether it is complete.
     complete: Vec<bool>,
     /// The posted sends that are not complete, in program order, with their targets.
@@ -104,6 +151,7 @@ impl Rank<'_> {
         Rank {
             number: schedule.rank as u32,
             program: &schedule.steps,
+            steps: schedule.steps.len(),
             complete: Vec::new(),
             sends: Vec::new(),
             turn: None,
@@ -111,8 +159,20 @@ impl Rank<'_> {
         }
     }
 
-    /// Goes on to the first wait for something that is not complete, and notes which flags it raises.
-    fn proceed(&mut self, flags: &Flags, raised: &mut Vec<Slot>) {
+    /// Goes on to the first wait for something that is not complete, and notes which flags it raises. Returns which steps
+    /// were carried out.
+    fn proceed(&mut self, flags: &Flags, raised: &mut Vec<Slot>) -> Range<usize> {
+        let first = self.position();
+        self.carry_out(flags, raised);
+        first..self.position()
+    }
+
+    /// How many steps are done.
+    fn position(&self) -> usize {
+        self.steps - self.program.len()
+    }
+
+    fn carry_out(&mut self, flags: &Flags, raised: &mut Vec<Slot>) {
         while let Some((step, rest)) = self.program.split_first() {
             match step {
                 &Step::Send { post, peer, .. } => {
@@ -131,10 +191,6 @@ impl Rank<'_> {
             }
             self.program = rest;
         }
-    }
-
-    fn has_ended(&self) -> bool {
-        self.program.is_empty()
     }
 
     /// The receive that takes the next message from a rank, if it is posted. Messages between two ranks keep their

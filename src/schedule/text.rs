@@ -61,15 +61,36 @@ impl fmt::Display for Step {
 impl FromStr for Schedule {
     type Err = ParseError;
 
+    /// Reads one schedule; a second header is no step.
     fn from_str(text: &str) -> Result<Schedule, ParseError> {
-        let mut lines = text.lines().zip(1..).map(|(text, number)| Line::new(number, text));
-        let past_the_end = || Line::new(text.lines().count() + 1, "");
-        let mut schedule = lines.find(|line| !line.at_end()).unwrap_or_else(past_the_end).header()?;
-        for line in lines.filter(|line| !line.at_end()) {
+        let mut schedules = read(text, |_, schedules| schedules.is_empty())?;
+        Ok(schedules.remove(0))
+    }
+}
+
+impl Schedule {
+    /// Reads one schedule or several, each from its header on; at least one.
+    pub fn parse_all(text: &str) -> Result<Vec<Schedule>, ParseError> {
+        read(text, |line, schedules| schedules.is_empty() || line.rest.starts_with("rank"))
+    }
+}
+
+/// Reads at least one schedule. A header is what is said to be one, given the schedules before it.
+fn read(text: &str, is_header: impl Fn(&Line, &[Schedule]) -> bool) -> Result<Vec<Schedule>, ParseError> {
+    let mut schedules: Vec<Schedule> = Vec::new();
+    let lines = text.lines().zip(1..).map(|(text, number)| Line::new(number, text));
+    for line in lines.filter(|line| !line.at_end()) {
+        if is_header(&line, &schedules) {
+            schedules.push(line.header()?);
+        } else if let Some(schedule) = schedules.last_mut() {
             schedule.steps.push(line.step()?);
         }
-        Ok(schedule)
     }
+    if schedules.is_empty() {
+        // What is missing is a header, behind the last line.
+        Line::new(text.lines().count() + 1, "").header()?;
+    }
+    Ok(schedules)
 }
 
 /// Why and where a text is not a schedule.
@@ -85,14 +106,19 @@ pub struct ParseError {
     pub expected: String,
 }
 
+impl ParseError {
+    /// What is wrong, without the place.
+    pub fn message(&self) -> String {
+        match self.found.as_str() {
+            "" => format!("expected {}, found the end of the line", self.expected),
+            found => format!("expected {}, found {found:?}", self.expected),
+        }
+    }
+}
+
 impl fmt::Display for ParseError {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let ParseError { line, column, found, expected } = self;
-        write!(formatter, "line {line}, column {column}: expected {expected}, found ")?;
-        match found.as_str() {
-            "" => formatter.write_str("the end of the line"),
-            found => write!(formatter, "{found:?}"),
-        }
+        write!(formatter, "line {}, column {}: {}", self.line, self.column, self.message())
     }
 }
 
@@ -332,6 +358,23 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
 
     fn error_in_step(step: &str) -> String {
         error(&format!("rank 0 of 1, 1 blocks\n{step}"))
+    }
+
+    #[test]
+    fn several_schedules_stand_one_after_the_other() {
+        let text = "\n# two ranks\nrank 0 of 2, 1 blocks\n0: send to 1 from send[0]\nwait 0\n\nrank 1 of 2, 1 blocks # idle\n";
+        let schedules = Schedule::parse_all(text).unwrap();
+        assert_eq!(schedules.iter().map(|schedule| schedule.steps.len()).collect::<Vec<_>>(), [2, 0]);
+        assert_eq!(schedules[1], Schedule::idle(1, 2, 1));
+        let fault = |text: &str| Schedule::parse_all(text).unwrap_err().to_string();
+        assert_eq!(fault(" # nothing\n"), r#"line 2, column 1: expected "rank", found the end of the line"#);
+        assert_eq!(fault("wait 0"), r#"line 1, column 1: expected "rank", found "wait""#);
+        assert_eq!(
+            fault("rank 0 of 1, 1 blocks\nrank 1"),
+            r#"line 2, column 7: expected "of", found the end of the line"#
+        );
+        let second = "rank 0 of 1, 1 blocks\nrank 0 of 1, 1 blocks".parse::<Schedule>().unwrap_err();
+        assert_eq!((second.line, second.column), (2, 1));
     }
 
     #[test]

@@ -56,6 +56,9 @@ use std::sync::LazyLock;
 /// By this name origins tell of the rules that are compiled in.
 pub const BUILT_IN_NAME: &str = "the built-in rules";
 
+/// The text of the rules that are compiled in.
+pub const BUILT_IN_TEXT: &str = include_str!("../../selection-rules/default.toml");
+
 /// The rules of all collectives.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
@@ -67,10 +70,8 @@ pub struct Rules {
 impl Rules {
     /// The rules that hold unless the user gives others.
     pub fn built_in() -> &'static Rules {
-        static BUILT_IN: LazyLock<Rules> = LazyLock::new(|| {
-            let text = include_str!("../../selection-rules/default.toml");
-            Rules::parse(BUILT_IN_NAME, text).expect("tested with the library")
-        });
+        static BUILT_IN: LazyLock<Rules> =
+            LazyLock::new(|| Rules::parse(BUILT_IN_NAME, BUILT_IN_TEXT).expect("tested with the library"));
         &BUILT_IN
     }
 

@@ -70,8 +70,10 @@ pub fn range(
     if first > last { Err(format!("the range `{text}` is empty")) } else { Ok(first..=last) }
 }
 
+/// Where addresses have 32 bits, as in a page, that is sooner than elsewhere.
 fn too_large(text: &str) -> String {
-    format!("`{}` is too large", shortened(text))
+    let here = if usize::BITS < u64::BITS { " for a page, which counts to 4 GiB" } else { "" };
+    format!("`{}` is too large{here}", shortened(text))
 }
 
 #[cfg(test)]

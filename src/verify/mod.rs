@@ -70,6 +70,15 @@ pub fn expressions(
     Ok(reductions.into_iter().map(|(rank, value)| (rank, known.of(&outcome.values, value))).collect())
 }
 
+/// Checks the program of each rank by itself, rank 0's first: its header, its posts and waits, and the blocks it names.
+pub fn check_programs(
+    collective: Collective,
+    problem: &Problem,
+    schedules: &[Schedule],
+) -> Result<(), Violation> {
+    program::check(collective, problem, schedules)
+}
+
 fn run(collective: Collective, problem: &Problem, schedules: &[Schedule]) -> Result<Outcome, Violation> {
     program::check(collective, problem, schedules)?;
     let matching = matching::match_posts(collective, schedules)?;

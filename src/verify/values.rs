@@ -95,7 +95,13 @@ impl Values {
 
     /// The value in words.
     pub fn describe(&self, value: Value) -> String {
-        format!("block {} of {}", self.block(value), self.operands(value))
+        let block = self.block(value);
+        match self.combined(value) {
+            None => format!("block {block} of {}", self.operands(value)),
+            Some(Combined { left, right, .. }) => {
+                format!("block {block} of {} ⊕ {}", self.operands(*left), self.operands(*right))
+            }
+        }
     }
 
     fn operands(&self, value: Value) -> String {
@@ -188,7 +194,7 @@ mod tests {
         assert!(!values.is_complete(partial, 0..4));
         assert!(values.is_complete(whole, 0..4));
         assert!(!values.is_ascending(whole));
-        assert_eq!(values.describe(whole), "block 1 of (((2 ⊕ 0) ⊕ 3) ⊕ 1)");
+        assert_eq!(values.describe(whole), "block 1 of ((2 ⊕ 0) ⊕ 3) ⊕ 1");
     }
 
     #[test]

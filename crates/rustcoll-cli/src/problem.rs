@@ -2,7 +2,8 @@
 
 use crate::command_line::ProblemOptions;
 use crate::failure::Failure;
-use rustcoll::algorithms::{Algorithm, Collective, Cut, Dimension, Graph, Parameter, Problem};
+use rustcoll::algorithms::description::{self, Description, Misdescribed};
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Problem};
 use rustcoll::selection::nearest;
 use std::fmt::Write;
 
@@ -23,91 +24,30 @@ pub fn names(algorithm: &'static Algorithm) -> impl Iterator<Item = &'static str
 
 /// The problem that options describe. Fails if the algorithm cannot serve it, or one of them has no effect.
 pub fn problem(algorithm: &Algorithm, options: &ProblemOptions) -> Result<Problem, Failure> {
-    let size = options.ranks;
-    let remote = match options.remote {
-        None => 0,
-        Some(remote) if (1..size).contains(&remote) => remote,
-        Some(remote) => {
-            return Err(usage(format!("--remote {remote}: each group needs a rank of the {size}")));
-        }
+    let number = |option: Option<u32>| option.map(|number| number as usize);
+    let description = Description {
+        ranks: options.ranks,
+        root: options.root,
+        radix: number(options.radix),
+        segments: number(options.segments),
+        window: number(options.window),
+        in_place: options.in_place,
+        remote: options.remote,
+        ranks_per_node: options.ranks_per_node,
+        grid: options.grid.clone(),
+        periodic: options.periodic,
     };
-    let name = format!("{} {}", algorithm.collective.name(), algorithm.name);
-    let refused = |reason| usage(format!("{name} cannot serve this: {reason}"));
-    algorithm.serves(size, remote, true).map_err(refused)?;
-    refuse_what_has_no_effect(algorithm, &name, options)?;
-
-    let mut problem = Problem { remote, in_place: options.in_place, ..Problem::new(size) };
-    problem.root = below(options.root.unwrap_or(0), size, "root")?;
-    problem.segments = options.segments.map_or(problem.segments, |count| count as usize);
-    problem.window = options.window.map_or(problem.window, |count| count as usize);
-    problem.radix = match options.radix.map(|radix| radix as usize) {
-        Some(radix) if radix > size.max(2) => {
-            return Err(usage(format!("--radix {radix}: there are but {size} ranks")));
-        }
-        radix => radix.unwrap_or(problem.radix),
-    };
-    if let Some(sharing) = options.ranks_per_node {
-        problem.nodes = (0..size).map(|rank| (rank / sharing) as u32).collect();
-    }
-    if algorithm.collective.cut() == Cut::Edges {
-        problem.graph = Graph::grid(&grid(options)?);
-    }
-    Ok(problem)
-}
-
-fn refuse_what_has_no_effect(
-    algorithm: &Algorithm,
-    name: &str,
-    options: &ProblemOptions,
-) -> Result<(), Failure> {
-    let takes = |parameter| algorithm.parameters.contains(&parameter);
-    let collective = algorithm.collective;
-    let is_on_grid = collective.cut() == Cut::Edges;
-    let may_be_in_place = collective.has_in_place() && options.remote.is_none();
-    for (option, is_given, has_effect) in [
-        ("root", options.root.is_some(), collective.is_rooted()),
-        ("radix", options.radix.is_some(), takes(Parameter::Radix)),
-        ("segments", options.segments.is_some(), algorithm.cuts_segments()),
-        ("window", options.window.is_some(), takes(Parameter::Window)),
-        ("in-place", options.in_place, may_be_in_place),
-        ("ranks-per-node", options.ranks_per_node.is_some(), algorithm.takes_nodes()),
-        ("grid", options.grid.is_some(), is_on_grid),
-        ("periodic", options.periodic, is_on_grid),
-    ] {
-        if is_given && !has_effect {
-            return Err(usage(format!("--{option} has no effect on {name}")));
-        }
-    }
-    Ok(())
-}
-
-/// The grid of a neighbourhood collective.
-fn grid(options: &ProblemOptions) -> Result<Vec<Dimension>, Failure> {
-    let Some(text) = &options.grid else {
-        return Ok(vec![Dimension { length: options.ranks, periodic: options.periodic }]);
-    };
-    let lengths = text.split('x').map(|length| length.parse().ok().filter(|length| *length > 0));
-    let lengths: Option<Vec<usize>> = lengths.collect();
-    let lengths =
-        lengths.ok_or_else(|| usage(format!("--grid {text}: expected numbers from 1 up, as in 4x3")))?;
-    let places = lengths.iter().try_fold(1usize, |places, length| places.checked_mul(*length));
-    if places != Some(options.ranks) {
-        return Err(usage(format!("--grid {text} does not have {} places", options.ranks)));
-    }
-    let dimension = |length| Dimension { length, periodic: options.periodic };
-    Ok(lengths.into_iter().map(dimension).collect())
+    description.problem(algorithm).map_err(as_usage)
 }
 
 /// A rank, if there is one of this number.
-pub fn below(rank: usize, size: usize, option: &str) -> Result<usize, Failure> {
-    match rank < size {
-        true => Ok(rank),
-        false => Err(usage(format!("--{option} {rank}: ranks are numbered from 0 to {}", size - 1))),
-    }
+pub fn below(rank: usize, size: usize, option: &'static str) -> Result<usize, Failure> {
+    description::below(rank, size, option).map_err(as_usage)
 }
 
-fn usage(message: String) -> Failure {
-    Failure::Usage(message)
+/// In the words of the command line.
+fn as_usage(wrong: Misdescribed) -> Failure {
+    Failure::Usage(format!("{}{wrong}", if wrong.field.is_some() { "--" } else { "" }))
 }
 
 /// A problem in the words of `rustcoll schedule`, as far as it has them.
@@ -144,6 +84,7 @@ mod tests {
     use super::*;
     use crate::command_line::{Command, CommandLine};
     use clap::Parser;
+    use rustcoll::algorithms::{Dimension, Graph};
 
     fn read(line: &str) -> Result<(&'static Algorithm, Problem), String> {
         let words = ["rustcoll", "schedule"].into_iter().chain(line.split(' '));

@@ -102,9 +102,11 @@ fn rounds(blocks: &[RankBlock]) -> usize {
 
 /// A contiguous range of ranks whose number is a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct RankBlock {
-    start: usize,
-    size: usize,
+pub struct RankBlock {
+    /// The first of them.
+    pub start: usize,
+    /// How many.
+    pub size: usize,
 }
 
 impl RankBlock {
@@ -133,7 +135,7 @@ impl Position {
 }
 
 /// The powers of two that `size` is the sum of, largest first, as ranges of ranks.
-fn rank_blocks(size: usize) -> Vec<RankBlock> {
+pub fn rank_blocks(size: usize) -> Vec<RankBlock> {
     let mut start = 0;
     let exponents = (0..usize::BITS).rev().filter(|exponent| size >> exponent & 1 == 1);
     exponents

@@ -28,11 +28,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         return alone(problem);
     }
     let contribution = contribution(problem);
-    let rounds = size.ilog(radix);
-    let participants = radix.pow(rounds);
+    let participants = participants(size, radix);
     // Participant i is the first of the ranks that it stands for.
     let member = |participant: usize| participant * size / participants;
-    let participant = ((rank + 1) * participants - 1) / size;
+    let participant = participant(rank, size, participants);
     let (keeper, others) = (member(participant), member(participant) + 1..member(participant + 1));
 
     let mut program = Builder::new(rank, size, 1);
@@ -54,6 +53,16 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         after.send(other, Recv.block(0));
     }
     program.build().then(multiply).then(after.build())
+}
+
+/// How many ranks take part, the others folded onto them.
+pub fn participants(size: usize, radix: usize) -> usize {
+    radix.pow(size.ilog(radix))
+}
+
+/// The number among so many participants of the one that stands for a rank.
+pub fn participant(rank: usize, size: usize, participants: usize) -> usize {
+    ((rank + 1) * participants - 1) / size
 }
 
 fn cost(problem: &Problem) -> Cost {

@@ -33,7 +33,7 @@ fn cost(problem: &Problem) -> Cost {
 }
 
 /// Those below the number of ranks, the shortest first.
-fn skips(problem: &Problem) -> Vec<usize> {
+pub fn skips(problem: &Problem) -> Vec<usize> {
     let mut skips = Vec::new();
     let mut next = 1;
     while next < problem.size {

@@ -8,6 +8,7 @@
 use super::network::Network;
 use super::program::{Direction, Step};
 use super::signals::Given;
+use super::timeline::{Activity, Recorder, Span};
 use super::{Prediction, Progress, SimulationError, Stage};
 use crate::cost::machine::{Link, Machine, Port};
 use std::cmp::{Ordering, Reverse};
@@ -26,7 +27,18 @@ pub fn run(
     machine: &Machine,
     observe: &mut dyn FnMut(Progress),
 ) -> Result<Prediction, SimulationError> {
-    let mut run = Run::new(network, block_bytes, machine);
+    run_recorded(network, block_bytes, machine, observe, &mut ())
+}
+
+/// The same, and tells what ranks and ports do.
+pub fn run_recorded(
+    network: &Network,
+    block_bytes: f64,
+    machine: &Machine,
+    observe: &mut dyn FnMut(Progress),
+    recorder: &mut impl Recorder,
+) -> Result<Prediction, SimulationError> {
+    let mut run = Run::new(network, block_bytes, machine, recorder);
     run.advance_all();
     for happened in 0.. {
         let Some(Reverse(event)) = run.events.pop() else { break };
@@ -68,7 +80,7 @@ impl PartialEq for Event {
 
 impl Eq for Event {}
 
-struct Run<'job> {
+struct Run<'job, R> {
     network: &'job Network,
     block_bytes: f64,
     machine: &'job Machine,
@@ -88,6 +100,7 @@ struct Run<'job> {
     events: BinaryHeap<Reverse<Event>>,
     /// How many posts are complete.
     done: usize,
+    recorder: &'job mut R,
 }
 
 /// How far a rank is.
@@ -101,8 +114,8 @@ struct Rank {
     missing: usize,
 }
 
-impl<'job> Run<'job> {
-    fn new(network: &'job Network, block_bytes: f64, machine: &'job Machine) -> Self {
+impl<'job, R: Recorder> Run<'job, R> {
+    fn new(network: &'job Network, block_bytes: f64, machine: &'job Machine, recorder: &'job mut R) -> Self {
         let ranks = network.programs.len();
         let ports = || vec![0.0; ranks];
         let unknown = vec![f64::NAN; network.ends.len()];
@@ -120,6 +133,7 @@ impl<'job> Run<'job> {
             rounds: Vec::new(),
             events: BinaryHeap::new(),
             done: 0,
+            recorder,
         }
     }
 
@@ -135,7 +149,7 @@ impl<'job> Run<'job> {
         let program = &self.network.programs[rank];
         while let Some(step) = program.steps.get(self.ranks[rank].step) {
             match step {
-                Step::Work(time) => self.ranks[rank].time += time.with(self.block_bytes),
+                Step::Work(time) => self.work(rank, time.with(self.block_bytes)),
                 Step::Post => self.start(rank),
                 Step::Give => {
                     let released = self.given.give(rank, self.ranks[rank].time);
@@ -160,6 +174,21 @@ impl<'job> Run<'job> {
         }
     }
 
+    /// A rank's processor is busy for so long.
+    fn work(&mut self, rank: usize, time: f64) {
+        self.spend(rank, self.ranks[rank].time + time, Activity::Work);
+    }
+
+    /// A rank waits for something that is there at some time, if it is not yet.
+    fn wait(&mut self, rank: usize, time: f64) {
+        self.spend(rank, self.ranks[rank].time.max(time), Activity::Wait);
+    }
+
+    fn spend(&mut self, rank: usize, end: f64, activity: Activity) {
+        let start = std::mem::replace(&mut self.ranks[rank].time, end);
+        self.recorder.spent(rank, Span { start, end, activity });
+    }
+
     /// Starts a rank's next post. Its message may leave once the sender has done its part and, if it is long, once the
     /// receiver has answered.
     fn start(&mut self, rank: usize) {
@@ -170,7 +199,7 @@ impl<'job> Run<'job> {
         let is_eager = self.bytes(number) <= link.eager_limit as f64;
         let (latency, overhead) = (self.hockney(number).0, link.overhead);
         if is_send {
-            self.ranks[rank].time += overhead;
+            self.work(rank, overhead);
         }
         let time = self.ranks[rank].time;
         self.started[number] = time;
@@ -205,6 +234,7 @@ impl<'job> Run<'job> {
         *free = begin + transfer.max(gap);
         self.packets[number] -= 1;
         let end = begin + transfer;
+        self.recorder.passes(number, begin, end);
         if !is_entering {
             let receive = self.network.ends[number].partner;
             let order = self.order(receive as usize) | ENTERING;
@@ -245,15 +275,17 @@ impl<'job> Run<'job> {
             }
         }
         arrived.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
-        let busy =
-            arrived.iter().fold(self.ranks[rank].time, |busy, (at, overhead)| busy.max(*at) + overhead);
-        self.end_round(rank, time.max(busy));
+        for (arrival, overhead) in arrived {
+            self.wait(rank, arrival);
+            self.work(rank, overhead);
+        }
+        self.end_round(rank, time);
     }
 
     /// Ends a wait for what was there at some time.
     fn end_round(&mut self, rank: usize, time: f64) {
+        self.wait(rank, time);
         let state = &mut self.ranks[rank];
-        state.time = state.time.max(time);
         let round = state.waits as usize;
         state.waits += 1;
         let end = state.time;

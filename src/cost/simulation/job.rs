@@ -4,7 +4,10 @@ use super::network::Network;
 use super::program::{Compiler, Program};
 use super::sizes::{Lengths, Sizes};
 use super::symmetry::Symmetry;
-use super::{MOST_BYTES, MOST_POSTS, Prediction, Progress, SimulationError, Stage, events};
+use super::timeline::{Records, Timeline};
+use super::{
+    MOST_BYTES, MOST_POSTS, MOST_RANKS_IN_TIMELINE, Prediction, Progress, SimulationError, Stage, events,
+};
 use crate::algorithms::{Algorithm, Cut, Problem, Reason, Requirement};
 use crate::cost::machine::{Machine, Port};
 use crate::schedule::Schedule;
@@ -111,6 +114,20 @@ impl<'job> Simulation<'job> {
         let lengths = if symmetry.is_some() { Lengths::Mean(bytes) } else { Lengths::Of(bytes) };
         let network = self.network(symmetry, lengths, observe)?;
         events::run(&network, 1.0, self.machine, observe)
+    }
+
+    /// What each rank does when, for the bytes of [`Simulation::predict`]. All ranks are simulated, whether they do the same or not.
+    pub fn timeline(&self, bytes: usize) -> Result<Timeline, SimulationError> {
+        if self.size() > MOST_RANKS_IN_TIMELINE {
+            return Err(SimulationError::TooManyRanks(self.size()));
+        }
+        if bytes > MOST_BYTES {
+            return Err(SimulationError::TooManyBytes(bytes));
+        }
+        let network = self.network(None, Lengths::Of(bytes), &mut |_| {})?;
+        let mut records = Records::of(&network);
+        let prediction = events::run_recorded(&network, 1.0, self.machine, &mut |_| {}, &mut records)?;
+        Ok(records.timeline(&network, &prediction))
     }
 
     /// The same with these ranks standing for all.

@@ -15,8 +15,10 @@ mod sizes;
 mod symmetry;
 #[cfg(test)]
 mod tests;
+mod timeline;
 
 pub use job::Simulation;
+pub use timeline::{Activity, Span, Timeline};
 
 use super::machine::Machine;
 use crate::algorithms::{Algorithm, Problem, Reason};
@@ -25,8 +27,11 @@ use std::fmt;
 /// How many sends and receives, flags raised and awaited are simulated at most, which bounds memory to some 4 GiB.
 pub const MOST_POSTS: usize = 1 << 25;
 
-/// The longest vectors and blocks that are priced: beyond them bytes could no longer be counted.
-pub const MOST_BYTES: usize = 1 << 44;
+/// Of so many ranks at most it is told what each does when: more could not be looked at.
+pub const MOST_RANKS_IN_TIMELINE: usize = 1 << 10;
+
+/// The longest vectors and blocks that are priced: beyond them bytes, those of many ranks together, could no longer be counted.
+pub const MOST_BYTES: usize = 1 << if usize::BITS < u64::BITS { 22 } else { 44 };
 
 /// What a collective costs on a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,6 +104,8 @@ pub enum SimulationError {
         /// Number of ranks.
         size: usize,
     },
+    /// More than [`MOST_RANKS_IN_TIMELINE`].
+    TooManyRanks(usize),
     /// More than [`MOST_BYTES`].
     TooManyBytes(usize),
     /// A message is not expected, does not come, or has another length.
@@ -124,6 +131,10 @@ impl fmt::Display for SimulationError {
             SimulationError::TooManyPosts { size } => write!(
                 formatter,
                 "this is too large to be simulated: the {size} ranks have more than {MOST_POSTS} sends, receives and flags"
+            ),
+            SimulationError::TooManyRanks(ranks) => write!(
+                formatter,
+                "{ranks} ranks are too many for a timeline; it shows at most {MOST_RANKS_IN_TIMELINE}"
             ),
             SimulationError::TooManyBytes(bytes) => {
                 write!(formatter, "{bytes} bytes are too many to be priced; at most {MOST_BYTES} are")

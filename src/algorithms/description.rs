@@ -1,0 +1,206 @@
+//! A problem in the words of a user, who says no more than what differs from the defaults.
+
+use super::{Algorithm, Cut, Dimension, Graph, Parameter, Problem};
+use std::fmt;
+
+/// What a user says of a problem.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Description {
+    /// The number of ranks, of both groups together if there are two; at least 1.
+    pub ranks: usize,
+    /// The root's rank.
+    pub root: Option<usize>,
+    /// The radix.
+    pub radix: Option<usize>,
+    /// Into how many segments a vector is cut.
+    pub segments: Option<usize>,
+    /// How many messages are under way at a time.
+    pub window: Option<usize>,
+    /// Whether the input stands in the receive buffer.
+    pub in_place: bool,
+    /// So many of the ranks, the last ones, are the other group.
+    pub remote: Option<usize>,
+    /// How many neighbouring ranks share a node.
+    pub ranks_per_node: Option<usize>,
+    /// The grid of a neighbourhood collective, as `4x3`; one dimension unless given.
+    pub grid: Option<String>,
+    /// Whether the grid's last rank in each dimension is a neighbour of its first.
+    pub periodic: bool,
+}
+
+/// Why a description is none of a problem that an algorithm can serve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misdescribed {
+    /// The name of the field at fault, with dashes for underscores; none, if it is the whole.
+    pub field: Option<&'static str>,
+    /// What is wrong, to be read after the name of the field.
+    pub message: String,
+}
+
+impl fmt::Display for Misdescribed {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self.field {
+            Some(field) => write!(formatter, "{field} {}", self.message),
+            None => formatter.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for Misdescribed {}
+
+impl Description {
+    /// The problem. Fails if the algorithm cannot serve it, or something that was said has no effect.
+    pub fn problem(&self, algorithm: &Algorithm) -> Result<Problem, Misdescribed> {
+        let size = self.ranks;
+        let remote = self.remote.unwrap_or(0);
+        if self.remote.is_some() && !(1..size).contains(&remote) {
+            return Err(wrong("remote", format!("{remote}: each group needs a rank of the {size}")));
+        }
+        let name = format!("{} {}", algorithm.collective.name(), algorithm.name);
+        algorithm.serves(size, remote, true).map_err(|reason| Misdescribed {
+            field: None,
+            message: format!("{name} cannot serve this: {reason}"),
+        })?;
+        self.refuse_what_has_no_effect(algorithm, &name)?;
+
+        let mut problem = Problem { remote, in_place: self.in_place, ..Problem::new(size) };
+        problem.root = below(self.root.unwrap_or(0), size, "root")?;
+        problem.segments = at_least(1, self.segments.unwrap_or(problem.segments), "segments")?;
+        problem.window = at_least(1, self.window.unwrap_or(problem.window), "window")?;
+        problem.radix = at_least(2, self.radix.unwrap_or(problem.radix), "radix")?;
+        if problem.radix > size.max(2) {
+            return Err(wrong("radix", format!("{}: there are but {size} ranks", problem.radix)));
+        }
+        if let Some(sharing) = self.ranks_per_node {
+            let sharing = at_least(1, sharing, "ranks-per-node")?;
+            problem.nodes = (0..size).map(|rank| (rank / sharing) as u32).collect();
+        }
+        if algorithm.collective.cut() == Cut::Edges {
+            problem.graph = Graph::grid(&self.dimensions()?);
+        }
+        Ok(problem)
+    }
+
+    fn refuse_what_has_no_effect(&self, algorithm: &Algorithm, name: &str) -> Result<(), Misdescribed> {
+        let has_effect = |field| algorithm.is_shaped_by(field, self.remote.is_some());
+        for (field, is_given) in [
+            (Field::Root, self.root.is_some()),
+            (Field::Radix, self.radix.is_some()),
+            (Field::Segments, self.segments.is_some()),
+            (Field::Window, self.window.is_some()),
+            (Field::InPlace, self.in_place),
+            (Field::RanksPerNode, self.ranks_per_node.is_some()),
+            (Field::Grid, self.grid.is_some()),
+            (Field::Periodic, self.periodic),
+        ] {
+            if is_given && !has_effect(field) {
+                return Err(wrong(field.name(), format!("has no effect on {name}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn dimensions(&self) -> Result<Vec<Dimension>, Misdescribed> {
+        let dimension = |length| Dimension { length, periodic: self.periodic };
+        let Some(text) = &self.grid else { return Ok(vec![dimension(self.ranks)]) };
+        let lengths = text.split('x').map(|length| length.parse().ok().filter(|length| *length > 0));
+        let lengths: Option<Vec<usize>> = lengths.collect();
+        let lengths =
+            lengths.ok_or_else(|| wrong("grid", format!("{text}: expected numbers from 1 up, as in 4x3")))?;
+        let places = lengths.iter().try_fold(1usize, |places, length| places.checked_mul(*length));
+        if places != Some(self.ranks) {
+            return Err(wrong("grid", format!("{text} does not have {} places", self.ranks)));
+        }
+        Ok(lengths.into_iter().map(dimension).collect())
+    }
+}
+
+/// What may be said of a problem besides its ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// [`Description::root`]
+    Root,
+    /// [`Description::radix`]
+    Radix,
+    /// [`Description::segments`]
+    Segments,
+    /// [`Description::window`]
+    Window,
+    /// [`Description::in_place`]
+    InPlace,
+    /// [`Description::remote`]
+    Remote,
+    /// [`Description::ranks_per_node`]
+    RanksPerNode,
+    /// [`Description::grid`]
+    Grid,
+    /// [`Description::periodic`]
+    Periodic,
+}
+
+impl Field {
+    /// All of them.
+    pub const ALL: [Field; 9] = [
+        Field::Root,
+        Field::Radix,
+        Field::Segments,
+        Field::Window,
+        Field::InPlace,
+        Field::Remote,
+        Field::RanksPerNode,
+        Field::Grid,
+        Field::Periodic,
+    ];
+
+    /// Its name for users.
+    pub fn name(self) -> &'static str {
+        match self {
+            Field::Root => "root",
+            Field::Radix => "radix",
+            Field::Segments => "segments",
+            Field::Window => "window",
+            Field::InPlace => "in-place",
+            Field::Remote => "remote",
+            Field::RanksPerNode => "ranks-per-node",
+            Field::Grid => "grid",
+            Field::Periodic => "periodic",
+        }
+    }
+}
+
+impl Algorithm {
+    /// Whether a field makes a difference to the algorithm, between two groups or in one.
+    pub fn is_shaped_by(&self, field: Field, between_groups: bool) -> bool {
+        let takes = |parameter| self.parameters.contains(&parameter);
+        match field {
+            Field::Root => self.collective.is_rooted(),
+            Field::Radix => takes(Parameter::Radix),
+            Field::Segments => self.cuts_segments(),
+            Field::Window => takes(Parameter::Window),
+            // There is no call in place on an inter-communicator.
+            Field::InPlace => self.collective.has_in_place() && !between_groups,
+            Field::Remote => self.is_for_two_groups(),
+            Field::RanksPerNode => self.takes_nodes(),
+            Field::Grid | Field::Periodic => self.collective.cut() == Cut::Edges,
+        }
+    }
+}
+
+/// A rank, if there is one of this number.
+pub fn below(rank: usize, size: usize, field: &'static str) -> Result<usize, Misdescribed> {
+    match rank < size {
+        true => Ok(rank),
+        false => Err(wrong(field, format!("{rank}: ranks are numbered from 0 to {}", size - 1))),
+    }
+}
+
+fn at_least(least: usize, number: usize, field: &'static str) -> Result<usize, Misdescribed> {
+    match number >= least {
+        true => Ok(number),
+        false => Err(wrong(field, format!("{number}: expected a number from {least} up"))),
+    }
+}
+
+fn wrong(field: &'static str, message: String) -> Misdescribed {
+    Misdescribed { field: Some(field), message }
+}
