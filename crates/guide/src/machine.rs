@@ -1,0 +1,139 @@
+//! Machines on which algorithms are priced.
+
+use crate::failure::Failure;
+use crate::problem::drawn;
+use rustcoll::cost::{Link, Machine};
+use rustcoll::text::nearest;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// The machine files that are compiled in, with titles for users.
+const FILES: [(&str, &str, &str); 4] = [
+    (
+        "infiniband-edr",
+        "InfiniBand EDR, 32 ranks on each node",
+        include_str!("../../../machines/infiniband-edr.toml"),
+    ),
+    (
+        "cray-xc40-aries",
+        "Cray XC40, Aries, 32 ranks on each node",
+        include_str!("../../../machines/cray-xc40-aries.toml"),
+    ),
+    ("t3e-like", "Like a Cray T3E", include_str!("../../../machines/t3e-like.toml")),
+    ("emulated", "An emulated cluster, 1 ms, 100 Mbit/s", include_str!("../../../machines/emulated.toml")),
+];
+
+/// The name of the machine that is Hockney's model and no more.
+const HOCKNEY: &str = "hockney";
+
+/// A machine by name, and what is different there.
+#[derive(Clone, Debug, Default, Deserialize, TS)]
+#[serde(default)]
+#[ts(optional_fields)]
+pub struct MachineInput {
+    /// The name of a [`Preset`].
+    #[ts(optional = false)]
+    pub preset: String,
+    /// Between nodes: alpha, in seconds.
+    pub latency: Option<f64>,
+    /// Between nodes: beta, in seconds for each byte.
+    pub byte_time: Option<f64>,
+    /// Gamma, in seconds for each byte.
+    pub reduce_time: Option<f64>,
+    /// Between nodes: LogGP's o, in seconds.
+    pub overhead: Option<f64>,
+    /// Between nodes: LogGP's g, in seconds.
+    pub gap: Option<f64>,
+    /// How many neighbouring ranks share a node.
+    pub ranks_per_node: Option<usize>,
+}
+
+/// A machine whose parameters are known; times in seconds, as in [`MachineInput`].
+#[derive(Clone, Debug, Serialize, TS)]
+#[allow(missing_docs)]
+pub struct Preset {
+    pub name: String,
+    pub title: String,
+    pub latency: f64,
+    pub byte_time: f64,
+    pub reduce_time: f64,
+    pub overhead: f64,
+    pub gap: f64,
+    pub ranks_per_node: usize,
+}
+
+/// All presets, Hockney's model first.
+pub fn presets() -> Vec<Preset> {
+    let files = FILES.iter().map(|&(name, title, text)| Preset::of(name, title, &parsed(name, text)));
+    let model = Preset::of(HOCKNEY, "Hockney's model: alpha + n beta, one rank on each node", &hockney());
+    [model].into_iter().chain(files).collect()
+}
+
+/// A microsecond, 10 GB/s, 5 GB/s reduced.
+fn hockney() -> Machine {
+    Machine::hockney(1e-6, 1e-10, 2e-10)
+}
+
+fn parsed(name: &str, text: &str) -> Machine {
+    Machine::parse(name, text).expect("tested with the library")
+}
+
+impl Preset {
+    fn of(name: &str, title: &str, machine: &Machine) -> Preset {
+        let Link { latency, byte_time, overhead, gap, .. } = machine.between;
+        Preset {
+            name: name.into(),
+            title: title.into(),
+            latency,
+            byte_time,
+            reduce_time: machine.processor.reduce_time,
+            overhead,
+            gap,
+            ranks_per_node: machine.ranks_per_node,
+        }
+    }
+}
+
+impl MachineInput {
+    /// The machine. Fails if there is no such preset, or a time is none.
+    pub fn read(&self) -> Result<Machine, Failure> {
+        let mut machine = self.preset()?;
+        let Link { latency, byte_time, overhead, gap, .. } = &mut machine.between;
+        for (field, wanted, time) in [
+            ("latency", self.latency, latency),
+            ("byte_time", self.byte_time, byte_time),
+            ("overhead", self.overhead, overhead),
+            ("gap", self.gap, gap),
+            ("reduce_time", self.reduce_time, &mut machine.processor.reduce_time),
+        ] {
+            if let Some(wanted) = wanted {
+                if !(0.0..=MOST_SECONDS).contains(&wanted) {
+                    let message = format!("{field} {wanted:?}: expected seconds from 0 to {MOST_SECONDS}");
+                    return Err(Failure::of(field, message));
+                }
+                *time = wanted;
+            }
+        }
+        if let Some(sharing) = self.ranks_per_node {
+            drawn("ranks_per_node", sharing, 1..=MOST_RANKS_PER_NODE)?;
+            machine.ranks_per_node = sharing;
+        }
+        Ok(machine)
+    }
+
+    fn preset(&self) -> Result<Machine, Failure> {
+        if self.preset == HOCKNEY {
+            return Ok(hockney());
+        }
+        let found = FILES.iter().find(|(name, ..)| *name == self.preset);
+        let names = [HOCKNEY].into_iter().chain(FILES.iter().map(|(name, ..)| *name));
+        let unknown = || Failure::of("preset", nearest::unknown("machine", &self.preset, names));
+        found.map(|(name, _, text)| parsed(name, text)).ok_or_else(unknown)
+    }
+}
+
+/// No message takes longer.
+const MOST_SECONDS: f64 = 10.0;
+
+/// No node has more.
+const MOST_RANKS_PER_NODE: usize = 1024;

@@ -1,0 +1,184 @@
+//! Which algorithm is asked about, and on what.
+
+use crate::failure::Failure;
+use rustcoll::algorithms::description::{Description, Field};
+use rustcoll::algorithms::{Algorithm, Collective, Problem, Reason, Requirement};
+use rustcoll::text::nearest;
+use serde::{Deserialize, Serialize};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use ts_rs::TS;
+
+/// How many ranks are drawn.
+pub const DRAWN_RANKS: RangeInclusive<usize> = 2..=32;
+
+/// A vector is cut into so many segments at most where it is drawn.
+pub const MOST_DRAWN_SEGMENTS: usize = 32;
+
+/// An algorithm and what it is asked to do.
+#[derive(Clone, Debug, Deserialize, TS)]
+pub struct Subject {
+    /// The collective's name.
+    pub collective: String,
+    /// The algorithm's name, or another name of it.
+    pub algorithm: String,
+    /// What it is asked to do.
+    pub problem: ProblemInput,
+}
+
+/// What a user says of a problem; what is left out has its default. Numbers are what controls and links say, which need not be
+/// whole.
+#[derive(Clone, Debug, Default, Deserialize, TS)]
+#[serde(default, deny_unknown_fields)]
+#[ts(optional_fields)]
+#[allow(missing_docs)]
+pub struct ProblemInput {
+    #[ts(optional = false)]
+    pub ranks: f64,
+    pub root: Option<f64>,
+    pub radix: Option<f64>,
+    pub segments: Option<f64>,
+    pub window: Option<f64>,
+    pub in_place: Option<bool>,
+    pub remote: Option<f64>,
+    pub ranks_per_node: Option<f64>,
+    pub grid: Option<String>,
+    pub periodic: Option<bool>,
+}
+
+/// A problem with its defaults filled in; nothing for what makes no difference.
+#[derive(Clone, Debug, Serialize, TS)]
+#[allow(missing_docs)]
+pub struct ShownProblem {
+    pub ranks: usize,
+    pub root: Option<usize>,
+    pub radix: Option<usize>,
+    pub segments: Option<usize>,
+    pub window: Option<usize>,
+    pub in_place: Option<bool>,
+    pub remote: Option<usize>,
+    pub ranks_per_node: Option<usize>,
+    pub grid: Option<String>,
+    pub periodic: Option<bool>,
+}
+
+/// The name of a control of the page.
+pub fn control(field: Field) -> String {
+    field.name().replace('-', "_")
+}
+
+/// Looks a collective up.
+pub fn collective(name: &str) -> Result<Collective, Failure> {
+    let found = Collective::ALL.into_iter().find(|collective| collective.name() == name);
+    let names = Collective::ALL.into_iter().map(Collective::name);
+    found.ok_or_else(|| Failure::of("collective", nearest::unknown("collective", name, names)))
+}
+
+impl Subject {
+    /// The algorithm and the problem. Fails if there is no such algorithm, or it cannot serve the problem.
+    pub fn read(&self) -> Result<(&'static Algorithm, Problem), Failure> {
+        let collective = collective(&self.collective)?;
+        let algorithm = collective.algorithm(&self.algorithm).ok_or_else(|| {
+            let names = collective.algorithms().map(|algorithm| algorithm.name);
+            let what = format!("{} algorithm", collective.name());
+            Failure::of("algorithm", nearest::unknown(&what, &self.algorithm, names))
+        })?;
+        Ok((algorithm, self.problem.of(algorithm)?))
+    }
+}
+
+impl ProblemInput {
+    fn of(&self, algorithm: &Algorithm) -> Result<Problem, Failure> {
+        let ranks = bounded("ranks", self.ranks, DRAWN_RANKS)?;
+        let most = *DRAWN_RANKS.end();
+        let remote = whole("remote", self.remote)?;
+        let remote = remote.or_else(|| algorithm.is_for_two_groups().then_some(ranks / 2));
+        let description = Description {
+            ranks,
+            root: whole("root", self.root)?,
+            radix: whole("radix", self.radix)?,
+            segments: at_most(MOST_DRAWN_SEGMENTS, "segments", self.segments)?,
+            window: at_most(most, "window", self.window)?,
+            in_place: self.in_place.unwrap_or(false),
+            remote,
+            ranks_per_node: at_most(most, "ranks_per_node", self.ranks_per_node)?,
+            grid: self.grid.clone(),
+            periodic: self.periodic.unwrap_or(false),
+        };
+        description.problem(algorithm).map_err(|wrong| {
+            let field = control_at_fault(algorithm.serves(ranks, remote.unwrap_or(0), true).err());
+            let failure = Failure::from(wrong);
+            Failure { field: failure.field.or(field.map(str::to_string)), ..failure }
+        })
+    }
+
+    /// What is shown of the problem that was made of this.
+    pub fn shown(&self, algorithm: &Algorithm, problem: &Problem) -> ShownProblem {
+        let is_shown = |field| algorithm.is_shaped_by(field, problem.remote > 0);
+        let number = |field, value| is_shown(field).then_some(value);
+        ShownProblem {
+            ranks: problem.size,
+            root: number(Field::Root, problem.root),
+            radix: number(Field::Radix, problem.radix),
+            segments: number(Field::Segments, problem.segments),
+            window: number(Field::Window, problem.window),
+            in_place: is_shown(Field::InPlace).then_some(problem.in_place),
+            remote: number(Field::Remote, problem.remote),
+            ranks_per_node: number(Field::RanksPerNode, ranks_per_node(problem)),
+            grid: is_shown(Field::Grid).then(|| self.grid.clone().unwrap_or(problem.size.to_string())),
+            periodic: is_shown(Field::Periodic).then_some(self.periodic.unwrap_or(false)),
+        }
+    }
+}
+
+/// How many ranks share the first node, of those of equal nodes.
+fn ranks_per_node(problem: &Problem) -> usize {
+    let is_on_first = |node: &&u32| **node == problem.nodes[0];
+    if problem.nodes.is_empty() { problem.size } else { problem.nodes.iter().filter(is_on_first).count() }
+}
+
+/// The control that decides whether an algorithm can serve at all.
+fn control_at_fault(reason: Option<Reason>) -> Option<&'static str> {
+    match reason? {
+        Reason::Unmet(Requirement::EvenSize) => Some("ranks"),
+        Reason::Unmet(Requirement::OneGroup | Requirement::TwoGroups) => Some("remote"),
+        _ => None,
+    }
+}
+
+/// A number that a control says, if it is one that can count.
+pub fn whole(field: &str, number: Option<f64>) -> Result<Option<usize>, Failure> {
+    match number {
+        None => Ok(None),
+        Some(number) if number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number) => {
+            Ok(Some(number as usize))
+        }
+        Some(number) => Err(Failure::of(
+            field,
+            format!("{field} {number:?}: expected a whole number from 0 to {}", u32::MAX),
+        )),
+    }
+}
+
+fn at_most(most: usize, field: &str, number: Option<f64>) -> Result<Option<usize>, Failure> {
+    number.map(|number| bounded(field, number, 1..=most)).transpose()
+}
+
+/// A number that a control says, if it is a whole one within bounds.
+pub fn bounded(field: &str, number: f64, range: RangeInclusive<usize>) -> Result<usize, Failure> {
+    let whole = number as usize;
+    match whole as f64 == number && range.contains(&whole) {
+        true => Ok(whole),
+        false => Err(out_of_range(field, &number, range)),
+    }
+}
+
+/// A number, if it is within bounds.
+pub fn drawn(field: &str, number: usize, range: RangeInclusive<usize>) -> Result<(), Failure> {
+    if range.contains(&number) { Ok(()) } else { Err(out_of_range(field, &number, range)) }
+}
+
+fn out_of_range(field: &str, number: &dyn Display, range: RangeInclusive<usize>) -> Failure {
+    let (first, last) = (range.start(), range.end());
+    Failure::of(field, format!("{field} {number}: expected a whole number from {first} to {last}"))
+}

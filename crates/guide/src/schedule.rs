@@ -1,0 +1,71 @@
+//! Schedules as text.
+
+use crate::failure::Failure;
+use crate::problem::{Subject, drawn};
+use rustcoll::algorithms::{Algorithm, Calls, Problem};
+use rustcoll::cost::simulation::MOST_BYTES;
+use rustcoll::engine::{Goal, Plan, is_expressible_in_goal};
+use serde::Deserialize;
+use ts_rs::TS;
+
+/// Whose schedules, and in which form.
+#[derive(Clone, Debug, Deserialize, TS)]
+pub struct ScheduleQuestion {
+    /// The algorithm and its problem.
+    pub subject: Subject,
+    /// The form.
+    pub form: Form,
+    /// Bytes, by the collective's measure; for GOAL only.
+    pub bytes: usize,
+}
+
+/// A language for schedules.
+#[derive(Clone, Copy, Debug, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// The text form, which can be loaded again.
+    Text,
+    /// GOAL, which LogGOPSim and ATLAHS read.
+    Goal,
+}
+
+/// The schedules of all ranks.
+pub fn text(question: &ScheduleQuestion) -> Result<String, Failure> {
+    let (algorithm, problem) = question.subject.read()?;
+    match (algorithm.calls(), question.form) {
+        (Some(calls), Form::Text) => Ok(of_calls(calls, &problem)),
+        (Some(_), Form::Goal) => {
+            let name = algorithm.name;
+            Err(Failure::new(format!("{name} calls other collectives, and has no messages of its own")))
+        }
+        (None, Form::Text) => {
+            let texts = (0..problem.size).map(|rank| algorithm.program(&problem, rank).to_string());
+            Ok(texts.collect::<Vec<_>>().join("\n"))
+        }
+        (None, Form::Goal) => goal(algorithm, &problem, question.bytes),
+    }
+}
+
+fn goal(algorithm: &Algorithm, problem: &Problem, bytes: usize) -> Result<String, Failure> {
+    drawn("bytes", bytes, 0..=MOST_BYTES)?;
+    if !is_expressible_in_goal(&algorithm.program(problem, 0)) {
+        let name = algorithm.name;
+        return Err(Failure::new(format!("{name} uses shared memory, which GOAL does not know")));
+    }
+    let plan = |rank| Plan::of_even_call(algorithm, problem, rank, bytes);
+    Ok(Goal { ranks: problem.size, plan }.to_string())
+}
+
+/// What each rank does that calls other collectives.
+pub fn acts(calls: &Calls, problem: &Problem) -> Vec<Vec<String>> {
+    let of_rank = |rank| (calls.acts)(problem, rank).iter().map(|act| act.to_string()).collect();
+    (0..problem.size).map(of_rank).collect()
+}
+
+fn of_calls(calls: &Calls, problem: &Problem) -> String {
+    let program = |(rank, acts): (usize, Vec<String>)| {
+        let lines: String = acts.iter().map(|act| format!("  {act}\n")).collect();
+        format!("rank {rank} of {}\n{lines}", problem.size)
+    };
+    acts(calls, problem).into_iter().enumerate().map(program).collect()
+}

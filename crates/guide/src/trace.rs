@@ -1,0 +1,414 @@
+//! The run of an algorithm as the page draws it.
+
+use crate::failure::Failure;
+use crate::problem::{ShownProblem, Subject};
+use crate::schedule::acts;
+use crate::words::{self, Explained};
+use rustcoll::algorithms::{Algorithm, Collective, Problem};
+use rustcoll::cost;
+use rustcoll::schedule::{Buffer, Schedule, Step as ScheduleStep};
+use rustcoll::trace::{self, Event, How, Moment, Place as TracedPlace, Value as TracedValue, ValueNumber};
+use rustcoll::verify::{Violation, verify, verify_calls};
+use serde::Serialize;
+use std::ops::Range;
+use ts_rs::TS;
+
+/// A run of all ranks.
+#[derive(Clone, Debug, Serialize, TS)]
+pub struct Trace {
+    /// The problem with its defaults filled in.
+    pub problem: ShownProblem,
+    /// How many blocks a buffer is cut into.
+    pub blocks: usize,
+    /// The buffers that are used.
+    pub buffers: Vec<BufferView>,
+    /// What blocks hold.
+    pub values: Vec<Value>,
+    /// What they hold before the first step.
+    pub initial: Vec<Cell>,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// Whether all ranks come to the ends of their programs.
+    pub has_ended: bool,
+    /// What is worth knowing of the run as a whole.
+    pub facts: Vec<String>,
+    /// What it costs; none, if it does not end.
+    pub cost: Option<Cost>,
+    /// Whether it performs its collective.
+    pub verdict: Verdict,
+    /// Of what is made of calls, what each rank does; it has no steps here.
+    pub calls: Option<Vec<Vec<String>>>,
+}
+
+/// A buffer and which blocks of it each rank has.
+#[derive(Clone, Debug, Serialize, TS)]
+pub struct BufferView {
+    /// `send`, `recv`, `scratch` or `shared`.
+    pub name: String,
+    /// Its name for users.
+    pub title: String,
+    /// The blocks of each rank.
+    pub ranges: Vec<Blocks>,
+}
+
+/// Consecutive blocks.
+#[derive(Clone, Debug, Serialize, TS)]
+pub struct Blocks {
+    /// Number of the first.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+}
+
+/// What a block can hold.
+#[derive(Clone, Debug, Serialize, TS)]
+pub struct Value {
+    /// Whose contributions it is made of, shortly: `3`, `0–3`, `0,2`.
+    pub label: String,
+    /// In words: `block 2 of rank 3`, `block 1 of (0 ⊕ 1) ⊕ 2`.
+    pub text: String,
+    /// Number of the block in the ranks' inputs.
+    pub block: usize,
+    /// The rank whose input it is; none, if it was reduced.
+    pub origin: Option<usize>,
+    /// The ranks that have contributed, from the leftmost operand to the rightmost, each once.
+    pub ranks: Vec<usize>,
+}
+
+/// A block of a rank's buffer.
+#[derive(Clone, Debug, Serialize, TS)]
+pub struct Place {
+    /// The rank.
+    pub rank: usize,
+    /// Number of the buffer.
+    pub buffer: usize,
+    /// Number of the block.
+    pub block: usize,
+}
+
+/// A block and what is written to it.
+#[derive(Clone, Debug, Serialize, TS)]
+pub struct Cell {
+    /// The rank.
+    pub rank: usize,
+    /// Number of the buffer.
+    pub buffer: usize,
+    /// Number of the block.
+    pub block: usize,
+    /// Number of the value; none, if what was read held nothing.
+    pub value: Option<usize>,
+    /// How it got there.
+    pub how: Means,
+}
+
+/// How a value gets into a block.
+#[derive(Clone, Copy, Debug, Serialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Means {
+    Given,
+    Moved,
+    Copied,
+    Reduced,
+}
+
+/// A step of all ranks: messages travel, or ranks work on their own.
+#[derive(Clone, Debug, Serialize, TS)]
+pub struct Step {
+    /// What it is.
+    pub title: String,
+    /// What happens, in words and formulas.
+    pub explanation: Vec<Sentence>,
+    /// The messages.
+    pub transfers: Vec<Transfer>,
+    /// What ranks do on their own.
+    pub works: Vec<Work>,
+    /// What is read: in the state before this step it is about to move.
+    pub reads: Vec<Place>,
+    /// What is written: it makes the state after this step of the one before.
+    pub writes: Vec<Cell>,
+    /// How many blocks the messages have.
+    pub blocks: usize,
+    /// Messages up to now, those of this step included.
+    pub total_messages: usize,
+    /// Blocks of messages up to now.
+    pub total_blocks: usize,
+    /// Rounds of messages up to now.
+    pub round: usize,
+}
+
+/// A sentence and the formula that belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+pub struct Sentence {
+    /// The sentence.
+    pub text: String,
+    /// The formula, with numbers put in.
+    pub formula: Option<String>,
+}
+
+/// A message.
+#[derive(Clone, Debug, Serialize, TS)]
+pub struct Transfer {
+    /// Who sends it.
+    pub source: usize,
+    /// Who receives it.
+    pub target: usize,
+    /// How many blocks it has.
+    pub blocks: usize,
+    /// Which, as in the text form of schedules.
+    pub from: String,
+    /// Where they go.
+    pub into: String,
+}
+
+/// What a rank does on its own.
+#[derive(Clone, Debug, Serialize, TS)]
+pub struct Work {
+    /// The rank.
+    pub rank: usize,
+    /// The step of its schedule, in the text form.
+    pub text: String,
+}
+
+/// What the busiest ranks do; see [`rustcoll::cost::Cost`].
+#[derive(Clone, Debug, Serialize, TS)]
+#[allow(missing_docs)]
+pub struct Cost {
+    pub rounds: usize,
+    pub messages: usize,
+    pub blocks: usize,
+    pub reduced: usize,
+    pub read: usize,
+}
+
+/// What the verifier says.
+#[derive(Clone, Debug, Serialize, TS)]
+pub struct Verdict {
+    /// Whether the schedules perform their collective.
+    pub is_correct: bool,
+    /// What is wrong, if something is.
+    pub message: Option<String>,
+    /// The rank at fault.
+    pub rank: Option<usize>,
+    /// The position of the faulty step in its program, from 0.
+    pub step: Option<usize>,
+}
+
+/// What is drawn.
+pub struct Subjects<'a> {
+    /// The collective.
+    pub collective: Collective,
+    /// The algorithm; none, if a user has written the schedules.
+    pub algorithm: Option<&'static Algorithm>,
+    /// The problem.
+    pub problem: &'a Problem,
+    /// The schedules of all ranks, rank 0's first.
+    pub schedules: &'a [Schedule],
+}
+
+/// So many elements are followed through the calls of an algorithm that is made of them.
+const ELEMENTS: usize = 7;
+
+/// The buffers in the order in which they are drawn.
+const BUFFERS: [(&str, &str); 4] =
+    [("send", "Send buffer"), ("recv", "Receive buffer"), ("scratch", "Scratch"), ("shared", "Shared slots")];
+
+impl Trace {
+    /// The run of an algorithm.
+    pub fn of(subject: &Subject) -> Result<Trace, Failure> {
+        let (algorithm, problem) = subject.read()?;
+        let shown = subject.problem.shown(algorithm, &problem);
+        if let Some(calls) = algorithm.calls() {
+            let calls = acts(calls, &problem);
+            let verdict = Verdict::of_calls(verify_calls(algorithm, &problem, ELEMENTS));
+            return Ok(Trace { calls: Some(calls), has_ended: true, ..Trace::empty(shown, verdict) });
+        }
+        let schedules: Vec<Schedule> =
+            (0..problem.size).map(|rank| algorithm.program(&problem, rank)).collect();
+        let subjects = Subjects {
+            collective: algorithm.collective,
+            algorithm: Some(algorithm),
+            problem: &problem,
+            schedules: &schedules,
+        };
+        Ok(Trace::drawn(&subjects, shown, Verdict::of(verify(algorithm, &problem))))
+    }
+
+    /// The run of schedules as far as they go; without steps, if one of them makes no sense by itself.
+    pub fn drawn(subjects: &Subjects, problem: ShownProblem, verdict: Verdict) -> Trace {
+        let traced = trace::Trace::new(subjects.collective, subjects.problem, subjects.schedules);
+        let Ok(traced) = traced else { return Trace::empty(problem, verdict) };
+        let buffers = buffers(subjects);
+        let cell = |write: &trace::Write| cell(&buffers, write);
+        let cost = traced.has_ended.then(|| Cost::of(subjects.schedules));
+        Trace {
+            problem,
+            blocks: subjects.schedules.iter().map(|schedule| schedule.blocks).max().unwrap_or(0),
+            values: values(&traced.values),
+            initial: traced.given.iter().map(cell).collect(),
+            steps: steps(subjects, &traced, &buffers),
+            has_ended: traced.has_ended,
+            facts: words::facts(subjects, &traced),
+            cost,
+            verdict,
+            calls: None,
+            buffers,
+        }
+    }
+
+    fn empty(problem: ShownProblem, verdict: Verdict) -> Trace {
+        Trace {
+            problem,
+            blocks: 0,
+            buffers: Vec::new(),
+            values: Vec::new(),
+            initial: Vec::new(),
+            steps: Vec::new(),
+            has_ended: false,
+            facts: Vec::new(),
+            cost: None,
+            verdict,
+            calls: None,
+        }
+    }
+}
+
+impl Verdict {
+    fn of_calls(result: Result<(), String>) -> Verdict {
+        Verdict { is_correct: result.is_ok(), message: result.err(), rank: None, step: None }
+    }
+
+    /// What the verifier has found.
+    pub fn of(result: Result<(), Violation>) -> Verdict {
+        let violation = result.err();
+        Verdict {
+            is_correct: violation.is_none(),
+            message: violation.as_ref().map(Violation::to_string),
+            rank: violation.as_ref().map(|violation| violation.rank),
+            step: violation.and_then(|violation| violation.step),
+        }
+    }
+}
+
+impl Cost {
+    fn of(schedules: &[Schedule]) -> Cost {
+        let cost::Cost { rounds, messages, blocks, reduced, read } = cost::Cost::count(schedules);
+        Cost { rounds, messages, blocks, reduced, read }
+    }
+}
+
+impl Sentence {
+    /// A sentence without a formula.
+    pub fn plain(text: impl Into<String>) -> Sentence {
+        Sentence { text: text.into(), formula: None }
+    }
+
+    /// A sentence with a formula.
+    pub fn with(text: impl Into<String>, formula: impl Into<String>) -> Sentence {
+        Sentence { text: text.into(), formula: Some(formula.into()) }
+    }
+}
+
+/// The buffers of which a rank has a block.
+fn buffers(subjects: &Subjects) -> Vec<BufferView> {
+    let Subjects { collective, problem, schedules, .. } = subjects;
+    let blocks = |rank: usize| schedules[rank].blocks;
+    let ranges: [Vec<Range<usize>>; BUFFERS.len()] = [
+        (0..problem.size).map(|rank| collective.send_blocks(problem, rank, blocks(rank))).collect(),
+        (0..problem.size).map(|rank| collective.recv_blocks(problem, rank, blocks(rank))).collect(),
+        schedules.iter().map(|schedule| 0..schedule.scratch_blocks()).collect(),
+        schedules.iter().map(|schedule| 0..schedule.slots).collect(),
+    ];
+    let view = |((name, title), ranges): ((&str, &str), Vec<Range<usize>>)| BufferView {
+        name: name.into(),
+        title: title.into(),
+        ranges: ranges.iter().map(|range| Blocks { first: range.start, count: range.len() }).collect(),
+    };
+    let has_blocks = |view: &BufferView| view.ranges.iter().any(|range| range.count > 0);
+    BUFFERS.into_iter().zip(ranges).map(view).filter(has_blocks).collect()
+}
+
+fn steps(subjects: &Subjects, traced: &trace::Trace, buffers: &[BufferView]) -> Vec<Step> {
+    let (mut total_messages, mut total_blocks, mut round) = (0, 0, 0);
+    let step = |(number, moment): (usize, &Moment)| {
+        let (transfers, works) = happening(subjects, moment);
+        let blocks = transfers.iter().map(|transfer| transfer.blocks).sum();
+        total_messages += transfers.len();
+        total_blocks += blocks;
+        round += usize::from(!transfers.is_empty());
+        let Explained { title, sentences } = words::explain(subjects, traced, number);
+        Step {
+            title,
+            explanation: sentences,
+            transfers,
+            works,
+            reads: moment.reads.iter().map(|place| shown_place(buffers, place)).collect(),
+            writes: moment.writes.iter().map(|write| cell(buffers, write)).collect(),
+            blocks,
+            total_messages,
+            total_blocks,
+            round,
+        }
+    };
+    traced.steps.iter().enumerate().map(step).collect()
+}
+
+fn happening(subjects: &Subjects, moment: &Moment) -> (Vec<Transfer>, Vec<Work>) {
+    match &moment.event {
+        Event::Messages(travels) => {
+            let transfer = |travel: &trace::Travel| Transfer {
+                source: travel.source,
+                target: travel.target,
+                blocks: travel.from.blocks(),
+                from: travel.from.to_string(),
+                into: travel.into.to_string(),
+            };
+            (travels.iter().map(transfer).collect(), Vec::new())
+        }
+        Event::Work(acts) => {
+            let step =
+                |rank: usize, position: usize| -> &ScheduleStep { &subjects.schedules[rank].steps[position] };
+            let work =
+                |&(rank, position): &(usize, usize)| Work { rank, text: step(rank, position).to_string() };
+            (Vec::new(), acts.iter().map(work).collect())
+        }
+    }
+}
+
+fn values(traced: &trace::Values) -> Vec<Value> {
+    let value = |(number, value): (usize, &TracedValue)| {
+        let number = ValueNumber(number);
+        let ranks = traced.contributors(number);
+        let origin = if let TracedValue::Input { rank, .. } = value { Some(*rank) } else { None };
+        Value {
+            label: words::ranges(ranks),
+            text: traced.text(number),
+            block: traced.block(number),
+            origin,
+            ranks: ranks.to_vec(),
+        }
+    };
+    traced.all().iter().enumerate().map(value).collect()
+}
+
+fn cell(buffers: &[BufferView], write: &trace::Write) -> Cell {
+    let Place { rank, buffer, block } = shown_place(buffers, &write.place);
+    let how = match write.how {
+        How::Given => Means::Given,
+        How::Moved => Means::Moved,
+        How::Copied => Means::Copied,
+        How::Reduced => Means::Reduced,
+    };
+    Cell { rank, buffer, block, value: write.value.map(|number| number.0), how }
+}
+
+fn shown_place(buffers: &[BufferView], place: &TracedPlace) -> Place {
+    let name = match place.buffer {
+        Buffer::Send => "send",
+        Buffer::Recv => "recv",
+        Buffer::Scratch => "scratch",
+        Buffer::Shared(_) => "shared",
+    };
+    let buffer = buffers.iter().position(|buffer| buffer.name == name).expect("it has the block");
+    Place { rank: place.rank, buffer, block: place.block }
+}

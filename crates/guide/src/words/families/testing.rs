@@ -1,0 +1,38 @@
+//! Runs whose explanations are compared with texts.
+
+use super::super::{explain, facts};
+use crate::trace::Subjects;
+use rustcoll::algorithms::{Collective, Problem};
+use rustcoll::schedule::Schedule;
+use rustcoll::trace::Trace;
+
+fn with<T>(collective: Collective, name: &str, problem: &Problem, ask: impl Fn(&Subjects, &Trace) -> T) -> T {
+    let algorithm = collective.algorithm(name).unwrap();
+    let schedules: Vec<Schedule> = (0..problem.size).map(|rank| algorithm.program(problem, rank)).collect();
+    let subjects = Subjects { collective, algorithm: Some(algorithm), problem, schedules: &schedules };
+    ask(&subjects, &Trace::new(collective, problem, &schedules).unwrap())
+}
+
+/// What is said of a step: its title, and a line for each sentence, with its formula behind a bar.
+pub fn step(collective: Collective, name: &str, problem: &Problem, step: usize) -> Vec<String> {
+    with(collective, name, problem, |subjects, trace| {
+        let explained = explain(subjects, trace, step);
+        let line = |said: &crate::trace::Sentence| match &said.formula {
+            Some(formula) => format!("{} | {formula}", said.text),
+            None => said.text.clone(),
+        };
+        [explained.title].into_iter().chain(explained.sentences.iter().map(line)).collect()
+    })
+}
+
+/// The titles of all steps.
+pub fn titles(collective: Collective, name: &str, problem: &Problem) -> Vec<String> {
+    with(collective, name, problem, |subjects, trace| {
+        (0..trace.steps.len()).map(|step| explain(subjects, trace, step).title).collect()
+    })
+}
+
+/// What is said of the run as a whole.
+pub fn of_run(collective: Collective, name: &str, problem: &Problem) -> Vec<String> {
+    with(collective, name, problem, facts)
+}

@@ -1,0 +1,176 @@
+//! What ranks do on their own: copies, reductions, flags.
+
+use super::Explained;
+use super::numbers::{count, counts, listed};
+use super::scene::{Scene, buffer, buffer_of_several};
+use crate::trace::Sentence;
+use rustcoll::algorithms::Collective;
+use rustcoll::schedule::{Buffer, Run, Step};
+use rustcoll::trace::{Place, Travel};
+
+/// Something that ranks do.
+struct Deed {
+    /// The verb for one rank and for several.
+    verb: [&'static str; 2],
+    /// Of what.
+    what: &'static str,
+    /// What follows, for one rank and for several.
+    rest: [&'static str; 2],
+    /// Whether a step of a rank is it.
+    is_meant: fn(usize, &Step) -> bool,
+}
+
+const SHOW: Deed = Deed {
+    verb: ["writes", "write"],
+    what: "block",
+    rest: [" into its own slots, where the node can read", " into their own slots, where the node can read"],
+    is_meant: |rank, step| matches!(step, Step::Copy { target, .. } if is_slot_of(*target, rank)),
+};
+const RAISE: Deed = Deed {
+    verb: ["raises", "raise"],
+    what: "flag",
+    rest: [" for what others may now read"; 2],
+    is_meant: |_, step| matches!(step, Step::Notify { .. }),
+};
+const SEE: Deed = Deed {
+    verb: ["sees", "see"],
+    what: "flag",
+    rest: [" that others have raised"; 2],
+    is_meant: |_, step| matches!(step, Step::Await { .. }),
+};
+const READ: Deed = Deed {
+    verb: ["copies", "copy"],
+    what: "block",
+    rest: [" out of slots of others"; 2],
+    is_meant: |rank, step| {
+        matches!(step, Step::Copy { source, target }
+            if is_slot_of_other(*source, rank) && !is_slot_of(*target, rank))
+    },
+};
+const REDUCE: Deed = Deed {
+    verb: ["reduces", "reduce"],
+    what: "block",
+    rest: [""; 2],
+    is_meant: |_, step| matches!(step, Step::Reduce { .. }),
+};
+const COPY: Deed = Deed {
+    verb: ["copies", "copy"],
+    what: "block",
+    rest: [""; 2],
+    is_meant: |rank, step| {
+        matches!(step, Step::Copy { source, target }
+            if !is_slot_of_other(*source, rank) && !is_slot_of(*target, rank))
+    },
+};
+
+/// What the works of a step show.
+pub fn explain(scene: &Scene) -> Explained {
+    let acts = scene.acts();
+    let is_barrier = scene.collective() == Collective::Barrier;
+    let raise = if is_barrier { Deed { rest: [""; 2], ..RAISE } } else { RAISE };
+    let [shown, raised, seen, read] = [SHOW, raise, SEE, READ].map(|deed| said(scene, &acts, &deed, [""; 2]));
+    let (reduced, copied) = (said(scene, &acts, &REDUCE, [""; 2]), copies(scene, &acts));
+    let is_shared = acts.iter().any(|(_, step)| is_shared(step));
+    let title = match (is_shared, reduced.is_some(), copied.is_some()) {
+        (true, false, _) => "Shared memory",
+        (true, true, _) => "Reduction in shared memory",
+        (false, true, false) => "Reduction",
+        (false, true, true) => "Reduction and copies",
+        (false, false, _) => "Copies",
+    };
+    let sample = acts.iter().find_map(|&(rank, step)| reduction(scene, rank, step));
+    let sentences = [shown, raised, seen, read, reduced, sample, copied].into_iter().flatten().collect();
+    Explained { title: title.into(), sentences }
+}
+
+/// Whether a step has to do with the memory that a node shares.
+fn is_shared(step: &Step) -> bool {
+    let is_slot = |run: &Run| matches!(run.buffer, Buffer::Shared(_));
+    matches!(step, Step::Notify { .. } | Step::Await { .. }) || step.runs().iter().any(is_slot)
+}
+
+fn is_slot_of(run: Run, rank: usize) -> bool {
+    run.buffer == Buffer::of_rank(rank)
+}
+
+fn is_slot_of_other(run: Run, rank: usize) -> bool {
+    matches!(run.buffer, Buffer::Shared(_)) && !is_slot_of(run, rank)
+}
+
+/// `Ranks 0–2 copy 4 blocks each`, and so on; nothing, if nobody does it.
+fn said(scene: &Scene, acts: &[(usize, &Step)], deed: &Deed, also: [&str; 2]) -> Option<Sentence> {
+    let (ranks, amounts): (Vec<usize>, Vec<usize>) = amounts(acts, deed).into_iter().unzip();
+    let ([one, several], amount) =
+        (deed.verb, counts(amounts.get(..).filter(|all| !all.is_empty())?, deed.what));
+    let [rest_of_one, rest_of_several] =
+        [0, 1].map(|number| format!("{}{}", deed.rest[number], also[number]));
+    Some(Sentence::plain(match &ranks[..] {
+        [rank] => format!("Rank {rank} {one} {amount}{rest_of_one}."),
+        all if all.len() == scene.size() => format!("Every rank {one} {amount}{rest_of_one}."),
+        some => format!("Ranks {} {several} {amount} each{rest_of_several}.", listed(some)),
+    }))
+}
+
+/// How many blocks or flags each rank has to do with, of those that do it.
+fn amounts(acts: &[(usize, &Step)], deed: &Deed) -> Vec<(usize, usize)> {
+    let mut amounts: Vec<(usize, usize)> = Vec::new();
+    for (rank, step) in acts.iter().filter(|(rank, step)| (deed.is_meant)(*rank, step)) {
+        let amount = step.runs().last().map_or(1, |target| target.count as usize);
+        match amounts.iter_mut().find(|(known, _)| known == rank) {
+            Some((_, sum)) => *sum += amount,
+            None => amounts.push((*rank, amount)),
+        }
+    }
+    amounts
+}
+
+/// Copies within a rank, with the buffers between which they go, if these are the same for all.
+fn copies(scene: &Scene, acts: &[(usize, &Step)]) -> Option<Sentence> {
+    let way = |(rank, step): &(usize, &Step)| match step {
+        Step::Copy { source, target } if (COPY.is_meant)(*rank, step) => Some((source.buffer, target.buffer)),
+        _ => None,
+    };
+    let ways: Vec<(Buffer, Buffer)> = acts.iter().filter_map(way).collect();
+    let first = ways.first().filter(|first| ways.iter().all(|way| way == *first));
+    let text = |name: fn(Buffer) -> &'static str| {
+        first.map_or(String::new(), |&(from, to)| format!(" from {} to {}", name(from), name(to)))
+    };
+    let texts = [text(buffer), text(buffer_of_several)];
+    said(scene, acts, &COPY, texts.each_ref().map(String::as_str))
+}
+
+/// A reduction with its operands.
+fn reduction(scene: &Scene, rank: usize, step: &Step) -> Option<Sentence> {
+    let Step::Reduce { left, right, target } = step else { return None };
+    let sender = scene.earlier().rev().find(|travels| !travels.is_empty()).and_then(|travels| {
+        let brought = |travel: &&Travel| {
+            travel.target == rank
+                && travel.into.runs().iter().any(|run| run.overlaps(*left) || run.overlaps(*right))
+        };
+        travels.iter().find(brought).map(|travel| travel.source)
+    });
+    let owner = if let Buffer::Shared(owner) = target.buffer { owner as usize } else { rank };
+    let place = Place { rank: owner, buffer: target.buffer, block: target.first as usize };
+    let value = scene.written(place)?;
+    let text = match sender {
+        Some(sender) => format!("Rank {rank} combines what rank {sender} sent with what it has."),
+        None => {
+            let contributors = scene.trace.values.contributors(value).len();
+            format!("Rank {rank} combines what {} have contributed.", count(contributors, "rank"))
+        }
+    };
+    Some(Sentence::with(text, scene.trace.values.text(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_reads_a_slot_has_to_do_with_shared_memory() {
+        let [slot, scratch, recv] =
+            [Buffer::of_rank(1), Buffer::Scratch, Buffer::Recv].map(|buffer| buffer.blocks(0..1));
+        assert!(is_shared(&Step::Copy { source: slot, target: recv }));
+        assert!(!is_shared(&Step::Copy { source: scratch, target: recv }));
+    }
+}

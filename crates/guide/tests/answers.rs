@@ -1,0 +1,221 @@
+//! Questions as the page asks them.
+
+use rustcoll::algorithms::registered;
+use serde_json::{Value, json};
+
+fn reply(question: Value) -> Value {
+    serde_json::from_str(&guide::answer(&question.to_string())).unwrap()
+}
+
+fn ok(question: Value) -> Value {
+    let mut reply = reply(question);
+    assert!(reply["error"].is_null(), "{reply}");
+    reply["ok"].take()
+}
+
+fn error(question: Value) -> (String, Option<String>) {
+    let error = &reply(question)["error"];
+    (error["message"].as_str().unwrap().into(), error["field"].as_str().map(str::to_string))
+}
+
+fn trace(collective: &str, algorithm: &str, problem: Value) -> Value {
+    json!({"trace": {"collective": collective, "algorithm": algorithm, "problem": problem}})
+}
+
+#[test]
+fn the_catalog_has_every_algorithm_once() {
+    let catalog = ok(json!({"catalog": {}}));
+    let collectives = catalog["collectives"].as_array().unwrap();
+    let of = |collective: &Value| collective["algorithms"].as_array().unwrap().len();
+    assert_eq!(collectives.iter().map(of).sum::<usize>(), registered().count());
+    assert_eq!(collectives[0]["mpi"], "MPI_Allgather");
+    assert_eq!(catalog["machines"][0]["name"], "hockney");
+}
+
+#[test]
+fn a_run_has_its_steps_buffers_and_totals() {
+    let run = ok(trace("alltoall", "bruck", json!({"ranks": 8, "radix": 2})));
+    assert_eq!(run["steps"].as_array().unwrap().len(), 5);
+    assert_eq!(run["steps"][3]["total_blocks"], 3 * 4 * 8);
+    assert_eq!(run["verdict"]["is_correct"], true);
+    let names: Vec<_> = run["buffers"].as_array().unwrap().iter().map(|buffer| &buffer["name"]).collect();
+    assert_eq!(names, ["send", "recv", "scratch"]);
+    assert_eq!(run["problem"]["radix"], 2);
+    assert_eq!(run["problem"]["root"], Value::Null);
+}
+
+#[test]
+fn every_algorithm_can_be_drawn() {
+    for algorithm in registered() {
+        for ranks in [2, 8, 13] {
+            let reply = reply(trace(algorithm.collective.name(), algorithm.name, json!({"ranks": ranks})));
+            let is_odd = ranks == 13 && reply["error"]["message"].to_string().contains("odd");
+            let run = &reply["ok"];
+            assert!(run["verdict"]["is_correct"] == true || is_odd, "{} {ranks}: {reply}", algorithm.name);
+            assert!(is_odd || run["calls"].is_null() != algorithm.is_mock_up());
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused_by_the_name_of_its_control() {
+    for (problem, field, message) in [
+        (json!({"ranks": 33}), "ranks", "ranks 33: expected a whole number from 2 to 32"),
+        (json!({"ranks": -1}), "ranks", "ranks -1: expected a whole number from 2 to 32"),
+        (json!({"ranks": 8, "root": 2.5}), "root", "root 2.5: expected a whole number from 0 to 4294967295"),
+        (
+            json!({"ranks": 8, "window": 1e12}),
+            "window",
+            "window 1000000000000: expected a whole number from 1 to 32",
+        ),
+        (json!({"ranks": 8, "root": 8}), "root", "root 8: ranks are numbered from 0 to 7"),
+        (json!({"ranks": 8, "radix": 9}), "radix", "radix 9: there are but 8 ranks"),
+        (json!({"ranks": 8, "radix": 1}), "radix", "radix 1: expected a number from 2 up"),
+        (json!({"ranks": 8, "in_place": true}), "in_place", "in_place has no effect on bcast knomial"),
+    ] {
+        assert_eq!(error(trace("bcast", "knomial", problem)), (message.into(), Some(field.into())));
+    }
+    let (message, field) = error(trace("bcast", "knomal", json!({"ranks": 8})));
+    assert_eq!(message, "unknown bcast algorithm `knomal`; the nearest known one is `knomial`");
+    assert_eq!(field.as_deref(), Some("algorithm"));
+    assert!(error(json!({"cataloge": {}})).0.starts_with("the question is none: unknown variant `cataloge`"));
+}
+
+#[test]
+fn what_is_exported_can_be_loaded_and_is_judged() {
+    let subject = json!({"collective": "bcast", "algorithm": "binomial", "problem": {"ranks": 5, "root": 2}});
+    let text = ok(json!({"schedule": {"subject": subject, "form": "text", "bytes": 0}}));
+    let text = text.as_str().unwrap();
+    let own = |text: &str, root| ok(json!({"own": {"collective": "bcast", "text": text, "root": root}}));
+    let right = own(text, 2);
+    assert_eq!(right["verdict"]["is_correct"], true);
+    assert_eq!(right["problem"]["ranks"], 5);
+    let wrong = own(text, 1);
+    assert_eq!(wrong["verdict"]["is_correct"], false);
+    assert!(wrong["verdict"]["message"].is_string());
+    let malformed =
+        reply(json!({"own": {"collective": "bcast", "text": "rank 0 of 2, 1 blocks\n0: sand to 1"}}));
+    assert_eq!(malformed["error"]["places"][0]["line"], 2);
+    let goal = ok(json!({"schedule": {"subject": subject, "form": "goal", "bytes": 8}}));
+    assert!(goal.as_str().unwrap().contains("num_ranks 5"));
+}
+
+#[test]
+fn own_schedules_that_cannot_be_drawn_are_refused() {
+    let two = "rank 1 of 2, 1 blocks\n0: receive from 0 into recv[0]\nwait 0\n\
+               rank 0 of 2, 1 blocks\n0: send to 1 from recv[0]\nwait 0\n";
+    let own = |text: &str| json!({"own": {"collective": "bcast", "text": text}});
+    assert_eq!(ok(own(two))["verdict"]["is_correct"], true, "in any order");
+    for (text, message) in [
+        ("rank 0 of 2, 1 blocks", "there are 1 of 2 schedules; that of rank 1 is missing"),
+        ("rank 0 of 1, 1 blocks\nrank 0 of 1, 1 blocks", "there are two schedules of rank 0"),
+        ("rank 0 of 2, 1 blocks\nrank 1 of 3, 1 blocks", "rank 1 is said to be one of 3; others are of 2"),
+        ("rank 5 of 1, 1 blocks", "there are 1 of 1 schedules; that of rank 0 is missing"),
+        ("rank 0 of 1, 4294967295 blocks", "rank 0 has 4294967295 blocks; at most 1024 can be drawn"),
+        (
+            "rank 0 of 1, 1 blocks\ncopy recv[0] to scratch[99999]",
+            "rank 0 has 100000 scratch blocks; at most 1024 can be drawn",
+        ),
+    ] {
+        assert_eq!(error(own(text)), (message.into(), Some("text".into())));
+    }
+    let question = json!({"own": {"collective": "allreduce", "text": two, "root": 1}});
+    assert_eq!(error(question), ("root has no effect on allreduce".into(), Some("root".into())));
+}
+
+#[test]
+fn what_is_reduced_again_and_again_is_drawn_in_time() {
+    let step = "copy recv[0] to scratch[0]\nreduce recv[0] = scratch[0] + recv[0]\n";
+    let rank = |rank| format!("rank {rank} of 2, 1 blocks\ncopy send[0] to recv[0]\n{}", step.repeat(500));
+    let run = ok(json!({"own": {"collective": "allreduce", "text": rank(0) + &rank(1)}}));
+    assert_eq!(run["verdict"]["is_correct"], false);
+    assert!(run.to_string().len() < 1 << 20);
+}
+
+#[test]
+fn whatever_is_asked_is_answered() {
+    let subject = json!({"collective": "allreduce", "algorithm": "ring", "problem": {"ranks": 4}});
+    let questions = [
+        trace("bcast", "knomial", json!({"ranks": 8, "root": 2, "radix": 3})),
+        trace("neighbor_alltoall", "linear", json!({"ranks": 6, "grid": "2x3", "periodic": true})),
+        json!({"schedule": {"subject": subject, "form": "goal", "bytes": 8}}),
+        json!({"timeline": {"subject": subject, "machine": {"preset": "emulated", "gap": 0.5}, "bytes": 8}}),
+        json!({"decisions": {"collective": "bcast", "rules": null, "ranks": [4, 64], "ranks_per_node": 2}}),
+        json!({"prices": {"collective": "scan", "machine": {"preset": "hockney"}, "ranks": 4, "bytes": [8], "sweep": true}}),
+        json!({"own": {"collective": "bcast", "text": "rank 0 of 1, 1 blocks\n", "root": 0}}),
+    ];
+    let strange = [
+        json!(-1),
+        json!(0),
+        json!(1),
+        json!(2.5),
+        json!(33),
+        json!(4294967296u64),
+        json!(1e300),
+        json!(""),
+        json!("é"),
+        json!([]),
+        json!({}),
+        json!(true),
+        Value::Null,
+    ];
+    for question in &questions {
+        for path in paths(question) {
+            for value in &strange {
+                let mut asked = question.clone();
+                *asked.pointer_mut(&path).unwrap() = value.clone();
+                let reply = reply(asked.clone());
+                assert!(reply["ok"].is_null() != reply["error"].is_null(), "{asked}: {reply}");
+            }
+        }
+    }
+}
+
+/// Where in a value others stand, as pointers.
+fn paths(value: &Value) -> Vec<String> {
+    let parts: Vec<(String, &Value)> = match value {
+        Value::Object(parts) => parts.iter().map(|(name, part)| (name.clone(), part)).collect(),
+        Value::Array(parts) => {
+            parts.iter().enumerate().map(|(number, part)| (number.to_string(), part)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let below = |(name, part): &(String, &Value)| {
+        let here = format!("/{name}");
+        let deeper = paths(part).into_iter().map(|path| format!("{here}{path}")).collect::<Vec<_>>();
+        [vec![here], deeper].concat()
+    };
+    parts.iter().flat_map(below).collect()
+}
+
+#[test]
+fn rules_decide_in_pieces_and_their_faults_have_places() {
+    let question = |rules: Value| json!({"decisions": {"collective": "allreduce", "rules": rules, "ranks": [4, 64], "ranks_per_node": 1}});
+    let text = "[[allreduce]]\nbytes = \"..1K\"\nalgorithm = \"ring\"\n\n[[allreduce]]\nalgorithm = \"rabenseifner\"\n";
+    let found = ok(question(json!({"name": "own.toml", "text": text})));
+    assert_eq!(found["columns"][1], json!([{"bytes": 0.0, "region": 0}, {"bytes": 1025.0, "region": 1}]));
+    assert_eq!(found["regions"][1]["label"], "rabenseifner");
+    assert_eq!(found["regions"][0]["line"], 1);
+    assert!(ok(question(Value::Null))["regions"].as_array().unwrap().len() > 1);
+    let wrong = reply(question(json!({"name": "own.toml", "text": "[[allreduce]]\nalgorithm = \"rung\"\n"})));
+    assert_eq!(wrong["error"]["places"][0]["line"], 2);
+}
+
+#[test]
+fn prices_and_timelines_agree() {
+    let machine = json!({"preset": "hockney", "latency": 1e-5});
+    let prices = ok(
+        json!({"prices": {"collective": "allreduce", "machine": machine, "ranks": 8, "bytes": [8, 65536], "sweep": false}}),
+    );
+    let ring = prices["candidates"].as_array().unwrap().iter().find(|one| one["label"] == "ring").unwrap();
+    let subject = json!({"collective": "allreduce", "algorithm": "ring", "problem": {"ranks": 8}});
+    let timeline = ok(json!({"timeline": {"subject": subject, "machine": machine, "bytes": 65536}}));
+    assert_eq!(ring["seconds"][1], timeline["seconds"]);
+    let (message, field) = error(
+        json!({"timeline": {"subject": subject, "machine": {"preset": "hockney", "gap": -1.0}, "bytes": 8}}),
+    );
+    assert_eq!(
+        (message.as_str(), field.as_deref()),
+        ("gap -1.0: expected seconds from 0 to 10", Some("gap"))
+    );
+}

@@ -1,0 +1,38 @@
+//! The TypeScript types of questions and answers are those of this crate.
+
+use guide::failure::Failure;
+use guide::question::{Answers, Questions};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+use ts_rs::{Config, TS};
+
+fn committed() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guide/src/core/types")
+}
+
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let file = |path: PathBuf| {
+        (path.file_name().unwrap().to_string_lossy().into(), fs::read_to_string(path).unwrap())
+    };
+    entries.map(|entry| file(entry.unwrap().path())).collect()
+}
+
+#[test]
+fn the_types_are_up_to_date() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("types");
+    let _ = fs::remove_dir_all(&folder);
+    let config = Config::new().with_out_dir(&folder);
+    Questions::export_all(&config).unwrap();
+    Answers::export_all(&config).unwrap();
+    Failure::export_all(&config).unwrap();
+    if env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        let _ = fs::remove_dir_all(committed());
+        fs::create_dir_all(committed()).unwrap();
+        for (name, text) in files(&folder) {
+            fs::write(committed().join(name), text).unwrap();
+        }
+    }
+    assert_eq!(files(&folder), files(&committed()), "run this test with UPDATE_SNAPSHOTS=1");
+}
