@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// The clone's root.
@@ -77,9 +78,14 @@ pub fn compiled(name: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name).with_extension("c");
     let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
+    // Tests run at the same time: none may start what another one is still writing.
+    static COMPILED: AtomicUsize = AtomicUsize::new(0);
+    let number = COMPILED.fetch_add(1, Ordering::Relaxed);
+    let fresh = target.with_extension(format!("{}-{number}", std::process::id()));
     let status =
-        Command::new(compiler).args(["-O2", "-Wall", "-pthread", "-o"]).args([&target, &source]).status();
+        Command::new(compiler).args(["-O2", "-Wall", "-pthread", "-o"]).args([&fresh, &source]).status();
     assert!(status.expect("mpicc is there").success());
+    std::fs::rename(&fresh, &target).expect("the same folder");
     target
 }
 
