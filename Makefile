@@ -1,8 +1,11 @@
 # make                 what a user runs from a clone, into build/
 # make cli             only the command rustcoll, its manual pages and completions; needs no MPI
+# make guide           the page of `rustcoll guide`, which the command embeds; needs Node.js. make and make cli build it where they can
 # make demo            checks and times the algorithms on 8 local ranks
 # make check           all tests, those on a real MPI included
 # make check-long      the exhaustive ones
+# make check-guide     the page's tests, in Chromium; part of make check where the page can be built
+# make screenshots     the pictures of docs/guide
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
 # make check-mpi4py-shared  the same with everything over shared memory that can go there, on more numbers of ranks
 # make check-lab       the emulated cluster of lab/: whether it works and is what is asked of it; needs root
@@ -11,6 +14,7 @@
 #                      against MPICH and Intel MPI on one node
 # make other-mpis      MPICH and Intel MPI from PyPI, into build/other-mpis, and the measuring program for them
 # make bench-costs     what it costs to choose an algorithm, and to build schedules
+# make source-release  the committed sources with the guide's page, which then needs no Node.js, into build/
 # make install         what make has built: the component into Open MPI's plug-in folder, the command and its measuring
 #                      program into /usr/local; PREFIX, PLUGIN_DIR, DESTDIR
 # make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
@@ -25,6 +29,13 @@ COMMAND := $(BUILD)/rustcoll
 MEASURE := $(BUILD)/measure
 SHARE := $(BUILD)/share
 SHIM := src/coll_component
+RELEASE = rustcoll-$(shell sed -n '/workspace.package/,/^version/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+PAGE := guide/dist/index.html
+PAGE_LIBRARY := guide/wasm/guide.wasm
+PAGE_SOURCES = $(wildcard guide/*.html guide/*.ts guide/*.json) $(shell find guide/src guide/build -type f)
+WASM := wasm32-unknown-unknown
+# Known only once it is installed.
+INSTALLED_CHROMIUM = $(shell command -v $${CHROMIUM:-chromium})
 OPENMPI_PLUGIN_DIR = $(shell ompi_info --path pkglibdir --parsable 2>/dev/null | cut -d: -f3)
 PLUGIN_DIR ?= $(if $(PREFIX),$(PREFIX)/lib/openmpi,$(OPENMPI_PLUGIN_DIR))
 COMMAND_PREFIX = $(or $(PREFIX),/usr/local)
@@ -49,8 +60,37 @@ $(HELP): $(SHIM)/help-mca-coll-rustcoll.txt
 	@mkdir -p $(BUILD)
 	cp $< $@
 
+# The page of `rustcoll guide`, which holds the library as WebAssembly.
+.PHONY: guide
+guide:
+	@missing=$$(packaging/guide-tools) || { echo "Missing for the guide: $$missing" >&2; exit 1; }
+	$(MAKE) $(PAGE)
+
+$(PAGE): $(PAGE_LIBRARY) $(PAGE_SOURCES) guide/node_modules/.package-lock.json
+	cd guide && npm run build
+
+# Cargo decides whether it has to be compiled again; the page is built again if it then differs.
+.PHONY: always
+always:
+
+$(PAGE_LIBRARY): always
+	$(CARGO) build --profile page -p guide --target $(WASM) --target-dir target
+	@cmp -s target/$(WASM)/page/guide.wasm $@ || install -D -m 644 target/$(WASM)/page/guide.wasm $@
+
+# A page without the packages that it is built with came in a source release.
+.PHONY: guide-if-possible
+guide-if-possible:
+	@if [ -e $(PAGE) ] && [ ! -e guide/node_modules ]; then \
+	  echo "The guide: $(PAGE) is taken as it is."; \
+	elif missing=$$(packaging/guide-tools); then \
+	  $(MAKE) $(PAGE); \
+	else \
+	  echo "The guide's page is not built. Missing: $$missing"; \
+	fi
+
+# The command embeds the page.
 .PHONY: cli
-cli:
+cli: guide-if-possible
 	$(CARGO) build --release -p rustcoll-cli --target-dir target
 	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
 	install -m 755 target/release/rustcoll $(COMMAND)
@@ -81,11 +121,28 @@ demo: all programs
 check: all programs
 	$(CARGO) test
 	$(CARGO) test --features component --lib
-	$(CARGO) test -p measurements -p tuning -p rustcoll-cli
+	$(CARGO) test -p measurements -p tuning -p guide -p rustcoll-cli
 	$(CARGO) test --release -p mpi-programs --all-targets
 	@packaging/prerequisites --lab
 	$(LAB_TESTS)
+	@if ! missing=$$(packaging/guide-tools); then \
+	  echo "The guide's tests in a browser are skipped. Missing: $$missing"; \
+	elif ! packaging/prerequisites --guide; then \
+	  echo "The guide's tests in a browser are skipped, for there is no Chromium, see above."; \
+	else \
+	  $(MAKE) check-guide; \
+	fi
 	@echo "All tests passed."
+
+.PHONY: check-guide
+check-guide: guide cli
+	@packaging/prerequisites --guide
+	cd guide && CHROMIUM=$(INSTALLED_CHROMIUM) npm test
+
+.PHONY: screenshots
+screenshots: guide cli
+	@packaging/prerequisites --guide
+	cd guide && CHROMIUM=$(INSTALLED_CHROMIUM) npm run screenshots
 
 .PHONY: other-mpis
 other-mpis: prerequisites
@@ -129,6 +186,12 @@ check-valgrind:
 	$(MAKE) all programs
 	$(CARGO) test --release -p mpi-programs --test valgrind -- --ignored
 
+.PHONY: source-release
+source-release: guide
+	@mkdir -p $(BUILD)
+	git archive --prefix=$(RELEASE)/guide/dist/ --add-file=$(PAGE) --add-file=guide/dist/licences.md \
+	  --prefix=$(RELEASE)/ --output=$(BUILD)/$(RELEASE).tar.gz HEAD
+
 .PHONY: install
 install:
 	@for built in $(COMPONENT) $(COMMAND) $(MEASURE); do \
@@ -150,3 +213,4 @@ install-user:
 clean:
 	$(CARGO) clean
 	rm -rf $(BUILD)
+	[ ! -e guide/node_modules ] || rm -rf guide/node_modules guide/wasm $(PAGE) guide/dist/licences.md

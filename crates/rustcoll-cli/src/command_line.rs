@@ -1,6 +1,7 @@
 //! What may be written behind `rustcoll`.
 
 mod bench;
+mod guide;
 mod guidelines;
 mod pricing;
 mod tune;
@@ -8,6 +9,7 @@ mod tune;
 pub use bench::{
     BenchOptions, LaunchOptions, PerformanceOptions, ProgramOptions, RepetitionOptions, TimesOptions,
 };
+pub use guide::GuideOptions;
 pub use guidelines::GuidelinesOptions;
 pub use pricing::{
     AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions, TableFormat,
@@ -86,6 +88,10 @@ pub enum Command {
     ///
     /// Exits with 1 if a guideline is violated or something could not be measured.
     Guidelines(GuidelinesOptions),
+    /// Opens the visual guide in a browser: how each algorithm moves data, step by step, and where rules switch between them
+    ///
+    /// It is served on this machine only, until Ctrl-C ends it. The same page can be written for any web server.
+    Guide(GuideOptions),
     /// Checks, explains, converts, compares and derives rule files
     Rules {
         /// What to do.

@@ -9,6 +9,7 @@ mod command_line;
 mod failure;
 mod files;
 mod fit;
+mod guide;
 mod guidelines;
 mod machine;
 mod manual;
@@ -60,6 +61,7 @@ fn run(command: Command, output: &mut impl Write) -> Result<Outcome, Failure> {
         Command::Performance(options) => bench::performance::run(&options, output),
         Command::Tune(options) => tune::run(&options, output),
         Command::Guidelines(options) => guidelines::run(&options, output),
+        Command::Guide(options) => guide::run(&options, output),
         Command::Rules { command } => rules::run(&command, output),
         Command::Completions { shell } => manual::completions(shell, output),
         Command::Man { folder } => manual::pages(folder.as_deref(), output),

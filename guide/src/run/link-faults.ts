@@ -1,0 +1,45 @@
+import type { LocationQuery } from 'vue-router';
+
+import { machineFaults, MACHINE_NUMBERS } from '../core/machine';
+import { faultsOf, flag, PROBLEM_FIELDS, said } from './problem-link';
+import { bytesOfLink } from './use-bytes';
+
+const PROBLEM_KEYS = PROBLEM_FIELDS.map(({ key }) => key);
+const STEPPING_KEYS = ['n', 'step', 'speed'];
+
+const ALGORITHM_KEYS = [
+  ...PROBLEM_KEYS,
+  ...STEPPING_KEYS,
+  'timeline',
+  'bytes',
+  'machine',
+  ...MACHINE_NUMBERS,
+];
+const COMPARED_KEYS = [
+  ...['a', 'b', 'p'],
+  ...STEPPING_KEYS,
+  ...['a_', 'b_'].flatMap((prefix) => PROBLEM_KEYS.map((key) => prefix + key)),
+];
+
+function unknownKeys(query: LocationQuery, known: string[]): string[] {
+  return Object.keys(query)
+    .filter((key) => !known.includes(key))
+    .map((key) => `${key}: this page has no such key; it has ${known.join(', ')}`);
+}
+
+/** What the link to an algorithm says amiss and no control shows. */
+export function algorithmFaults(query: LocationQuery): string[] {
+  const [bytes, timeline] = [said(query, 'bytes'), said(query, 'timeline')];
+  const isNoNumber = bytes !== undefined && bytesOfLink(bytes) === null;
+  return [
+    ...unknownKeys(query, ALGORITHM_KEYS),
+    ...(isNoNumber ? [`bytes ${bytes || '(nothing)'}: expected a whole number`] : []),
+    ...(timeline === undefined ? [] : faultsOf([() => flag(timeline, 'timeline', 'timeline')])),
+    ...machineFaults(query),
+  ];
+}
+
+/** What the link to two algorithms says amiss and no control shows. */
+export function comparedFaults(query: LocationQuery): string[] {
+  return unknownKeys(query, COMPARED_KEYS);
+}
