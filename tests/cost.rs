@@ -68,7 +68,7 @@ fn is_selected(problem: &Problem) -> bool {
 }
 
 fn assert_cost(algorithm: &Algorithm, problem: &Problem) {
-    let schedules: Vec<_> = (0..problem.size).map(|rank| algorithm.program(problem, rank)).collect();
+    let schedules = algorithm.programs(problem);
     let label = format!("{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
     let (counted, mut formula) = (Cost::count(&schedules), algorithm.cost(problem));
     if algorithm.collective.cut() == Cut::Edges {

@@ -73,8 +73,7 @@ fn topologies(size: usize) -> [(&'static str, Graph); 2] {
 
 /// The schedules of all ranks, a blank line between them.
 fn schedules(algorithm: &Algorithm, problem: &Problem) -> String {
-    let texts: Vec<String> =
-        (0..problem.size).map(|rank| algorithm.program(problem, rank).to_string()).collect();
+    let texts: Vec<String> = algorithm.programs(problem).iter().map(ToString::to_string).collect();
     texts.join("\n")
 }
 

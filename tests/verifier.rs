@@ -16,7 +16,7 @@ struct Case {
 
 impl Case {
     fn new(algorithm: &'static Algorithm, problem: Problem) -> Case {
-        let schedules = (0..problem.size).map(|rank| algorithm.program(&problem, rank)).collect();
+        let schedules = algorithm.programs(&problem);
         Case { algorithm, problem, schedules }
     }
 

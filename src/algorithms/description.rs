@@ -1,6 +1,6 @@
 //! A problem in the words of a user, who says no more than what differs from the defaults.
 
-use super::{Algorithm, Cut, Dimension, Graph, Parameter, Problem};
+use super::{Algorithm, Cut, Dimension, Graph, Parameter, Problem, Reason};
 use std::fmt;
 
 /// What a user says of a problem.
@@ -30,18 +30,30 @@ pub struct Description {
 
 /// Why a description is none of a problem that an algorithm can serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misdescribed {
-    /// The name of the field at fault, with dashes for underscores; none, if it is the whole.
-    pub field: Option<&'static str>,
-    /// What is wrong, to be read after the name of the field.
-    pub message: String,
+pub enum Misdescribed {
+    /// A field does not say what it must.
+    Field {
+        /// Its name, with dashes for underscores.
+        name: &'static str,
+        /// What is wrong, to be read after the name.
+        message: String,
+    },
+    /// The algorithm cannot serve so many ranks, or so many groups.
+    Unserved {
+        /// The names of the collective and the algorithm.
+        name: String,
+        /// Why not.
+        reason: Reason,
+    },
 }
 
 impl fmt::Display for Misdescribed {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        match self.field {
-            Some(field) => write!(formatter, "{field} {}", self.message),
-            None => formatter.write_str(&self.message),
+        match self {
+            Misdescribed::Field { name, message } => write!(formatter, "{name} {message}"),
+            Misdescribed::Unserved { name, reason } => {
+                write!(formatter, "{name} cannot serve this: {reason}")
+            }
         }
     }
 }
@@ -57,10 +69,8 @@ impl Description {
             return Err(wrong("remote", format!("{remote}: each group needs a rank of the {size}")));
         }
         let name = format!("{} {}", algorithm.collective.name(), algorithm.name);
-        algorithm.serves(size, remote, true).map_err(|reason| Misdescribed {
-            field: None,
-            message: format!("{name} cannot serve this: {reason}"),
-        })?;
+        let unserved = |reason| Misdescribed::Unserved { name: name.clone(), reason };
+        algorithm.serves(size, remote, true).map_err(unserved)?;
         self.refuse_what_has_no_effect(algorithm, &name)?;
 
         let mut problem = Problem { remote, in_place: self.in_place, ..Problem::new(size) };
@@ -201,6 +211,6 @@ fn at_least(least: usize, number: usize, field: &'static str) -> Result<usize, M
     }
 }
 
-fn wrong(field: &'static str, message: String) -> Misdescribed {
-    Misdescribed { field: Some(field), message }
+fn wrong(name: &'static str, message: String) -> Misdescribed {
+    Misdescribed::Field { name, message }
 }

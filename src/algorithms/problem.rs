@@ -329,6 +329,14 @@ impl super::Algorithm {
         if self.collective.cut() == Cut::Vector { program } else { program.relabel_blocks(first) }
     }
 
+    /// The programs of all ranks, rank 0's first.
+    ///
+    /// # Panics
+    /// If it is made of calls.
+    pub fn programs(&self, problem: &Problem) -> Vec<Schedule> {
+        (0..problem.size).map(|rank| self.program(problem, rank)).collect()
+    }
+
     /// Whether it keeps the order of operands.
     pub fn keeps_order(&self) -> bool {
         !self.requires.contains(&Requirement::Commutative)

@@ -345,7 +345,7 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
                 {
                     let remote = if algorithm.is_for_two_groups() { size / 2 } else { 0 };
                     let problem = Problem { remote, ..problem.clone() };
-                    schedules.extend((0..size).map(|rank| algorithm.program(&problem, rank)));
+                    schedules.extend(algorithm.programs(&problem));
                 }
             }
         }

@@ -11,7 +11,7 @@ mod values;
 
 pub use values::{Value, ValueNumber, Values};
 
-use crate::algorithms::{Algorithm, Collective, Problem};
+use crate::algorithms::{Collective, Problem};
 use crate::cost::one_port::{Lockstep, Transfer};
 use crate::schedule::{Buffer, Message, Post, Run, Schedule, Step};
 use crate::verify::{self, Violation};
@@ -100,13 +100,6 @@ pub enum How {
 }
 
 impl Trace {
-    /// Follows the schedules that an algorithm makes for a problem.
-    pub fn of(algorithm: &Algorithm, problem: &Problem) -> Result<Trace, Violation> {
-        let schedules: Vec<Schedule> =
-            (0..problem.size).map(|rank| algorithm.program(problem, rank)).collect();
-        Trace::new(algorithm.collective, problem, &schedules)
-    }
-
     /// Follows the schedules of all ranks, rank 0's first. Fails if one of them makes no sense by itself; whether all together
     /// are right is not asked.
     pub fn new(
@@ -169,7 +162,8 @@ mod tests {
     use crate::verify::problems;
 
     fn trace(collective: Collective, name: &str, problem: &Problem) -> Trace {
-        Trace::of(collective.algorithm(name).unwrap(), problem).unwrap()
+        let schedules = collective.algorithm(name).unwrap().programs(problem);
+        Trace::new(collective, problem, &schedules).unwrap()
     }
 
     fn messages(trace: &Trace) -> Vec<usize> {
@@ -183,7 +177,7 @@ mod tests {
     /// What a block holds at the end.
     fn last(trace: &Trace, place: Place) -> Option<String> {
         let writes = trace.steps.iter().flat_map(|step| &step.writes);
-        let last = trace.given.iter().chain(writes).filter(|write| write.place == place).last()?;
+        let last = trace.given.iter().chain(writes).rfind(|write| write.place == place)?;
         last.value.map(|value| trace.values.text(value))
     }
 
@@ -225,7 +219,7 @@ mod tests {
         for algorithm in REGISTRY {
             for size in [2, 5, 8] {
                 for problem in problems(algorithm, size) {
-                    let schedules: Vec<_> = (0..size).map(|rank| algorithm.program(&problem, rank)).collect();
+                    let schedules = algorithm.programs(&problem);
                     let trace = Trace::new(algorithm.collective, &problem, &schedules).unwrap();
                     assert!(trace.has_ended);
                     let rounds = messages(&trace).len();

@@ -40,10 +40,17 @@ use execution::Outcome;
 
 /// Verifies the schedules that an algorithm makes for a problem.
 pub fn verify(algorithm: &Algorithm, problem: &Problem) -> Result<(), Violation> {
-    let schedules: Vec<Schedule> = (0..problem.size).map(|rank| algorithm.program(problem, rank)).collect();
-    let ordered = algorithm.keeps_order();
-    verify_schedules(algorithm.collective, problem, ordered, &schedules)?;
-    verify_lengths(algorithm.requires, &schedules)
+    verify_programs(algorithm, problem, &algorithm.programs(problem))
+}
+
+/// Verifies the schedules of all ranks, rank 0's first, that an algorithm has made for a problem.
+pub fn verify_programs(
+    algorithm: &Algorithm,
+    problem: &Problem,
+    schedules: &[Schedule],
+) -> Result<(), Violation> {
+    verify_schedules(algorithm.collective, problem, algorithm.keeps_order(), schedules)?;
+    verify_lengths(algorithm.requires, schedules)
 }
 
 /// Verifies the schedules of all ranks, rank 0 first. With `ordered` the operands of a reduction must be combined in
@@ -64,8 +71,7 @@ pub fn expressions(
     problem: &Problem,
     known: &mut Expressions,
 ) -> Result<Vec<(usize, Expression)>, Violation> {
-    let schedules: Vec<Schedule> = (0..problem.size).map(|rank| algorithm.program(problem, rank)).collect();
-    let outcome = run(algorithm.collective, problem, &schedules)?;
+    let outcome = run(algorithm.collective, problem, &algorithm.programs(problem))?;
     let reductions = contract::reductions(algorithm.collective, problem, &outcome)?;
     Ok(reductions.into_iter().map(|(rank, value)| (rank, known.of(&outcome.values, value))).collect())
 }

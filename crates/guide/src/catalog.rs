@@ -124,7 +124,7 @@ impl AlgorithmEntry {
             summary: summary.does.into(),
             loses: summary.loses.map(str::to_string),
             kind,
-            controls: controls.map(control).collect(),
+            controls: controls.map(|field| control(field.name())).collect(),
             refuses: algorithm.requires.iter().filter_map(refuses).collect(),
             keeps_order: algorithm.keeps_order(),
         }

@@ -1,6 +1,8 @@
 //! Why a question has no answer.
 
+use crate::problem::control;
 use rustcoll::algorithms::description::Misdescribed;
+use rustcoll::algorithms::{Reason, Requirement};
 use rustcoll::text::TextErrors;
 use serde::Serialize;
 use ts_rs::TS;
@@ -41,10 +43,25 @@ impl Failure {
 
 impl From<Misdescribed> for Failure {
     fn from(wrong: Misdescribed) -> Failure {
-        match wrong.field.map(|field| field.replace('-', "_")) {
-            None => Failure::new(wrong.message),
-            Some(field) => Failure::of(&field, format!("{field} {}", wrong.message)),
+        match wrong {
+            Misdescribed::Field { name, message } => {
+                let control = control(name);
+                Failure::of(&control, format!("{control} {message}"))
+            }
+            Misdescribed::Unserved { reason, .. } => {
+                let field = control_at_fault(reason).map(str::to_string);
+                Failure { field, ..Failure::new(wrong.to_string()) }
+            }
         }
+    }
+}
+
+/// The control that decides whether an algorithm can serve at all.
+fn control_at_fault(reason: Reason) -> Option<&'static str> {
+    match reason {
+        Reason::Unmet(Requirement::EvenSize) => Some("ranks"),
+        Reason::Unmet(Requirement::OneGroup | Requirement::TwoGroups) => Some("remote"),
+        _ => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use rustcoll::algorithms::description::{Description, Field};
-use rustcoll::algorithms::{Algorithm, Collective, Problem, Reason, Requirement};
+use rustcoll::algorithms::{Algorithm, Collective, Problem};
 use rustcoll::text::nearest;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -62,9 +62,9 @@ pub struct ShownProblem {
     pub periodic: Option<bool>,
 }
 
-/// The name of a control of the page.
-pub fn control(field: Field) -> String {
-    field.name().replace('-', "_")
+/// The name of the control of the page for a field of a description.
+pub fn control(field: &str) -> String {
+    field.replace('-', "_")
 }
 
 /// Looks a collective up.
@@ -105,11 +105,7 @@ impl ProblemInput {
             grid: self.grid.clone(),
             periodic: self.periodic.unwrap_or(false),
         };
-        description.problem(algorithm).map_err(|wrong| {
-            let field = control_at_fault(algorithm.serves(ranks, remote.unwrap_or(0), true).err());
-            let failure = Failure::from(wrong);
-            Failure { field: failure.field.or(field.map(str::to_string)), ..failure }
-        })
+        Ok(description.problem(algorithm)?)
     }
 
     /// What is shown of the problem that was made of this.
@@ -135,15 +131,6 @@ impl ProblemInput {
 fn ranks_per_node(problem: &Problem) -> usize {
     let is_on_first = |node: &&u32| **node == problem.nodes[0];
     if problem.nodes.is_empty() { problem.size } else { problem.nodes.iter().filter(is_on_first).count() }
-}
-
-/// The control that decides whether an algorithm can serve at all.
-fn control_at_fault(reason: Option<Reason>) -> Option<&'static str> {
-    match reason? {
-        Reason::Unmet(Requirement::EvenSize) => Some("ranks"),
-        Reason::Unmet(Requirement::OneGroup | Requirement::TwoGroups) => Some("remote"),
-        _ => None,
-    }
 }
 
 /// A number that a control says, if it is one that can count.

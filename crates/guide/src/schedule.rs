@@ -39,7 +39,7 @@ pub fn text(question: &ScheduleQuestion) -> Result<String, Failure> {
             Err(Failure::new(format!("{name} calls other collectives, and has no messages of its own")))
         }
         (None, Form::Text) => {
-            let texts = (0..problem.size).map(|rank| algorithm.program(&problem, rank).to_string());
+            let texts = algorithm.programs(&problem).into_iter().map(|schedule| schedule.to_string());
             Ok(texts.collect::<Vec<_>>().join("\n"))
         }
         (None, Form::Goal) => goal(algorithm, &problem, question.bytes),

@@ -8,7 +8,7 @@ use rustcoll::algorithms::{Algorithm, Collective, Problem};
 use rustcoll::cost;
 use rustcoll::schedule::{Buffer, Schedule, Step as ScheduleStep};
 use rustcoll::trace::{self, Event, How, Moment, Place as TracedPlace, Value as TracedValue, ValueNumber};
-use rustcoll::verify::{Violation, verify, verify_calls};
+use rustcoll::verify::{Violation, verify_calls, verify_programs};
 use serde::Serialize;
 use std::ops::Range;
 use ts_rs::TS;
@@ -223,15 +223,14 @@ impl Trace {
             let verdict = Verdict::of_calls(verify_calls(algorithm, &problem, ELEMENTS));
             return Ok(Trace { calls: Some(calls), has_ended: true, ..Trace::empty(shown, verdict) });
         }
-        let schedules: Vec<Schedule> =
-            (0..problem.size).map(|rank| algorithm.program(&problem, rank)).collect();
+        let schedules = algorithm.programs(&problem);
         let subjects = Subjects {
             collective: algorithm.collective,
             algorithm: Some(algorithm),
             problem: &problem,
             schedules: &schedules,
         };
-        Ok(Trace::drawn(&subjects, shown, Verdict::of(verify(algorithm, &problem))))
+        Ok(Trace::drawn(&subjects, shown, Verdict::of(verify_programs(algorithm, &problem, &schedules))))
     }
 
     /// The run of schedules as far as they go; without steps, if one of them makes no sense by itself.

@@ -47,7 +47,10 @@ pub fn below(rank: usize, size: usize, option: &'static str) -> Result<usize, Fa
 
 /// In the words of the command line.
 fn as_usage(wrong: Misdescribed) -> Failure {
-    Failure::Usage(format!("{}{wrong}", if wrong.field.is_some() { "--" } else { "" }))
+    Failure::Usage(match wrong {
+        Misdescribed::Field { .. } => format!("--{wrong}"),
+        Misdescribed::Unserved { .. } => wrong.to_string(),
+    })
 }
 
 /// A problem in the words of `rustcoll schedule`, as far as it has them.

@@ -99,7 +99,6 @@ mod tests {
     use super::claims::{Claim, is_sent};
     use super::*;
     use rustcoll::algorithms::{Problem, REGISTRY};
-    use rustcoll::schedule::Schedule;
     use rustcoll::verify::problems;
 
     /// Whether a noun in the plural follows a 1: `1 blocks`, not `rank 1 sends`.
@@ -130,8 +129,7 @@ mod tests {
     fn what_is_said_of_the_steps_of_every_algorithm_is_true() {
         for algorithm in REGISTRY {
             for problem in (2..=9).flat_map(|size| problems(algorithm, size)) {
-                let schedules: Vec<Schedule> =
-                    (0..problem.size).map(|rank| algorithm.program(&problem, rank)).collect();
+                let schedules = algorithm.programs(&problem);
                 let collective = algorithm.collective;
                 let trace = Trace::new(collective, &problem, &schedules).unwrap();
                 let subjects = Subjects {
@@ -162,7 +160,7 @@ mod tests {
         let collective = rustcoll::algorithms::Collective::Allgather;
         let problem = rustcoll::algorithms::Problem::new(4);
         let algorithm = collective.algorithm("ring").unwrap();
-        let schedules: Vec<Schedule> = (0..4).map(|rank| algorithm.program(&problem, rank)).collect();
+        let schedules = algorithm.programs(&problem);
         let trace = Trace::new(collective, &problem, &schedules).unwrap();
         let subjects = Subjects { collective, algorithm: None, problem: &problem, schedules: &schedules };
         assert_eq!(

@@ -3,12 +3,11 @@
 use super::super::{explain, facts};
 use crate::trace::Subjects;
 use rustcoll::algorithms::{Collective, Problem};
-use rustcoll::schedule::Schedule;
 use rustcoll::trace::Trace;
 
 fn with<T>(collective: Collective, name: &str, problem: &Problem, ask: impl Fn(&Subjects, &Trace) -> T) -> T {
     let algorithm = collective.algorithm(name).unwrap();
-    let schedules: Vec<Schedule> = (0..problem.size).map(|rank| algorithm.program(problem, rank)).collect();
+    let schedules = algorithm.programs(problem);
     let subjects = Subjects { collective, algorithm: Some(algorithm), problem, schedules: &schedules };
     ask(&subjects, &Trace::new(collective, problem, &schedules).unwrap())
 }

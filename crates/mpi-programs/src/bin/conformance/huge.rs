@@ -171,7 +171,7 @@ impl Programs {
         };
         Programs {
             collective: case.collective,
-            schedules: (0..case.size).map(|rank| algorithm.program(&problem, rank)).collect(),
+            schedules: algorithm.programs(&problem),
             lengths: algorithm.requires.iter().filter(are_sent).copied().collect(),
         }
     }
