@@ -1,4 +1,5 @@
 import type { Value } from '../core/types/Value';
+import { FILLED_INK, type Palette } from './palette';
 import type { ShownBlock } from './states';
 
 /** Sizes of a buffer's picture, in its own units. */
@@ -46,6 +47,19 @@ export function outline(shape: Shape, width: number, height: number): string {
     return `M${y - x} ${-y}h${straight}a${y} ${y} 0 0 1 0 ${height}h${-straight}a${y} ${y} 0 0 1 0 ${-height}Z`;
   }
   return `M${-x} ${-y}h${width}v${height}h${-width}Z`;
+}
+
+/** How a block is drawn besides its colours; the outline of what is about to move is thick and broken. */
+export function styleOf(shape: Shape, isRead: boolean, palette: Palette) {
+  const isFilled = shape === 'chip' || shape === 'hexagon';
+  return {
+    outline: {
+      'fill-opacity': isFilled ? 1 : 0.18,
+      'stroke-width': isRead ? 3 : 1.5,
+      'stroke-dasharray': isRead ? '5 3' : undefined,
+    },
+    ink: isFilled ? FILLED_INK : palette.ink,
+  };
 }
 
 /** The name of the stripes of all ranks that have contributed to a value, within a picture. */
