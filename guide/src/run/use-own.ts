@@ -5,7 +5,7 @@ import { withPlainLines } from '../core/text-file';
 import type { OwnSchedule } from '../core/types/OwnSchedule';
 import type { Trace } from '../core/types/Trace';
 import { fitsInLink, keep, kept } from './own-text';
-import { faultsOf, flag, said, wholeNumber } from './problem-link';
+import { flag, said, wholeNumber } from './problem-link';
 import { useAnswer, type Answered } from './use-answer';
 import type { Link } from './use-link';
 
@@ -51,6 +51,14 @@ export function useOwn(link: Link, collective: () => string): Own {
     return text !== undefined && flag(text, key, key);
   }
 
+  function isChosen(option: string): boolean {
+    try {
+      return isSaid(option);
+    } catch {
+      return false;
+    }
+  }
+
   function question(): OwnSchedule | null {
     if (read.value.trim() === '') return null;
     const root = said(link.query(), 'root');
@@ -67,6 +75,6 @@ export function useOwn(link: Link, collective: () => string): Own {
     ...answered,
     text,
     isInLink: computed(() => fitsInLink(text.value)),
-    isChosen: (option) => faultsOf([() => isSaid(option)]).length === 0 && isSaid(option),
+    isChosen,
   };
 }
