@@ -1,4 +1,4 @@
-import type { LocationQuery, LocationQueryRaw } from 'vue-router';
+import type { LocationQuery } from 'vue-router';
 
 import type { MachineInput } from './types/MachineInput';
 import type { Preset } from './types/Preset';
@@ -106,7 +106,7 @@ export function describedMachine(presets: Preset[], machine: MachineInput): Pres
 }
 
 /** The keys of a machine in links. */
-export function machineToQuery(machine: MachineInput): LocationQueryRaw {
+export function machineToQuery(machine: MachineInput): Record<string, string | undefined> {
   const times = MACHINE_TIMES.map(({ name }) => [name, machine[name]?.toString()]);
   return {
     machine: machine.preset,

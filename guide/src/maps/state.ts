@@ -1,9 +1,10 @@
-import type { LocationQuery, LocationQueryRaw } from 'vue-router';
+import type { LocationQuery } from 'vue-router';
 
 import { describedMachine, MACHINE_TIMES, machineFromQuery, machineToQuery } from '../core/machine';
 import type { MachineInput } from '../core/types/MachineInput';
 import type { Preset } from '../core/types/Preset';
 import { said } from '../run/problem-link';
+import type { LinkChange } from '../run/use-link';
 import { ATLAS_BYTES, ATLAS_MOST_RANKS, atlasRanks } from './atlas';
 
 /** What the plot has across. */
@@ -103,7 +104,7 @@ function readMachine(query: LocationQuery, presets: Preset[], faults: string[]):
 }
 
 /** The link of a state; what has its default is left out. */
-export function writeState(state: MapState, presets: Preset[]): LocationQueryRaw {
+export function writeState(state: MapState, presets: Preset[]): LinkChange {
   const { machine, most, sweep, overlay, plot, p, n, hidden } = state;
   const { machine: preset, ...times } = machineToQuery({ ...machine, ranks_per_node: undefined });
   const unless = <Value>(value: Value, usual: Value) => (value === usual ? undefined : String(value));

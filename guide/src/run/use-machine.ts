@@ -2,12 +2,12 @@ import { computed, type WritableComputedRef } from 'vue';
 
 import { machineFromQuery, machineToQuery } from '../core/machine';
 import type { MachineInput } from '../core/types/MachineInput';
-import type { Link, LinkChange } from './use-link';
+import type { Link } from './use-link';
 
 /** The machine that the link names. */
 export function useMachine(link: Link, preset: () => string): WritableComputedRef<MachineInput> {
   return computed({
     get: () => machineFromQuery(link.query(), preset()),
-    set: (machine) => link.change(machineToQuery(machine) as LinkChange, true),
+    set: (machine) => link.change(machineToQuery(machine), true),
   });
 }
