@@ -26,7 +26,20 @@ export function remember(name: ThemeName): void {
 /** Vuetify's own greys are too faint to be read by everybody. */
 const legible = { 'medium-emphasis-opacity': 0.75 };
 
+/** There is room for a message only where one is said. */
+const field = { variant: 'outlined', density: 'compact', hideDetails: true };
+const option = { density: 'compact', hideDetails: true };
+
 export const vuetify = createVuetify({
+  defaults: {
+    VAlert: { variant: 'outlined' },
+    VBtn: { variant: 'outlined' },
+    VCheckbox: option,
+    VSelect: field,
+    VSlider: { color: 'primary', hideDetails: true },
+    VSwitch: { ...option, color: 'primary' },
+    VTextField: field,
+  },
   icons: { defaultSet: 'mdi', aliases, sets: { mdi } },
   theme: {
     defaultTheme: chosen() ?? 'system',
