@@ -5,6 +5,7 @@ use super::pml::{Block, Error, Span, bytes};
 use crate::algorithms::Collective;
 use crate::engine::call::Counts;
 use crate::selection::Measure;
+use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 
@@ -97,7 +98,7 @@ impl Side {
             if !side.datatype.is_null() && side.counts.values.is_null() {
                 return Side::elements(base, side.count, *side.datatype);
             }
-            if !side.datatypes.is_null() {
+            if !side.datatypes.values.is_null() {
                 return Side::of_blocks(base, side, blocks);
             }
             if side.datatype.is_null() {
@@ -139,7 +140,7 @@ impl Side {
         let block = |index: usize| {
             let mut datatype = bytes();
             // SAFETY: by this function's contract there is a handle for each block.
-            unsafe { rustcoll_shim_describe(*side.datatypes.add(index), &mut datatype) };
+            unsafe { rustcoll_shim_describe(handle(side.datatypes, index), &mut datatype) };
             Block {
                 base: base.wrapping_offset(displacements[index]),
                 count: counts[index] as usize,
@@ -149,6 +150,20 @@ impl Side {
         let blocks: Box<[Block]> = (0..number).map(block).collect();
         let counts = Counts::Typed { bytes: blocks.iter().map(Block::bytes).collect() };
         Side { base, datatype: bytes(), blocks: Some(blocks), counts }
+    }
+}
+
+/// A handle as the shim knows it.
+///
+/// # Safety
+/// The array is the shim's and holds a handle at the index.
+unsafe fn handle(handles: rustcoll_handles, index: usize) -> *const c_void {
+    // SAFETY: by this function's contract.
+    unsafe {
+        match handles.are_ints != 0 {
+            true => ptr::without_provenance(*handles.values.cast::<i32>().add(index) as isize as usize),
+            false => *handles.values.cast::<*const c_void>().add(index),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::channel::{Channel, Line};
 use super::decision::{Decided, Decision};
 use super::exchanging::Exchanging;
 use super::info::{self, Info};
-use super::job::Job;
+use super::job::{Job, LeftBelow};
 use super::mock_up::MockUp;
 use super::nodes::{self, Knowledge, Nodes};
 use super::operation::{Course, Operation};
@@ -55,6 +55,8 @@ struct Blocking {
     segment: Option<Segment>,
     /// By collective: the last job, of calls of the user's and of those that these bring about, which may be served otherwise.
     jobs: [[Option<Job>; Collective::ALL.len()]; 2],
+    /// Likewise the last call that was left to the component below.
+    left_below: [[Option<LeftBelow>; Collective::ALL.len()]; 2],
     /// Whether the collective that blocks calls others.
     is_calling: bool,
     /// The calls that have not ended yet, if anybody wants to know: the component below may call others.
@@ -102,6 +104,7 @@ impl Communicator {
                 work: Work::new(),
                 segment: None,
                 jobs: [const { [const { None }; Collective::ALL.len()] }; 2],
+                left_below: [const { [const { None }; Collective::ALL.len()] }; 2],
                 is_calling: false,
                 under_way: Vec::new(),
             }),
@@ -166,6 +169,27 @@ impl Communicator {
         !watch::is_on()
     }
 
+    /// Whether a call is left to the component below as the last one like it was; does not panic.
+    ///
+    /// # Safety
+    /// As for [`Communicator::admit`].
+    #[inline]
+    pub unsafe fn leave_again(&self, call: &rustcoll_call) -> bool {
+        let settings = &Settings::ALL[call.collective as usize];
+        // SAFETY: by this function's contract.
+        let Blocking { left_below, is_calling, under_way, .. } = unsafe { &mut *self.blocking.get() };
+        let Some(left) = &left_below[usize::from(*is_calling)][call.collective as usize] else {
+            return false;
+        };
+        // SAFETY: by this function's contract.
+        if watch::is_on() || !unsafe { left.is_like(call, settings.values()) } {
+            return false;
+        }
+        settings.note_ran(settings::BELOW);
+        under_way.push(None);
+        true
+    }
+
     /// Decides how a collective that blocks is served; nothing is posted yet.
     ///
     /// # Safety
@@ -176,7 +200,7 @@ impl Communicator {
         let start = watch::now();
         // SAFETY: by this function's contract.
         unsafe {
-            let Blocking { work, jobs, is_calling, under_way, .. } = &mut *self.blocking.get();
+            let Blocking { work, jobs, left_below, is_calling, under_way, .. } = &mut *self.blocking.get();
             let mut arguments = self.arguments(call);
             if let Err(error) = arguments.check(self.group.all()) {
                 return Admission::Illegal(error);
@@ -193,6 +217,7 @@ impl Communicator {
                 Outcome::TooLong => return Admission::Illegal(MPI_ERR_TRUNCATE),
                 Outcome::Below(decision) => {
                     under_way.push(self.begun(start, &arguments, &decision));
+                    left_below[usize::from(*is_calling)][collective as usize] = LeftBelow::new(call, values);
                     return Admission::Below;
                 }
                 Outcome::Calls(deeds, decision) => {

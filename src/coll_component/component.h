@@ -10,38 +10,15 @@
 #include "ompi/mca/coll/coll.h"
 #include "ompi/request/request.h"
 
+#include "description.h"
 #include "shim.h"
-
-/* Applies a macro to each collective, given by the names of its number and of its slots. */
-#define RUSTCOLL_EACH(apply)                                                                                 \
-    apply(ALLGATHER, allgather)                                                                              \
-    apply(ALLGATHERV, allgatherv)                                                                            \
-    apply(ALLREDUCE, allreduce)                                                                              \
-    apply(ALLTOALL, alltoall)                                                                                \
-    apply(ALLTOALLV, alltoallv)                                                                              \
-    apply(ALLTOALLW, alltoallw)                                                                              \
-    apply(BARRIER, barrier)                                                                                  \
-    apply(BCAST, bcast)                                                                                      \
-    apply(EXSCAN, exscan)                                                                                    \
-    apply(GATHER, gather)                                                                                    \
-    apply(GATHERV, gatherv)                                                                                  \
-    apply(NEIGHBOR_ALLGATHER, neighbor_allgather)                                                            \
-    apply(NEIGHBOR_ALLGATHERV, neighbor_allgatherv)                                                          \
-    apply(NEIGHBOR_ALLTOALL, neighbor_alltoall)                                                              \
-    apply(NEIGHBOR_ALLTOALLV, neighbor_alltoallv)                                                            \
-    apply(NEIGHBOR_ALLTOALLW, neighbor_alltoallw)                                                            \
-    apply(REDUCE, reduce)                                                                                    \
-    apply(REDUCE_SCATTER, reduce_scatter)                                                                    \
-    apply(REDUCE_SCATTER_BLOCK, reduce_scatter_block)                                                        \
-    apply(SCAN, scan)                                                                                        \
-    apply(SCATTER, scatter)                                                                                  \
-    apply(SCATTERV, scatterv)
 
 /* A communicator's module: what was below it, and Rust's state. */
 typedef struct rustcoll_module {
     mca_coll_base_module_t super;
     mca_coll_base_comm_coll_t below;
     int has_saved;
+    rustcoll_group group;
     void *state;
 } rustcoll_module;
 

@@ -72,7 +72,7 @@ static void register_counter(const mca_base_component_t *component, const char *
 
 void rustcoll_register_counters(const mca_base_component_t *component)
 {
-#define NAME(number, name) [RUSTCOLL_##number] = #name,
+#define NAME(number, Name, name, ...) [RUSTCOLL_##number] = #name,
     static const char *const names[] = {RUSTCOLL_EACH(NAME)};
 #undef NAME
     for (int collective = 0; collective < RUSTCOLL_COLLECTIVES; collective++) {

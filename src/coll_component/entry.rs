@@ -194,7 +194,10 @@ extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_
         let communicator = &*state.cast::<Communicator>();
         let call = &*call;
         if !communicator.admit_again(call) {
-            return run_anew(communicator, call);
+            return match communicator.leave_again(call) {
+                true => RUSTCOLL_BELOW,
+                false => run_anew(communicator, call),
+            };
         }
         let run = || communicator.run(collective(call.collective));
         ending_the_job(communicator.handle(), MPI_ERR_INTERN, run)

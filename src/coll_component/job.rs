@@ -1,4 +1,4 @@
-//! A collective that blocks, ready to be carried out; and the shortest way to the next one, which mostly is the same
+//! A collective that blocks, ready to be carried out or left below; and the shortest way to the next one, which mostly is the same
 //! elsewhere in memory.
 
 use super::arguments::Arguments;
@@ -22,6 +22,33 @@ pub struct Job {
     pub planned: Planned,
     /// What is copied around them.
     pub wrapping: Wrapping,
+}
+
+/// A call that the component below has served.
+pub struct LeftBelow {
+    key: Key,
+    values: Values,
+}
+
+impl LeftBelow {
+    /// `None` if no later call can be alike.
+    ///
+    /// # Safety
+    /// The call comes from the shim.
+    pub unsafe fn new(call: &rustcoll_call, values: Values) -> Option<LeftBelow> {
+        // SAFETY: by this function's contract.
+        unsafe { Key::of(call) }.map(|key| LeftBelow { key, values })
+    }
+
+    /// Whether a call is alike.
+    ///
+    /// # Safety
+    /// The call comes from the shim.
+    #[inline]
+    pub unsafe fn is_like(&self, call: &rustcoll_call, values: Values) -> bool {
+        // SAFETY: by this function's contract.
+        self.values == values && unsafe { self.key.is_of(call) }
+    }
 }
 
 /// Everything about a call but where its buffers are, if each buffer has one count and one datatype.
@@ -131,5 +158,5 @@ impl SideKey {
 /// Whether there is one count for all, and one datatype.
 #[inline]
 fn is_simple(side: &rustcoll_side) -> bool {
-    side.counts.values.is_null() && side.datatypes.is_null()
+    side.counts.values.is_null() && side.datatypes.values.is_null()
 }

@@ -1,6 +1,7 @@
-//! The Open MPI component: entry points for the C shim, and the transport over Open MPI's PML.
+//! The Open MPI component, and all of the library that is loaded before another MPI but what depends on that: entry points for the
+//! C shim, and the transport over MPI's messages.
 //!
-//! The shim (`*.c`) contains what only C can say; every decision is taken here.
+//! The shim (`*.c` here for Open MPI, in `src/interpose` for others) contains what only C can say; every decision is taken here.
 
 mod agreement;
 mod arguments;

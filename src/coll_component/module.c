@@ -12,7 +12,7 @@ static void construct(rustcoll_module *module)
 /* The modules below that this module's slots may call, each once for every slot. */
 static void each_saved(rustcoll_module *module, void (*apply)(mca_coll_base_module_t *))
 {
-#define MODULES(number, name)                                                                                \
+#define MODULES(number, Name, name, ...)                                                                                \
     module->below.coll_##name##_module, module->below.coll_i##name##_module,                                 \
         module->below.coll_##name##_init_module,
     mca_coll_base_module_t *const saved[] = {RUSTCOLL_EACH(MODULES)};
@@ -41,7 +41,7 @@ static OBJ_CLASS_INSTANCE(rustcoll_module, mca_coll_base_module_t, construct, de
 
 static rustcoll_below served_below(const mca_coll_base_comm_coll_t *saved)
 {
-#define SERVED(number, name)                                                                                 \
+#define SERVED(number, Name, name, ...)                                                                                 \
     .blocking[RUSTCOLL_##number] = NULL != saved->coll_##name,                                               \
     .nonblocking[RUSTCOLL_##number] = NULL != saved->coll_i##name,                                           \
     .persistent[RUSTCOLL_##number] = NULL != saved->coll_##name##_init,
@@ -57,8 +57,9 @@ static int enable(mca_coll_base_module_t *super, struct ompi_communicator_t *com
     module->has_saved = 1;
     const rustcoll_below below = served_below(&module->below);
     const int is_inter = OMPI_COMM_IS_INTER(communicator);
+    module->group = (rustcoll_group) {ompi_comm_rank(communicator), ompi_comm_size(communicator), is_inter};
     module->state = rustcoll_communicator_new(communicator, is_inter ? communicator->c_local_comm : communicator,
-                                              ompi_comm_rank(communicator), ompi_comm_size(communicator),
+                                              module->group.rank, module->group.size,
                                               is_inter ? ompi_comm_remote_size(communicator) : 0,
                                               communicator->c_contextid, &below);
     return NULL == module->state ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;

@@ -208,7 +208,7 @@ fn rule_parameters() -> [Registered; 3] {
             "Rule files, separated by commas; where several have a rule for a call, the last of them decides",
             &RULES_FILE,
         ),
-        text_parameter(alias, &format!("Another name of {PREFIX}{file}"), &DYNAMIC_RULES_FILENAME),
+        text_parameter(alias, &format!("Another name of {}", full_name(file)), &DYNAMIC_RULES_FILENAME),
         fixed(general_parameter(
             "rules_strict",
             "Whether a job ends if the rules that it is given have faults; else it warns and leaves them out",
@@ -319,17 +319,20 @@ pub fn parameter(index: usize) -> Option<rustcoll_parameter> {
     REGISTERED.get(index).map(Registered::describe)
 }
 
-/// The first environment variable that sets a parameter of this component which is not known, and the nearest known
+/// What the shim reads itself; and the filter of logs.
+const READ_BY_SHIM: &[&str] = if IS_PRELOADED {
+    &["alone", "disable", "log", "nonblocking", "verbose"]
+} else {
+    &["priority", "verbose"]
+};
+
+/// The first environment variable that sets a parameter of this library which is not known, and the nearest known
 /// name; without Open MPI's prefix.
 pub fn unknown(variables: impl IntoIterator<Item = String>) -> Option<(String, String)> {
-    let known: Vec<String> = ["priority", "verbose"]
-        .into_iter()
-        .chain(REGISTERED.iter().filter_map(|parameter| parameter.name.to_str().ok()))
-        .map(|name| format!("{PREFIX}{name}"))
-        .collect();
-    let mut given =
-        variables.into_iter().filter_map(|name| name.strip_prefix("OMPI_MCA_").map(str::to_owned));
-    let unknown = given.find(|name| name.starts_with(PREFIX) && !known.contains(name))?;
+    let registered = REGISTERED.iter().filter_map(|parameter| parameter.name.to_str().ok());
+    let known: Vec<String> = READ_BY_SHIM.iter().copied().chain(registered).map(full_name).collect();
+    let mut given = variables.into_iter().filter_map(|variable| set_by(&variable).map(str::to_owned));
+    let unknown = given.find(|name| !known.contains(name))?;
     let nearest = nearest(&unknown, known.iter().map(String::as_str))?.to_owned();
     Some((unknown, nearest))
 }

@@ -94,8 +94,9 @@ static void retain_side(rustcoll_request *request, const rustcoll_side *side, si
     if (NULL != side->datatype) {
         retain(request, side->datatype->handle);
     }
-    for (size_t i = 0; NULL != side->datatypes && i < blocks; i++) {
-        retain(request, side->datatypes[i]);
+    const MPI_Datatype *datatypes = side->datatypes.values;
+    for (size_t i = 0; NULL != datatypes && i < blocks; i++) {
+        retain(request, datatypes[i]);
     }
 }
 
@@ -113,7 +114,7 @@ static int retain_all(rustcoll_request *request, const rustcoll_call *call, stru
         sent = topology.outdegree;
         received = topology.indegree;
     }
-    const int is_typed = NULL != call->recv.datatypes || NULL != call->send.datatypes;
+    const int is_typed = NULL != call->recv.datatypes.values || NULL != call->send.datatypes.values;
     size_t datatypes = is_typed ? sent + received : 2;
     request->retained = calloc(3 + datatypes, sizeof *request->retained);
     if (NULL == request->retained) {

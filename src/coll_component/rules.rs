@@ -1,7 +1,7 @@
 //! The rules of a job: those that the user gives in lines and files, then the built-in ones.
 
 use super::bindings::{rustcoll_shim_leave_out_rules, rustcoll_shim_refuse_rules};
-use super::settings::{self, PREFIX, Settings};
+use super::settings::{self, Settings};
 use crate::algorithms::Collective;
 use crate::selection::{self, RuleErrors, Rules};
 use std::ffi::{CString, c_int};
@@ -36,7 +36,7 @@ pub fn given() -> &'static Collected {
         let mut given = Collected::default();
         for collective in Collective::ALL {
             if let Some(line) = Settings::of(collective).rules() {
-                let name = format!("{PREFIX}{}", settings::line_name(collective));
+                let name = settings::full_name(&settings::line_name(collective));
                 given.add_line(&name, collective, &line);
             }
         }

@@ -5,7 +5,7 @@ use super::info::Info;
 use super::mock_up;
 use super::nodes::{Knowledge, Nodes, Spread};
 use super::rules;
-use super::settings::{self, Values, number};
+use super::settings::{self, NAME_BELOW, Values, number};
 use super::work::Group;
 use crate::algorithms::{Algorithm, Calls, Collective, Graph, Parameter, Problem, Reason, Requirement};
 use crate::engine::calls::NoRoom;
@@ -334,7 +334,8 @@ impl Schedules {
     fn report_refusal(&mut self, algorithm: &'static Algorithm, reason: &str, is_passed_on: bool) {
         let collective = algorithm.collective;
         if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
-            let instead = if is_passed_on { "the component below serves it" } else { "another one runs" };
+            let instead =
+                if is_passed_on { format!("{NAME_BELOW} serves it") } else { "another one runs".into() };
             log::warn!(
                 "{}: {} is forced for {}, but cannot serve this call: {reason}; {instead}",
                 self.name,

@@ -9,11 +9,32 @@ use std::ffi::{CStr, c_char};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering::Relaxed};
 
-/// How the full names of this component's parameters begin.
-pub const PREFIX: &str = "coll_rustcoll_";
+/// Whether this library is loaded before an MPI, rather than by Open MPI as a component.
+pub const IS_PRELOADED: bool = cfg!(not(feature = "component"));
+
+/// How the full names of parameters begin: as Open MPI knows them, or as environment variables.
+const PREFIX: &str = if IS_PRELOADED { "RUSTCOLL_" } else { "coll_rustcoll_" };
+
+/// The full name of a parameter.
+pub fn full_name(name: &str) -> String {
+    let name = if IS_PRELOADED { name.to_uppercase() } else { name.to_owned() };
+    format!("{PREFIX}{name}")
+}
+
+/// The parameter of this library that an environment variable sets, known or not.
+pub fn set_by(variable: &str) -> Option<&str> {
+    let name = if IS_PRELOADED { Some(variable) } else { variable.strip_prefix("OMPI_MCA_") };
+    name.filter(|name| name.starts_with(PREFIX))
+}
 
 /// What an algorithm parameter says when rules decide.
 pub const AUTOMATIC: &str = "auto";
+
+/// What serves the calls that this library leaves alone, for users.
+pub const NAME_BELOW: &str = if IS_PRELOADED { "MPI itself" } else { "the component below" };
+
+/// The number of the component below, among those of algorithms.
+pub const BELOW: i32 = 0;
 
 /// The parameters and variables of one collective. Numbers of algorithms count from 1 in the order of the registry.
 pub struct Settings {
@@ -157,7 +178,8 @@ pub static RULES_FILE: Text = Text::new();
 pub static DYNAMIC_RULES_FILENAME: Text = Text::new();
 
 /// The names of both.
-pub const RULES_FILES: [&str; 2] = ["rules_file", "dynamic_rules_filename"];
+pub const RULES_FILES: [&str; 2] =
+    ["rules_file", if IS_PRELOADED { "rules" } else { "dynamic_rules_filename" }];
 
 /// What a parameter says that is off or on.
 pub const SWITCH: [&str; 2] = ["off", "on"];
@@ -251,7 +273,7 @@ pub fn rules_are_strict() -> bool {
 
 /// The rule files that the user names, with the parameters that name them.
 pub fn rule_files() -> [(String, Option<String>); 2] {
-    let [one, other] = RULES_FILES.map(|name| format!("{PREFIX}{name}"));
+    let [one, other] = RULES_FILES.map(full_name);
     [(one, RULES_FILE.value()), (other, DYNAMIC_RULES_FILENAME.value())]
 }
 
@@ -285,7 +307,7 @@ pub fn number(algorithm: &Algorithm) -> i32 {
 /// The name behind such a number.
 pub fn word(collective: Collective, number: i32) -> &'static str {
     let values = Values { algorithm: number, ..Values::default() };
-    values.forced(collective).map_or("the component below", |algorithm| algorithm.name)
+    values.forced(collective).map_or(NAME_BELOW, |algorithm| algorithm.name)
 }
 
 #[cfg(test)]

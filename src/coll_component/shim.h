@@ -95,6 +95,12 @@ typedef struct rustcoll_numbers {
     int are_wide; /* ptrdiff_t, else int */
 } rustcoll_numbers;
 
+/* An array of datatypes' handles, one for each rank or neighbour, as the caller gave it; NULL values: there is none. */
+typedef struct rustcoll_handles {
+    const void *values;
+    int are_ints; /* else addresses */
+} rustcoll_handles;
+
 /* One buffer of a call: `count` elements (of the vector, or of each block), or counts and displacements for each rank
  * or neighbour. What MPI calls not significant at this rank is left zero. */
 typedef struct rustcoll_side {
@@ -103,7 +109,7 @@ typedef struct rustcoll_side {
     const rustcoll_datatype *datatype; /* NULL: not significant, or one for each rank */
     rustcoll_numbers counts;
     rustcoll_numbers displacements;    /* in elements; in bytes where each rank has its datatype */
-    const void *const *datatypes;      /* handles, one for each rank, or NULL */
+    rustcoll_handles datatypes;        /* where each rank has its own */
 } rustcoll_side;
 
 /* The arguments of a collective. In place: the send side, or with scatters the receive side, is left zero; with the
