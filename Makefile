@@ -1,9 +1,12 @@
 # make                 what a user runs from a clone, into build/
 # make cli             only the command rustcoll, its manual pages and completions; needs no MPI
 # make guide           the page of `rustcoll guide`, which the command embeds; needs Node.js. make and make cli build it where they can
+# make preload         librustcoll_mpich.so, which serves the collectives of another MPI than Open MPI when it is loaded before it; for the
+#                      MPI of PRELOAD_MPICC, mpicc.mpich unless set
 # make demo            checks and times the algorithms on 8 local ranks
 # make check           all tests, those on a real MPI included
 # make check-long      the exhaustive ones
+# make check-preload   that library with the MPICH of the system, and with MPICH and Intel MPI from PyPI
 # make check-guide     the page's tests, in Chromium; part of make check where the page can be built
 # make screenshots     the pictures of docs/guide
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
@@ -17,9 +20,11 @@
 # make source-release  the committed sources with the guide's page, which then needs no Node.js, into build/
 # make install         what make has built: the component into Open MPI's plug-in folder, the command and its measuring
 #                      program into /usr/local; PREFIX, PLUGIN_DIR, DESTDIR
+# make install-preload what make preload has built, and a modulefile, into /usr/local; PREFIX, DESTDIR
 # make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
 
 MPICC ?= mpicc
+PRELOAD_MPICC ?= mpicc.mpich
 MPIRUN ?= mpirun
 CARGO ?= cargo
 BUILD := build
@@ -29,11 +34,14 @@ COMMAND := $(BUILD)/rustcoll
 MEASURE := $(BUILD)/measure
 SHARE := $(BUILD)/share
 SHIM := src/coll_component
-RELEASE = rustcoll-$(shell sed -n '/workspace.package/,/^version/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+VERSION = $(shell sed -n '/workspace.package/,/^version/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+RELEASE = rustcoll-$(VERSION)
 PAGE := guide/dist/index.html
 PAGE_LIBRARY := guide/wasm/guide.wasm
 PAGE_SOURCES = $(wildcard guide/*.html guide/*.ts guide/*.json) $(shell find guide/src guide/build -type f)
 WASM := wasm32-unknown-unknown
+PRELOAD_RANKS ?= 1 2 3 4 5 6 7 8 9 13
+PRELOAD_SECONDS ?= 15
 # Known only once it is installed.
 INSTALLED_CHROMIUM = $(shell command -v $${CHROMIUM:-chromium})
 OPENMPI_PLUGIN_DIR = $(shell ompi_info --path pkglibdir --parsable 2>/dev/null | cut -d: -f3)
@@ -109,6 +117,26 @@ measure: prerequisites
 	$(CARGO) build --release -p mpi-programs --bin measure --target-dir target
 	install -D -m 755 target/release/measure $(MEASURE)
 
+.PHONY: preload-archive
+preload-archive:
+	$(CARGO) build --profile interpose --features interpose --lib --target-dir target
+
+.PHONY: preload
+preload:
+	@MPICC=$(PRELOAD_MPICC) packaging/prerequisites --preload
+	$(MAKE) preload-archive
+	MPICC=$(PRELOAD_MPICC) packaging/link-preload $(BUILD) target/interpose/librustcoll.a
+
+# What make preload has built, with a modulefile that loads it.
+.PHONY: install-preload
+install-preload:
+	@ls $(BUILD)/librustcoll_*.so >/dev/null 2>&1 || { echo "no $(BUILD)/librustcoll_*.so is built; run make preload first" >&2; exit 1; }
+	install -d $(DESTDIR)$(COMMAND_PREFIX)/lib $(DESTDIR)$(COMMAND_PREFIX)/share/modulefiles/rustcoll
+	install -m 755 $(BUILD)/librustcoll_*.so $(DESTDIR)$(COMMAND_PREFIX)/lib
+	install -m 644 $(BUILD)/librustcoll_*.a $(DESTDIR)$(COMMAND_PREFIX)/lib
+	sed 's#@VERSION@#$(VERSION)#; s#@LIBRARY@#$(COMMAND_PREFIX)/lib/$(notdir $(firstword $(wildcard $(BUILD)/librustcoll_*.so)))#' \
+	  packaging/modulefile/rustcoll > $(DESTDIR)$(COMMAND_PREFIX)/share/modulefiles/rustcoll/$(VERSION)
+
 .PHONY: programs
 programs: prerequisites
 	$(CARGO) build --release -p mpi-programs --target-dir target
@@ -133,6 +161,11 @@ check: all programs
 	  $(MAKE) check-guide; \
 	fi
 	@echo "All tests passed."
+
+.PHONY: check-preload
+check-preload: preload
+	@packaging/prerequisites --python
+	PRELOAD_MPICC=$(PRELOAD_MPICC) SECONDS_EACH=$(PRELOAD_SECONDS) packaging/check-preload $(PRELOAD_RANKS)
 
 .PHONY: check-guide
 check-guide: guide cli

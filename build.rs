@@ -1,10 +1,40 @@
 //! Without a feature this does nothing. With `component` it compiles the C shim against Open MPI's headers and
-//! generates the bindings to it.
+//! generates the bindings to it; with `interpose` alone it generates the bindings, and the C files, which differ from MPI to MPI, are
+//! compiled by whoever links the library.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     #[cfg(feature = "component")]
     component::build();
+    #[cfg(all(feature = "interpose", not(feature = "component")))]
+    {
+        println!("cargo:rerun-if-changed=src/coll_component/shim.h");
+        println!("cargo:rerun-if-changed=src/interpose");
+        bindings::generate("src/interpose/bindings.h", &[]);
+    }
+}
+
+#[cfg(any(feature = "component", feature = "interpose"))]
+mod bindings {
+    use std::path::PathBuf;
+
+    /// Turns what a header names into Rust.
+    pub fn generate(header: &str, includes: &[PathBuf]) {
+        let arguments = includes.iter().map(|directory| format!("-I{}", directory.display()));
+        let bindings = bindgen::Builder::default()
+            .header(header)
+            .clang_args(arguments)
+            .clang_arg("-I.")
+            .derive_partialeq(true)
+            .allowlist_function("rustcoll_.*")
+            .allowlist_type("rustcoll_.*")
+            .allowlist_var("RUSTCOLL_.*|MPI_SUCCESS|MPI_ERR_.*|MCA_COLL_BASE_TAG_.*")
+            .default_macro_constant_type(bindgen::MacroTypeVariation::Signed)
+            .generate()
+            .expect("bindgen reads the shim's header");
+        let target = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join("bindings.rs");
+        bindings.write_to_file(target).expect("the bindings can be written");
+    }
 }
 
 #[cfg(feature = "component")]
@@ -32,7 +62,7 @@ mod component {
         let includes = include_directories();
         compile_shim(&includes);
         link_open_mpi();
-        generate_bindings(&includes);
+        super::bindings::generate("wrapper.h", &includes);
     }
 
     /// The directories that Open MPI's compiler wrapper names for `--showme:QUESTION`.
@@ -78,22 +108,5 @@ mod component {
         // Clearing the description of a call must not cost a string instruction, which takes longer than the rest.
         build.flag_if_supported("-mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign");
         build.compile("rustcoll_shim");
-    }
-
-    fn generate_bindings(includes: &[PathBuf]) {
-        let arguments = includes.iter().map(|directory| format!("-I{}", directory.display()));
-        let bindings = bindgen::Builder::default()
-            .header("wrapper.h")
-            .clang_args(arguments)
-            .clang_arg("-I.")
-            .derive_partialeq(true)
-            .allowlist_function("rustcoll_.*")
-            .allowlist_type("rustcoll_.*")
-            .allowlist_var("RUSTCOLL_.*|MPI_SUCCESS|MPI_ERR_.*|MCA_COLL_BASE_TAG_.*")
-            .default_macro_constant_type(bindgen::MacroTypeVariation::Signed)
-            .generate()
-            .expect("bindgen reads the shim's header");
-        let target = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join("bindings.rs");
-        bindings.write_to_file(target).expect("the bindings can be written");
     }
 }

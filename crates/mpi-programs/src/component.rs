@@ -5,6 +5,7 @@ use std::fmt;
 use rustcoll::algorithms::{Algorithm, Collective, Parameter};
 
 use crate::environment::Error;
+use crate::preloaded;
 use crate::tools::{ControlVariable, PerformanceVariable};
 
 /// The component's name.
@@ -12,7 +13,8 @@ pub const NAME: &str = "rustcoll";
 
 /// Whether no other component is loaded, so that nothing is below.
 pub fn is_alone() -> bool {
-    std::env::var("OMPI_MCA_coll").is_ok_and(|components| components == NAME)
+    let says = |variable, text| std::env::var(variable).is_ok_and(|value| value == text);
+    says("OMPI_MCA_coll", NAME) || says("RUSTCOLL_ALONE", "on")
 }
 
 /// A variable that the component should have and the MPI library does not know.
@@ -46,7 +48,8 @@ pub struct CollectiveVariables {
 
 impl CollectiveVariables {
     fn find(collective: Collective) -> Result<Self, Missing> {
-        let name = |what: &str| format!("coll_{NAME}_{}_{what}", collective.name());
+        let prefix = if preloaded::is_loaded() { String::new() } else { format!("coll_{NAME}_") };
+        let name = |what: &str| format!("{prefix}{}_{what}", collective.name());
         let control = |what: &str| ControlVariable::find(&name(what)).ok_or_else(|| Missing(name(what)));
         let parameters = collective.parameters();
         Ok(CollectiveVariables {

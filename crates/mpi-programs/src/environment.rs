@@ -38,7 +38,12 @@ impl Error {
 pub fn check(code: c_int) -> Result<(), Error> {
     match code {
         0 => Ok(()),
-        code => Err(Error(code)),
+        code => {
+            let mut class = code;
+            // SAFETY: only writes the class.
+            unsafe { mpi_sys::MPI_Error_class(code, &mut class) };
+            Err(Error(class))
+        }
     }
 }
 

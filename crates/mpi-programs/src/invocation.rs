@@ -95,11 +95,7 @@ macro_rules! in_form {
         match $form {
             Form::Blocking => mpi_sys::$blocking($($argument),+),
             Form::Nonblocking => mpi_sys::$nonblocking($($argument),+, $request),
-            #[cfg(not(mpich_abi))]
             Form::Persistent => handles::$persistent($($argument),+, mpi_sys::RSMPI_INFO_NULL, $request),
-            // Not all libraries of this interface have them, and a program needs all its functions to start.
-            #[cfg(mpich_abi)]
-            Form::Persistent => mpi_sys::MPI_ERR_UNSUPPORTED_OPERATION as c_int,
         }
     };
 }

@@ -16,6 +16,7 @@ pub mod image;
 pub mod invocation;
 pub mod mock_up;
 pub mod operator;
+pub mod preloaded;
 pub mod random;
 pub mod tools;
 pub mod topology;

@@ -7,19 +7,32 @@ use mpi_sys::{MPI_T_cvar_handle, MPI_T_enum, MPI_T_pvar_handle, MPI_T_pvar_sessi
 
 use crate::environment::{Error, check};
 use crate::handles;
+use crate::preloaded;
 
 const TEXT: usize = 256;
 
 /// A control variable of type int, bound to no object. Its handle lives until the tool interface ends.
 #[derive(Debug)]
 pub struct ControlVariable {
-    handle: MPI_T_cvar_handle,
+    source: Source<MPI_T_cvar_handle>,
     enumerator: MPI_T_enum,
+}
+
+/// Who has a variable.
+#[derive(Debug)]
+enum Source<Handle> {
+    /// MPI, under a handle.
+    Mpi(Handle),
+    /// The library that is loaded before MPI, at an address.
+    Preloaded(*mut c_int),
 }
 
 impl ControlVariable {
     /// Looks a variable up; `None` if there is no int of that name.
     pub fn find(name: &str) -> Option<Self> {
+        if let Some(place) = preloaded::variable(name) {
+            return Some(ControlVariable { source: Source::Preloaded(place), enumerator: ptr::null_mut() });
+        }
         let name = CString::new(name).ok()?;
         let (mut index, mut count) = (0, 0);
         let mut handle: MPI_T_cvar_handle = ptr::null_mut();
@@ -29,7 +42,7 @@ impl ControlVariable {
         // SAFETY: the index is valid, and a variable that is bound to no object takes none.
         check(unsafe { mpi_sys::MPI_T_cvar_handle_alloc(index, ptr::null_mut(), &mut handle, &mut count) })
             .ok()?;
-        (count == 1).then_some(ControlVariable { handle, enumerator })
+        (count == 1).then_some(ControlVariable { source: Source::Mpi(handle), enumerator })
     }
 
     fn enumerator_of_int(index: c_int) -> Option<MPI_T_enum> {
@@ -58,14 +71,25 @@ impl ControlVariable {
     pub fn read(&self) -> Result<i32, Error> {
         let mut value = 0;
         // SAFETY: the variable is one int.
-        check(unsafe { mpi_sys::MPI_T_cvar_read(self.handle, (&raw mut value).cast()) })?;
+        unsafe {
+            match self.source {
+                Source::Preloaded(place) => value = place.read_volatile(),
+                Source::Mpi(handle) => check(mpi_sys::MPI_T_cvar_read(handle, (&raw mut value).cast()))?,
+            }
+        }
         Ok(value)
     }
 
     /// Sets it.
     pub fn write(&self, value: i32) -> Result<(), Error> {
         // SAFETY: the variable is one int.
-        check(unsafe { mpi_sys::MPI_T_cvar_write(self.handle, (&raw const value).cast()) })
+        unsafe {
+            match self.source {
+                Source::Preloaded(place) => place.write_volatile(value),
+                Source::Mpi(handle) => check(mpi_sys::MPI_T_cvar_write(handle, (&raw const value).cast()))?,
+            }
+        }
+        Ok(())
     }
 
     /// The values it may have and their names; empty if it has no enumerator.
@@ -105,14 +129,19 @@ pub fn is_set(name: &str) -> Option<bool> {
 /// tool interface ends.
 #[derive(Debug)]
 pub struct PerformanceVariable {
-    session: MPI_T_pvar_session,
-    handle: MPI_T_pvar_handle,
+    source: Source<(MPI_T_pvar_session, MPI_T_pvar_handle)>,
     enumerator: MPI_T_enum,
 }
 
 impl PerformanceVariable {
     /// Looks a variable up; `None` if there is no continuous int of that name and class.
     pub fn find(name: &str) -> Option<Self> {
+        if let Some(place) = preloaded::variable(name) {
+            return Some(PerformanceVariable {
+                source: Source::Preloaded(place),
+                enumerator: ptr::null_mut(),
+            });
+        }
         let name = CString::new(name).ok()?;
         let (mut index, mut count) = (0, 0);
         let mut session: MPI_T_pvar_session = ptr::null_mut();
@@ -126,7 +155,7 @@ impl PerformanceVariable {
             check(mpi_sys::MPI_T_pvar_handle_alloc(session, index, ptr::null_mut(), &mut handle, &mut count))
                 .ok()?;
         }
-        (count == 1).then_some(PerformanceVariable { session, handle, enumerator })
+        (count == 1).then_some(PerformanceVariable { source: Source::Mpi((session, handle)), enumerator })
     }
 
     fn enumerator_of_continuous_int(index: c_int) -> Option<MPI_T_enum> {
@@ -159,7 +188,14 @@ impl PerformanceVariable {
     pub fn read(&self) -> Result<i32, Error> {
         let mut value = 0;
         // SAFETY: the variable is one int.
-        check(unsafe { mpi_sys::MPI_T_pvar_read(self.session, self.handle, (&raw mut value).cast()) })?;
+        unsafe {
+            match self.source {
+                Source::Preloaded(place) => value = place.read_volatile(),
+                Source::Mpi((session, handle)) => {
+                    check(mpi_sys::MPI_T_pvar_read(session, handle, (&raw mut value).cast()))?
+                }
+            }
+        }
         Ok(value)
     }
 

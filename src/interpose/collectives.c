@@ -1,0 +1,104 @@
+/* MPI's collectives: each describes its call in the neutral form, hands it to Rust, and if Rust says so leaves it to MPI. */
+
+#include "interpose.h"
+
+/* Whether MPI knows the datatypes and the operator of a call; else it says itself what is wrong. */
+static int is_known(const rustcoll_description *described)
+{
+    const rustcoll_call *call = &described->call;
+    return (NULL == call->send.datatype || NULL != call->send.datatype->handle)
+           && (NULL == call->recv.datatype || NULL != call->recv.datatype->handle)
+           && (NULL == call->operator_ || NULL != call->operator_->handle);
+}
+
+/* The three forms of a collective. Where calls are served that do not block, MPI's own collectives that do are waited for in steps,
+ * on all ranks: a rank within such a one must go on with those, for another one may wait for it. The forms differ in what follows the arguments that SIGNATURE_PARAMETERS declares and
+ * SIGNATURE_ARGUMENTS passes on. */
+#define INTERCEPT(number, Name, name, signature, describe)                                                   \
+    int FORM(MPI_##Name)(signature##_PARAMETERS)                                                             \
+    {                                                                                                        \
+        rustcoll_state *state = rustcoll_state_for(communicator, 1);                                         \
+        if (NULL == state) {                                                                                 \
+            return FORM(PMPI_##Name)(signature##_ARGUMENTS);                                                 \
+        }                                                                                                    \
+        rustcoll_description described;                                                                      \
+        described.group = &state->group;                                                                     \
+        described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \
+        FORM(describe)(&described, signature##_ARGUMENTS);                                                   \
+        if (!is_known(&described)) {                                                                         \
+            return FORM(PMPI_##Name)(signature##_ARGUMENTS);                                                 \
+        }                                                                                                    \
+        int status = rustcoll_run(state->rust, &described.call);                                             \
+        if (RUSTCOLL_BELOW == status) {                                                                      \
+            MPI_Request request;                                                                             \
+            status = rustcoll_serves_nonblocking() ? FORM(PMPI_I##name)(signature##_ARGUMENTS, &request)     \
+                                                   : FORM(PMPI_##Name)(signature##_ARGUMENTS);               \
+            if (MPI_SUCCESS == status && rustcoll_serves_nonblocking()) {                                    \
+                status = rustcoll_wait_for(&request, MPI_STATUS_IGNORE);                                     \
+            }                                                                                                \
+            rustcoll_ended_below(state->rust);                                                               \
+            return status;                                                                                   \
+        }                                                                                                    \
+        return MPI_SUCCESS == status ? MPI_SUCCESS : rustcoll_raise(communicator, status);                   \
+    }                                                                                                        \
+    int FORM(MPI_I##name)(signature##_PARAMETERS, MPI_Request *request)                                      \
+    {                                                                                                        \
+        rustcoll_state *state = rustcoll_state_for(communicator, 0);                                         \
+        if (NULL == state) {                                                                                 \
+            return FORM(PMPI_I##name)(signature##_ARGUMENTS, request);                                       \
+        }                                                                                                    \
+        rustcoll_description described;                                                                      \
+        described.group = &state->group;                                                                     \
+        described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \
+        FORM(describe)(&described, signature##_ARGUMENTS);                                                   \
+        int status = is_known(&described) ? rustcoll_request_new(state, &described.call, 0, request)         \
+                                          : RUSTCOLL_BELOW;                                                  \
+        if (RUSTCOLL_BELOW == status) {                                                                      \
+            return FORM(PMPI_I##name)(signature##_ARGUMENTS, request);                                       \
+        }                                                                                                    \
+        return MPI_SUCCESS == status ? MPI_SUCCESS : rustcoll_raise(communicator, status);                   \
+    }
+
+#define INTERCEPT_PERSISTENT(number, Name, name, signature, describe)                                        \
+    int FORM(MPI_##Name##_init)(signature##_PARAMETERS, MPI_Info info, MPI_Request *request)                 \
+    {                                                                                                        \
+        rustcoll_state *state = rustcoll_state_for(communicator, 0);                                         \
+        if (NULL == state) {                                                                                 \
+            return FORM(PMPI_##Name##_init)(signature##_ARGUMENTS, info, request);                           \
+        }                                                                                                    \
+        rustcoll_description described;                                                                      \
+        described.group = &state->group;                                                                     \
+        described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \
+        FORM(describe)(&described, signature##_ARGUMENTS);                                                   \
+        int status = is_known(&described) ? rustcoll_request_new(state, &described.call, 1, request)         \
+                                          : RUSTCOLL_BELOW;                                                  \
+        if (RUSTCOLL_BELOW == status) {                                                                      \
+            return FORM(PMPI_##Name##_init)(signature##_ARGUMENTS, info, request);                           \
+        }                                                                                                    \
+        return MPI_SUCCESS == status ? MPI_SUCCESS : rustcoll_raise(communicator, status);                   \
+    }
+
+#define COUNT int
+#define DISPLACEMENT int
+#define IS_WIDE 0
+#define FORM(name) name
+#include "../coll_component/describe.h"
+
+RUSTCOLL_EACH(INTERCEPT)
+#if MPI_VERSION >= 4
+RUSTCOLL_EACH(INTERCEPT_PERSISTENT)
+
+/* The same with counts of 64 bits. */
+#undef COUNT
+#undef DISPLACEMENT
+#undef IS_WIDE
+#undef FORM
+#define COUNT MPI_Count
+#define DISPLACEMENT MPI_Aint
+#define IS_WIDE 1
+#define FORM(name) name##_c
+#include "../coll_component/describe.h"
+
+RUSTCOLL_EACH_WITH_COUNTS(INTERCEPT)
+RUSTCOLL_EACH_WITH_COUNTS(INTERCEPT_PERSISTENT)
+#endif

@@ -1,0 +1,378 @@
+/* What is kept for a communicator: a private duplicate of it and Rust's state, from its first collective until it is freed. */
+
+#include "interpose.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static rustcoll_state *states;
+static int keyval = MPI_KEYVAL_INVALID;
+static unsigned made;
+
+/* Counts states that were freed: what threads remember of communicators holds as long as it stays the same. */
+static atomic_uint freed;
+
+/* Whether all processes of the job are on this node, which then holds for any of them. */
+static int is_job_on_one_node;
+
+static void delete_state(rustcoll_state *state)
+{
+    rustcoll_communicator_free(state->rust);
+    if (MPI_REQUEST_NULL != state->duplication) {
+        PMPI_Wait(&state->duplication, MPI_STATUS_IGNORE);
+    }
+    if (MPI_COMM_NULL != state->own) {
+        PMPI_Comm_free(&state->own);
+    }
+    if (MPI_COMM_NULL != state->local) {
+        PMPI_Comm_free(&state->local);
+    }
+    free(state);
+}
+
+static void unlink_state(rustcoll_state *state)
+{
+    pthread_mutex_lock(&lock);
+    rustcoll_state **place = &states;
+    while (NULL != *place && state != *place) {
+        place = &(*place)->next;
+    }
+    if (NULL != *place) {
+        *place = state->next;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void rustcoll_hold(rustcoll_state *state)
+{
+    pthread_mutex_lock(&lock);
+    state->users++;
+    pthread_mutex_unlock(&lock);
+}
+
+void rustcoll_release(rustcoll_state *state)
+{
+    pthread_mutex_lock(&lock);
+    const int is_last = 0 == --state->users;
+    pthread_mutex_unlock(&lock);
+    if (is_last) {
+        unlink_state(state);
+        delete_state(state);
+    }
+}
+
+/* MPI calls this when the communicator is freed, perhaps before its requests are. */
+static int forget(MPI_Comm communicator, int key, void *attribute, void *extra)
+{
+    rustcoll_state *state = attribute;
+    freed++;
+    state->communicator = MPI_COMM_NULL;
+    rustcoll_release(state);
+    return MPI_SUCCESS;
+}
+
+/* A state of a communicator that lives, if there is one. */
+static rustcoll_state *any_state(void)
+{
+    rustcoll_state *state = states;
+    while (NULL != state && MPI_COMM_NULL == state->communicator) {
+        state = state->next;
+    }
+    return state;
+}
+
+void rustcoll_free_states(void)
+{
+    for (rustcoll_state *state; NULL != (state = any_state());) {
+        PMPI_Comm_delete_attr(state->communicator, keyval);
+    }
+}
+
+/* Fowler, Noll and Vo's function of a text. */
+static uint64_t digest(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    for (; '\0' != *text; text++) {
+        hash = (hash ^ (unsigned char) *text) * 0x100000001b3;
+    }
+    return hash;
+}
+
+enum { LONGEST_HOLDINGS = 8192 };
+
+/* Ends the job: the first rank that differs from the next one says how. */
+static void tell_difference(MPI_Comm all, const char *own)
+{
+    char mine[LONGEST_HOLDINGS] = "", next[LONGEST_HOLDINGS] = "";
+    int rank, size, first;
+    rustcoll_difference difference = {"versions", own, ""};
+    PMPI_Comm_rank(all, &rank);
+    PMPI_Comm_size(all, &size);
+    strncpy(mine, own, sizeof mine - 1);
+    PMPI_Sendrecv(mine, sizeof mine, MPI_CHAR, (rank + size - 1) % size, 0, next, sizeof next, MPI_CHAR, (rank + 1) % size,
+                  0, all, MPI_STATUS_IGNORE);
+    int differs = rustcoll_differ(mine, next, &difference) ? rank : size;
+    PMPI_Allreduce(&differs, &first, 1, MPI_INT, MPI_MIN, all);
+    if (rank == first) {
+        rustcoll_end_job("rustcoll: ranks of this job hold different %s, and would wait for each other for ever:\n"
+                         "  rank %d: %s\n  rank %d: %s",
+                         difference.what, rank, difference.own, (rank + 1) % size, difference.other);
+    }
+    PMPI_Barrier(all);
+}
+
+/* What tells this node's system, since it was started, from all others; of hosts that do not say, the name. */
+static uint64_t node_digest(void)
+{
+    char text[256] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (NULL == file || NULL == fgets(text, sizeof text, file)) {
+        rustcoll_shim_host_name(text, sizeof text);
+    }
+    if (NULL != file) {
+        fclose(file);
+    }
+    return digest(text);
+}
+
+/* Ranks that would decide differently end the job; and all learn whether they are on one node. Others may wait for operations of this
+ * rank that are under way, so it waits in steps. */
+static void compare_holdings(rustcoll_state *state, MPI_Comm all)
+{
+    int size;
+    MPI_Request request;
+    const char *own = rustcoll_holdings(0);
+    const uint64_t held = digest(own), node = node_digest();
+    /* Of each the greatest and, as a complement, the least. */
+    uint64_t told[4] = {held, ~held, node, ~node};
+    PMPI_Iallreduce(MPI_IN_PLACE, told, 4, MPI_UINT64_T, MPI_MAX, all, &request);
+    rustcoll_wait_for(&request, MPI_STATUS_IGNORE);
+    if (told[0] != ~told[1]) {
+        tell_difference(all, own);
+    }
+    PMPI_Comm_size(all, &size);
+    const int is_on_one_node = told[2] == ~told[3];
+    if (is_on_one_node) {
+        rustcoll_note_neighbours(size);
+    }
+    state->spread = is_on_one_node ? RUSTCOLL_ON_ONE_NODE : RUSTCOLL_ON_SEVERAL_NODES;
+    state->is_set_up = 1;
+    if (MPI_COMM_WORLD == state->communicator && RUSTCOLL_ON_ONE_NODE == state->spread) {
+        is_job_on_one_node = 1;
+    }
+}
+
+/* The own group of an inter-communicator needs a communicator of its own; both groups make it together. */
+static void set_up_groups(rustcoll_state *state)
+{
+    MPI_Comm both;
+    int rank;
+    PMPI_Comm_dup(state->communicator, &state->own);
+    PMPI_Intercomm_merge(state->own, 0, &both);
+    PMPI_Comm_rank(both, &rank);
+    /* The least rank of a group, which tells it from the other. */
+    PMPI_Comm_rank(state->own, &state->group.rank);
+    int offset = rank - state->group.rank;
+    PMPI_Comm_split(both, offset, state->group.rank, &state->local);
+    compare_holdings(state, both);
+    PMPI_Comm_free(&both);
+    PMPI_Comm_set_errhandler(state->local, MPI_ERRORS_RETURN);
+}
+
+/* Has the ranks compare what they hold, once all are in a call that blocks. */
+static void set_up(rustcoll_state *state)
+{
+    if (MPI_REQUEST_NULL != state->duplication) {
+        rustcoll_wait_for(&state->duplication, MPI_STATUS_IGNORE);
+    }
+    PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
+    compare_holdings(state, state->own);
+}
+
+int rustcoll_can_send(rustcoll_state *state)
+{
+    int is_complete = 1;
+    if (MPI_REQUEST_NULL != state->duplication) {
+        PMPI_Test(&state->duplication, &is_complete, MPI_STATUS_IGNORE);
+        if (is_complete) {
+            PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
+        }
+    }
+    return is_complete;
+}
+
+static rustcoll_below served_by_mpi(void)
+{
+    rustcoll_below below;
+    for (int i = 0; i < RUSTCOLL_COLLECTIVES; i++) {
+        below.blocking[i] = below.nonblocking[i] = below.persistent[i] = !rustcoll_is_alone();
+    }
+    return below;
+}
+
+static void make_keyval(void) { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL); }
+
+/* Made by all ranks in their first collective on a communicator, which is the same on all. */
+static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int is_inter, remote = 0;
+    PMPI_Comm_test_inter(communicator, &is_inter);
+    if (is_inter && !is_blocking) {
+        /* Its groups could not be set up without waiting. */
+        return NULL;
+    }
+    rustcoll_state *state = calloc(1, sizeof *state);
+    if (NULL == state) {
+        rustcoll_end_job("rustcoll: no memory for the state of a communicator");
+        return NULL;
+    }
+    pthread_once(&once, make_keyval);
+    *state = (rustcoll_state) {.own = MPI_COMM_NULL, .local = MPI_COMM_NULL, .communicator = communicator,
+                               .duplication = MPI_REQUEST_NULL, .users = 1};
+    state->group.is_inter = is_inter;
+    PMPI_Comm_rank(communicator, &state->group.rank);
+    PMPI_Comm_size(communicator, &state->group.size);
+    if (is_inter) {
+        PMPI_Comm_remote_size(communicator, &remote);
+        set_up_groups(state);
+        PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
+    } else {
+        PMPI_Comm_idup(communicator, &state->own, &state->duplication);
+        state->spread = is_job_on_one_node ? RUSTCOLL_ON_ONE_NODE : 0;
+        if (is_blocking) {
+            set_up(state);
+        }
+    }
+    PMPI_Comm_set_attr(communicator, keyval, state);
+    pthread_mutex_lock(&lock);
+    state->next = states;
+    states = state;
+    const unsigned number = made++;
+    pthread_mutex_unlock(&lock);
+    const rustcoll_below below = served_by_mpi();
+    state->rust = rustcoll_communicator_new(state, is_inter ? (const void *) &state->local : state, state->group.rank,
+                                            state->group.size, remote, number, &below);
+    if (NULL == state->rust) {
+        rustcoll_end_job("rustcoll: no memory for the state of a communicator");
+    }
+    return state;
+}
+
+static rustcoll_state *known_state(MPI_Comm communicator)
+{
+    static _Thread_local struct {
+        MPI_Comm communicator;
+        rustcoll_state *state;
+        unsigned freed;
+    } last;
+    if (NULL != last.state && communicator == last.communicator && freed == last.freed) {
+        return last.state;
+    }
+    rustcoll_state *state = NULL;
+    int is_there = 0;
+    if (MPI_KEYVAL_INVALID != keyval) {
+        PMPI_Comm_get_attr(communicator, keyval, &state, &is_there);
+    }
+    if (is_there) {
+        last.communicator = communicator;
+        last.state = state;
+        last.freed = freed;
+    }
+    return is_there ? state : NULL;
+}
+
+rustcoll_state *rustcoll_state_for(MPI_Comm communicator, int is_blocking)
+{
+    int is_initialized = 0;
+    if (MPI_COMM_NULL == communicator) {
+        return NULL;
+    }
+    rustcoll_state *state = known_state(communicator);
+    if (NULL == state) {
+        PMPI_Initialized(&is_initialized);
+        if (!is_initialized || !rustcoll_begin() || (!is_blocking && !rustcoll_serves_nonblocking())) {
+            return NULL;
+        }
+        state = new_state(communicator, is_blocking);
+    }
+    if (!is_blocking && !rustcoll_serves_nonblocking()) {
+        return NULL;
+    }
+    if (NULL != state && is_blocking && !state->is_set_up) {
+        set_up(state);
+    }
+    return state;
+}
+
+int rustcoll_shim_spread(const void *handle) { return ((const rustcoll_state *) handle)->spread; }
+
+int rustcoll_shim_info(const void *handle, int number, const char **key, const char **value)
+{
+    static _Thread_local char name[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
+    MPI_Info info;
+    int keys = 0, is_there = 0;
+    PMPI_Comm_get_info(((const rustcoll_state *) handle)->communicator, &info);
+    PMPI_Info_get_nkeys(info, &keys);
+    if (number < keys) {
+        PMPI_Info_get_nthkey(info, number, name);
+        PMPI_Info_get(info, name, sizeof text - 1, text, &is_there);
+        *key = name;
+        *value = text;
+    }
+    PMPI_Info_free(&info);
+    return is_there;
+}
+
+/* Arrays that live until the next topology is asked for; Rust copies them at once. */
+static int *room(size_t numbers)
+{
+    static _Thread_local int *kept;
+    static _Thread_local size_t length;
+    if (numbers > length) {
+        free(kept);
+        kept = malloc(numbers * sizeof *kept);
+        length = numbers;
+    }
+    return kept;
+}
+
+void rustcoll_shim_topology(const void *handle, rustcoll_topology *topology)
+{
+    MPI_Comm communicator = ((const rustcoll_state *) handle)->communicator;
+    int kind = MPI_UNDEFINED, dimensions, in, out, is_weighted;
+    *topology = (rustcoll_topology) {0};
+    PMPI_Topo_test(communicator, &kind);
+    if (MPI_CART == kind) {
+        PMPI_Cartdim_get(communicator, &dimensions);
+        const size_t length = (size_t) dimensions;
+        int *numbers = room(3 * length + 1);
+        PMPI_Cart_get(communicator, dimensions, numbers, numbers + length, numbers + 2 * length);
+        topology->is_grid = 1;
+        topology->dimensions = length;
+        topology->lengths = numbers;
+        topology->periods = numbers + length;
+        topology->indegree = topology->outdegree = 2 * length;
+    } else if (MPI_GRAPH == kind) {
+        const int rank = ((const rustcoll_state *) handle)->group.rank;
+        PMPI_Graph_neighbors_count(communicator, rank, &out);
+        int *neighbours = room((size_t) out + 1);
+        PMPI_Graph_neighbors(communicator, rank, out, neighbours);
+        topology->indegree = topology->outdegree = (size_t) out;
+        topology->sources = topology->destinations = neighbours;
+    } else if (MPI_DIST_GRAPH == kind) {
+        PMPI_Dist_graph_neighbors_count(communicator, &in, &out, &is_weighted);
+        const size_t edges = (size_t) (in + out);
+        int *numbers = room(2 * edges + 1), *weights = numbers + edges;
+        PMPI_Dist_graph_neighbors(communicator, in, numbers, is_weighted ? weights : MPI_UNWEIGHTED, out, numbers + in,
+                                  is_weighted ? weights + in : MPI_UNWEIGHTED);
+        topology->indegree = (size_t) in;
+        topology->outdegree = (size_t) out;
+        topology->sources = numbers;
+        topology->destinations = numbers + in;
+    }
+}

@@ -1,0 +1,147 @@
+/* Copies between data that may have gaps. Packed data are the bytes of the basic elements one after the other, as every MPI packs
+ * for itself where all processors are alike. */
+
+#include "interpose.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many bytes are packed at a time, or one element if that has more. */
+enum { AT_A_TIME = 64 << 10 };
+
+static const char *element(const void *base, const rustcoll_datatype *type, size_t index)
+{
+    return (const char *) base + (ptrdiff_t) index * type->extent;
+}
+
+static size_t elements_at_a_time(const rustcoll_datatype *type)
+{
+    return type->size >= AT_A_TIME ? 1 : AT_A_TIME / type->size;
+}
+
+static int pack_elements(const void *base, const rustcoll_datatype *type, size_t first, size_t count, void *packed)
+{
+    int position = 0;
+    const size_t bytes = count * type->size;
+    if (bytes > INT_MAX) {
+        return RUSTCOLL_ERR_COUNT;
+    }
+    return PMPI_Pack(element(base, type, first), (int) count, RUSTCOLL_DATATYPE(type->handle), packed, (int) bytes,
+                     &position, MPI_COMM_SELF);
+}
+
+static int unpack_elements(const void *packed, const rustcoll_datatype *type, void *base, size_t first, size_t count)
+{
+    int position = 0;
+    const size_t bytes = count * type->size;
+    if (bytes > INT_MAX) {
+        return RUSTCOLL_ERR_COUNT;
+    }
+    return PMPI_Unpack(packed, (int) bytes, &position, (char *) element(base, type, first), (int) count,
+                       RUSTCOLL_DATATYPE(type->handle), MPI_COMM_SELF);
+}
+
+/* Elements that hold some bytes of data: `first` and `past` are elements, `begun` bytes of the first one come before. */
+typedef struct window {
+    size_t first, past, begun, bytes;
+} window;
+
+/* The next bytes from a position on, no more than can be packed at a time, within so many. */
+static window next_window(const rustcoll_datatype *type, size_t position, size_t end)
+{
+    window next;
+    next.first = position / type->size;
+    next.begun = position % type->size;
+    size_t limit = (next.first + elements_at_a_time(type)) * type->size;
+    size_t stop = limit < end ? limit : end;
+    next.bytes = stop - position;
+    next.past = (stop + type->size - 1) / type->size;
+    return next;
+}
+
+/* What does not begin and end between elements goes through a copy of whole ones. */
+static int pack_window(const void *source, const rustcoll_datatype *type, window part, void *packed, char *whole)
+{
+    const size_t count = part.past - part.first;
+    if (0 == part.begun && part.bytes == count * type->size) {
+        return pack_elements(source, type, part.first, count, packed);
+    }
+    int error = pack_elements(source, type, part.first, count, whole);
+    memcpy(packed, whole + part.begun, part.bytes);
+    return error;
+}
+
+static int unpack_window(const void *packed, const rustcoll_datatype *type, void *target, window part, char *whole)
+{
+    const size_t count = part.past - part.first;
+    if (0 == part.begun && part.bytes == count * type->size) {
+        return unpack_elements(packed, type, target, part.first, count);
+    }
+    int error = pack_elements(target, type, part.first, count, whole);
+    if (MPI_SUCCESS == error) {
+        memcpy(whole + part.begun, packed, part.bytes);
+        error = unpack_elements(whole, type, target, part.first, count);
+    }
+    return error;
+}
+
+int rustcoll_shim_pack(const void *source, const void *datatype, size_t first, size_t bytes, void *packed)
+{
+    rustcoll_datatype type;
+    rustcoll_shim_describe(datatype, &type);
+    char *whole = malloc(elements_at_a_time(&type) * type.size);
+    int error = NULL == whole ? RUSTCOLL_ERR_NO_MEM : MPI_SUCCESS;
+    for (size_t position = first; position < first + bytes && MPI_SUCCESS == error;) {
+        const window part = next_window(&type, position, first + bytes);
+        error = pack_window(source, &type, part, (char *) packed + (position - first), whole);
+        position += part.bytes;
+    }
+    free(whole);
+    return error;
+}
+
+int rustcoll_shim_unpack(const void *packed, size_t bytes, void *target, const void *datatype, size_t first)
+{
+    rustcoll_datatype type;
+    rustcoll_shim_describe(datatype, &type);
+    char *whole = malloc(elements_at_a_time(&type) * type.size);
+    int error = NULL == whole ? RUSTCOLL_ERR_NO_MEM : MPI_SUCCESS;
+    for (size_t position = first; position < first + bytes && MPI_SUCCESS == error;) {
+        const window part = next_window(&type, position, first + bytes);
+        error = unpack_window((const char *) packed + (position - first), &type, target, part, whole);
+        position += part.bytes;
+    }
+    free(whole);
+    return error;
+}
+
+int rustcoll_shim_copy(const void *source, size_t source_count, const void *source_datatype, void *target,
+                       size_t target_count, const void *target_datatype)
+{
+    rustcoll_datatype from, to;
+    rustcoll_shim_describe(source_datatype, &from);
+    rustcoll_shim_describe(target_datatype, &to);
+    const size_t bytes = source_count * from.size;
+    if (0 == bytes) {
+        return MPI_SUCCESS;
+    }
+    if (from.contiguous) {
+        return rustcoll_shim_unpack((const char *) source + from.true_lb, bytes, target, target_datatype, 0);
+    }
+    if (to.contiguous) {
+        return rustcoll_shim_pack(source, source_datatype, 0, bytes, (char *) target + to.true_lb);
+    }
+    const size_t most = elements_at_a_time(&from) * from.size;
+    char *packed = malloc(most);
+    int error = NULL == packed ? RUSTCOLL_ERR_NO_MEM : MPI_SUCCESS;
+    for (size_t position = 0; position < bytes && MPI_SUCCESS == error; position += most) {
+        const size_t some = bytes - position < most ? bytes - position : most;
+        error = rustcoll_shim_pack(source, source_datatype, position, some, packed);
+        if (MPI_SUCCESS == error) {
+            error = rustcoll_shim_unpack(packed, some, target, target_datatype, position);
+        }
+    }
+    free(packed);
+    return error;
+}

@@ -1,0 +1,279 @@
+/* What the user sets in the environment, and the beginning and the end of a process. */
+
+#include "interpose.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int is_disabled, is_alone, serves_nonblocking;
+static MPI_Comm itself = MPI_COMM_NULL;
+static int neighbours;
+
+/* The first number that one of those who start jobs has set; -1 if none has. */
+static int told_by_launcher(const char *const variables[])
+{
+    for (size_t i = 0; NULL != variables[i]; i++) {
+        const char *value = getenv(variables[i]);
+        if (NULL != value) {
+            return atoi(value);
+        }
+    }
+    return -1;
+}
+
+static int number_on_node(void)
+{
+    static const char *const variables[] = {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID",
+                                            "SLURM_LOCALID", NULL};
+    return told_by_launcher(variables);
+}
+
+static int ranks_on_node(void)
+{
+    static const char *const variables[] = {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE",
+                                            "SLURM_NTASKS_PER_NODE", NULL};
+    return told_by_launcher(variables);
+}
+
+int rustcoll_world_rank(void)
+{
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+static int is_first_on_node(void)
+{
+    const int number = number_on_node();
+    return 0 <= number ? 0 == number : 0 == rustcoll_world_rank();
+}
+
+void rustcoll_end_job(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* Ends a job that would run otherwise than it was asked to. One rank of each node speaks first; if the others do not come to an
+ * end with it, the fault is theirs alone, and they speak as well. */
+static void give_up(const char *message)
+{
+    if (!is_first_on_node()) {
+        sleep(2);
+    }
+    rustcoll_end_job("%s", message);
+}
+
+static void variable_of(const char *parameter, char *variable, size_t length)
+{
+    snprintf(variable, length, "RUSTCOLL_%s", parameter);
+    for (char *letter = variable; '\0' != *letter; letter++) {
+        *letter = (char) toupper((unsigned char) *letter);
+    }
+}
+
+static int number_of(const rustcoll_parameter *parameter, const char *text, int *value)
+{
+    for (int i = 0; NULL != parameter->words[i]; i++) {
+        if (0 == strcmp(text, parameter->words[i])) {
+            *value = i;
+            return 1;
+        }
+    }
+    char *end;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    *value = (int) number;
+    return 0 < parameter->minimum && end != text && '\0' == *end && 0 == errno && number >= parameter->minimum
+           && number <= INT_MAX;
+}
+
+static void refuse(const rustcoll_parameter *parameter, const char *variable, const char *text)
+{
+    char legal[4096] = "";
+    for (int i = 0; NULL != parameter->words[i]; i++) {
+        const size_t used = strlen(legal);
+        snprintf(legal + used, sizeof legal - used, "%s%s", 0 == i ? "" : ", ", parameter->words[i]);
+    }
+    if (0 < parameter->minimum) {
+        const size_t used = strlen(legal);
+        snprintf(legal + used, sizeof legal - used, ", or a number from %d up", parameter->minimum);
+    }
+    char message[5000];
+    snprintf(message, sizeof message, "rustcoll: %s=%s: legal are %s", variable, text, legal);
+    give_up(message);
+}
+
+static void read_parameters(void)
+{
+    rustcoll_parameter parameter;
+    for (int i = 0; rustcoll_parameter_get(i, &parameter); i++) {
+        char variable[256];
+        variable_of(parameter.name, variable, sizeof variable);
+        const char *text = getenv(variable);
+        if (NULL == text) {
+            continue;
+        }
+        if (NULL != parameter.text) {
+            *parameter.text = strdup(text);
+        } else if (!number_of(&parameter, text, parameter.value)) {
+            refuse(&parameter, variable, text);
+        }
+    }
+}
+
+/* A switch that only this library has: off or on, or 0 or 1. */
+static int is_on(const char *variable)
+{
+    const char *text = getenv(variable);
+    if (NULL == text || '\0' == *text || 0 == strcmp(text, "0") || 0 == strcmp(text, "off")) {
+        return 0;
+    }
+    if (0 != strcmp(text, "1") && 0 != strcmp(text, "on")) {
+        char message[512];
+        snprintf(message, sizeof message, "rustcoll: %s=%.256s: legal are off, on, 0 and 1", variable, text);
+        give_up(message);
+    }
+    return 1;
+}
+
+static int verbosity(void)
+{
+    const char *text = getenv("RUSTCOLL_VERBOSE");
+    char *end;
+    long number = NULL == text ? 0 : strtol(text, &end, 10);
+    if (NULL != text && (end == text || '\0' != *end || 0 > number || 100 < number)) {
+        char message[512];
+        snprintf(message, sizeof message, "rustcoll: RUSTCOLL_VERBOSE=%.256s: legal are numbers from 0 to 100", text);
+        give_up(message);
+    }
+    return (int) number;
+}
+
+static void refuse_unknown(void)
+{
+    const char *nearest, *unknown = rustcoll_unknown_parameter(&nearest);
+    if (NULL != unknown) {
+        char message[1024];
+        snprintf(message, sizeof message, "rustcoll: there is no %s; the nearest known name is %s", unknown, nearest);
+        give_up(message);
+    }
+}
+
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else, so that collectives' own communicators can end there. */
+static int end(MPI_Comm communicator, int key, void *nothing, void *extra)
+{
+    rustcoll_finish();
+    rustcoll_free_states();
+    if (MPI_COMM_NULL != itself) {
+        PMPI_Comm_free(&itself);
+    }
+    is_disabled = 1;
+    return MPI_SUCCESS;
+}
+
+static void begin(void)
+{
+    int key;
+    is_disabled = is_on("RUSTCOLL_DISABLE");
+    if (is_disabled) {
+        return;
+    }
+    is_alone = is_on("RUSTCOLL_ALONE");
+    serves_nonblocking = is_on("RUSTCOLL_NONBLOCKING");
+    refuse_unknown();
+    read_parameters();
+    rustcoll_note_neighbours(ranks_on_node());
+    PMPI_Comm_dup(MPI_COMM_SELF, &itself);
+    PMPI_Comm_set_errhandler(itself, MPI_ERRORS_RETURN);
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, NULL);
+    PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    PMPI_Comm_free_keyval(&key);
+    rustcoll_start(verbosity(), is_first_on_node(), 0 == rustcoll_world_rank());
+}
+
+int rustcoll_begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, begin);
+    return !is_disabled;
+}
+
+int rustcoll_is_alone(void) { return is_alone; }
+
+int rustcoll_serves_nonblocking(void) { return serves_nonblocking; }
+
+MPI_Comm rustcoll_itself(void) { return itself; }
+
+void rustcoll_note_neighbours(int ranks)
+{
+    if (ranks > neighbours) {
+        neighbours = ranks;
+    }
+}
+
+int rustcoll_shim_is_crowded(void)
+{
+    static long processors;
+    if (0 == processors) {
+        processors = sysconf(_SC_NPROCESSORS_ONLN);
+    }
+    return neighbours > processors;
+}
+
+void rustcoll_shim_refuse_rules(const char *faults, int speaks_first)
+{
+    if (!speaks_first) {
+        sleep(2);
+    }
+    rustcoll_end_job("rustcoll: the rules have faults, and RUSTCOLL_RULES_STRICT asks for the end of the job:\n%s", faults);
+}
+
+void rustcoll_shim_leave_out_rules(const char *faults)
+{
+    fprintf(stderr, "rustcoll: the rules have faults; what is faulty is left out:\n%s\n", faults);
+}
+
+/* So that what is set amiss is told at once. */
+int MPI_Init(int *argc, char ***argv)
+{
+    int error = PMPI_Init(argc, argv);
+    if (MPI_SUCCESS == error) {
+        rustcoll_begin();
+    }
+    return error;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int error = PMPI_Init_thread(argc, argv, required, provided);
+    if (MPI_SUCCESS == error) {
+        rustcoll_begin();
+    }
+    return error;
+}
+
+int *rustcoll_variable(const char *name)
+{
+    rustcoll_parameter parameter;
+    for (int i = 0; rustcoll_parameter_get(i, &parameter); i++) {
+        if (NULL == parameter.text && 0 == strcmp(name, parameter.name) && !parameter.is_fixed) {
+            return parameter.value;
+        }
+        if (NULL != parameter.variable && 0 == strcmp(name, parameter.variable)) {
+            return parameter.variable_value;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,390 @@
+/* The requests of collectives that do not block. A program gets a real request of MPI's: a receive of a message from this very
+ * process, which is sent when the operation has come to its end. So all of MPI's functions on requests mean what they always do. */
+
+#include "interpose.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Tags below are those of collectives that block. */
+enum { FIRST_TAG = 64 };
+
+/* What a request uses of the user's, who may free it meanwhile: MPI itself does not know of the use. */
+typedef struct used {
+    MPI_Datatype *datatypes;
+    size_t datatypes_count;
+    MPI_Op operator_;
+} used;
+
+typedef struct request {
+    void *operation;
+    rustcoll_state *state;
+    MPI_Request stand_in;
+    int tag;
+    int is_persistent;
+    used used;
+    struct request *next, *next_waiting;
+} request;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* All requests, and those that wait for the duplicate of their communicator. */
+static request *requests, *waiting;
+static unsigned made;
+
+/* What the user has freed and requests still use. */
+static struct {
+    MPI_Datatype *datatypes;
+    MPI_Op *operators;
+    size_t datatypes_count, operators_count;
+} unfreed;
+
+atomic_int rustcoll_under_way;
+
+static int highest_tag(void)
+{
+    static atomic_int known;
+    if (0 == known) {
+        int *limit, is_there;
+        PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &is_there);
+        known = is_there ? *limit : 32767;
+    }
+    return known;
+}
+
+static int tag_of(unsigned number) { return FIRST_TAG + (int) (number % (unsigned) (highest_tag() - FIRST_TAG)); }
+
+static int uses_datatype(const used *used, MPI_Datatype datatype)
+{
+    for (size_t i = 0; i < used->datatypes_count; i++) {
+        if (datatype == used->datatypes[i]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_datatype_used(MPI_Datatype datatype)
+{
+    for (const request *one = requests; NULL != one; one = one->next) {
+        if (uses_datatype(&one->used, datatype)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_operator_used(MPI_Op operator_)
+{
+    for (const request *one = requests; NULL != one; one = one->next) {
+        if (operator_ == one->used.operator_) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Something that the user has freed and nobody uses any more, taken out of what is kept; 0 if there is nothing. */
+
+static int take_unused_datatype(MPI_Datatype *datatype)
+{
+    pthread_mutex_lock(&lock);
+    size_t i = 0;
+    while (i < unfreed.datatypes_count && is_datatype_used(unfreed.datatypes[i])) {
+        i++;
+    }
+    const int is_found = i < unfreed.datatypes_count;
+    if (is_found) {
+        *datatype = unfreed.datatypes[i];
+        unfreed.datatypes[i] = unfreed.datatypes[--unfreed.datatypes_count];
+    }
+    pthread_mutex_unlock(&lock);
+    return is_found;
+}
+
+static int take_unused_operator(MPI_Op *operator_)
+{
+    pthread_mutex_lock(&lock);
+    size_t i = 0;
+    while (i < unfreed.operators_count && is_operator_used(unfreed.operators[i])) {
+        i++;
+    }
+    const int is_found = i < unfreed.operators_count;
+    if (is_found) {
+        *operator_ = unfreed.operators[i];
+        unfreed.operators[i] = unfreed.operators[--unfreed.operators_count];
+    }
+    pthread_mutex_unlock(&lock);
+    return is_found;
+}
+
+/* Apart from the lists: it may call functions of the user's, for attributes. */
+static void free_unused(void)
+{
+    MPI_Datatype datatype;
+    MPI_Op operator_;
+    while (take_unused_datatype(&datatype)) {
+        PMPI_Type_free(&datatype);
+    }
+    while (take_unused_operator(&operator_)) {
+        PMPI_Op_free(&operator_);
+    }
+}
+
+/* How many datatypes the two sides of a call have, where each rank or neighbour has its own. */
+static void count_datatypes(const rustcoll_state *state, int collective, size_t counts[2])
+{
+    rustcoll_topology topology;
+    int partners = state->group.size;
+    if (RUSTCOLL_NEIGHBOR_ALLTOALLW == collective) {
+        rustcoll_shim_topology(state, &topology);
+        counts[0] = topology.outdegree;
+        counts[1] = topology.indegree;
+        return;
+    }
+    if (state->group.is_inter) {
+        PMPI_Comm_remote_size(state->communicator, &partners);
+    }
+    counts[0] = counts[1] = (size_t) partners;
+}
+
+static void note_side(used *used, const rustcoll_side *side, size_t blocks)
+{
+    if (NULL != side->datatype) {
+        used->datatypes[used->datatypes_count++] = RUSTCOLL_DATATYPE(side->datatype->handle);
+    }
+    const MPI_Datatype *datatypes = side->datatypes.values;
+    for (size_t i = 0; NULL != datatypes && i < blocks; i++) {
+        used->datatypes[used->datatypes_count++] = datatypes[i];
+    }
+}
+
+/* 0 if there is no memory. */
+static int note_used(request *request, const rustcoll_call *call)
+{
+    used *used = &request->used;
+    size_t counts[2] = {0, 0};
+    if (NULL != call->send.datatypes.values || NULL != call->recv.datatypes.values) {
+        count_datatypes(request->state, call->collective, counts);
+    }
+    used->operator_ = NULL == call->operator_ ? MPI_OP_NULL : RUSTCOLL_OPERATOR(call->operator_->handle);
+    used->datatypes = calloc(2 + counts[0] + counts[1], sizeof *used->datatypes);
+    if (NULL != used->datatypes) {
+        note_side(used, &call->send, counts[0]);
+        note_side(used, &call->recv, counts[1]);
+    }
+    return NULL != used->datatypes;
+}
+
+static void enlist(request *request)
+{
+    pthread_mutex_lock(&lock);
+    request->tag = tag_of(made++);
+    request->next = requests;
+    requests = request;
+    pthread_mutex_unlock(&lock);
+}
+
+static void discard(request *ended)
+{
+    if (NULL != ended->operation) {
+        rustcoll_operation_free(ended->operation);
+    }
+    pthread_mutex_lock(&lock);
+    request **place = &requests;
+    while (ended != *place) {
+        place = &(*place)->next;
+    }
+    *place = ended->next;
+    pthread_mutex_unlock(&lock);
+    free_unused();
+    rustcoll_release(ended->state);
+    free(ended->used.datatypes);
+    free(ended);
+}
+
+static void start(request *request)
+{
+    rustcoll_under_way++;
+    if (rustcoll_can_send(request->state)) {
+        rustcoll_operation_start(request->operation);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    request->next_waiting = waiting;
+    waiting = request;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The next request whose duplicate is complete by now. */
+static request *next_ready(void)
+{
+    pthread_mutex_lock(&lock);
+    request **place = &waiting;
+    while (NULL != *place && !rustcoll_can_send((*place)->state)) {
+        place = &(*place)->next_waiting;
+    }
+    request *ready = *place;
+    if (NULL != ready) {
+        *place = ready->next_waiting;
+    }
+    pthread_mutex_unlock(&lock);
+    return ready;
+}
+
+void rustcoll_go_on(void)
+{
+    if (0 == rustcoll_under_way) {
+        return;
+    }
+    for (request *ready; NULL != waiting && NULL != (ready = next_ready());) {
+        rustcoll_operation_start(ready->operation);
+    }
+    rustcoll_progress();
+}
+
+/* What a process sends itself has no content. A message that is longer than expected tells of an error; Intel MPI does not see that where
+ * nothing is expected. */
+enum { EXPECTED = 1, TOO_LONG = 2 };
+static char received[EXPECTED], sent[TOO_LONG];
+
+void rustcoll_shim_complete(void *handle, int error)
+{
+    request *ended = handle;
+    const int tag = ended->tag, is_persistent = ended->is_persistent;
+    if (MPI_SUCCESS != error) {
+        rustcoll_raise(ended->state->communicator, error);
+    }
+    rustcoll_under_way--;
+    if (!is_persistent) {
+        discard(ended);
+    }
+    PMPI_Send(sent, MPI_SUCCESS == error ? 0 : TOO_LONG, MPI_BYTE, 0, tag, rustcoll_itself());
+}
+
+static int receive_from_itself(request *request)
+{
+    return request->is_persistent
+               ? PMPI_Recv_init(received, EXPECTED, MPI_BYTE, 0, request->tag, rustcoll_itself(), &request->stand_in)
+               : PMPI_Irecv(received, EXPECTED, MPI_BYTE, 0, request->tag, rustcoll_itself(), &request->stand_in);
+}
+
+int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int is_persistent, MPI_Request *handle)
+{
+    /* Before anything can fail: all ranks must have counted equally many. */
+    const int tag = tag_of(state->operations++);
+    request *added = calloc(1, sizeof *added);
+    if (NULL == added) {
+        return RUSTCOLL_ERR_NO_MEM;
+    }
+    rustcoll_hold(state);
+    *added = (request) {.state = state, .stand_in = MPI_REQUEST_NULL, .is_persistent = is_persistent};
+    enlist(added);
+    int status = RUSTCOLL_ERR_NO_MEM;
+    if (note_used(added, call)) {
+        status = rustcoll_prepare(state->rust, call, is_persistent, tag, tag, added, &added->operation);
+    }
+    if (MPI_SUCCESS == status) {
+        status = receive_from_itself(added);
+    }
+    if (MPI_SUCCESS != status) {
+        discard(added);
+        return status;
+    }
+    *handle = added->stand_in;
+    if (!is_persistent) {
+        start(added);
+    }
+    return MPI_SUCCESS;
+}
+
+/* The persistent request that a program knows by a handle. */
+static request *find(MPI_Request handle)
+{
+    pthread_mutex_lock(&lock);
+    request *found = requests;
+    while (NULL != found && !(found->is_persistent && handle == found->stand_in)) {
+        found = found->next;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+int MPI_Start(MPI_Request *handle)
+{
+    int error = PMPI_Start(handle);
+    request *own = find(*handle);
+    if (MPI_SUCCESS == error && NULL != own) {
+        start(own);
+    }
+    return error;
+}
+
+int MPI_Startall(int count, MPI_Request *handles)
+{
+    int error = PMPI_Startall(count, handles);
+    for (int i = 0; MPI_SUCCESS == error && i < count; i++) {
+        request *own = find(handles[i]);
+        if (NULL != own) {
+            start(own);
+        }
+    }
+    return error;
+}
+
+int MPI_Request_free(MPI_Request *handle)
+{
+    request *own = find(*handle);
+    int error = PMPI_Request_free(handle);
+    if (NULL != own) {
+        discard(own);
+    }
+    return error;
+}
+
+/* Both leave the handle to be freed by the last request that uses it; 0 if none does, or there is no memory to note it. */
+
+static int leave_datatype(MPI_Datatype datatype)
+{
+    pthread_mutex_lock(&lock);
+    MPI_Datatype *more = is_datatype_used(datatype)
+                             ? realloc(unfreed.datatypes, (unfreed.datatypes_count + 1) * sizeof *more)
+                             : NULL;
+    if (NULL != more) {
+        unfreed.datatypes = more;
+        unfreed.datatypes[unfreed.datatypes_count++] = datatype;
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL != more;
+}
+
+static int leave_operator(MPI_Op operator_)
+{
+    pthread_mutex_lock(&lock);
+    MPI_Op *more = is_operator_used(operator_)
+                       ? realloc(unfreed.operators, (unfreed.operators_count + 1) * sizeof *more)
+                       : NULL;
+    if (NULL != more) {
+        unfreed.operators = more;
+        unfreed.operators[unfreed.operators_count++] = operator_;
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL != more;
+}
+
+int MPI_Type_free(MPI_Datatype *datatype)
+{
+    if (!leave_datatype(*datatype)) {
+        return PMPI_Type_free(datatype);
+    }
+    *datatype = MPI_DATATYPE_NULL;
+    return MPI_SUCCESS;
+}
+
+int MPI_Op_free(MPI_Op *operator_)
+{
+    if (!leave_operator(*operator_)) {
+        return PMPI_Op_free(operator_);
+    }
+    *operator_ = MPI_OP_NULL;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,207 @@
+/* What Rust asks of an MPI: what datatypes and operators are, reductions, and where things are. */
+
+#include "interpose.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int rustcoll_error(int error)
+{
+    switch (error) {
+    case RUSTCOLL_ERR_COUNT:
+        return MPI_ERR_COUNT;
+    case RUSTCOLL_ERR_ROOT:
+        return MPI_ERR_ROOT;
+    case RUSTCOLL_ERR_TRUNCATE:
+        return MPI_ERR_TRUNCATE;
+    case RUSTCOLL_ERR_INTERN:
+        return MPI_ERR_INTERN;
+    case RUSTCOLL_ERR_NO_MEM:
+        return MPI_ERR_NO_MEM;
+    default:
+        return error;
+    }
+}
+
+int rustcoll_neutral(int error)
+{
+    int class = MPI_SUCCESS;
+    if (MPI_SUCCESS != error && MPI_SUCCESS == PMPI_Error_class(error, &class) && MPI_ERR_TRUNCATE == class) {
+        return RUSTCOLL_ERR_TRUNCATE;
+    }
+    return error;
+}
+
+int rustcoll_raise(MPI_Comm communicator, int error)
+{
+    error = rustcoll_error(error);
+    PMPI_Comm_call_errhandler(MPI_COMM_NULL == communicator ? MPI_COMM_WORLD : communicator, error);
+    return error;
+}
+
+static int is_of_datatype_that_mpi_has(MPI_Datatype datatype, int *combiner)
+{
+    int integers, addresses, datatypes;
+    return MPI_SUCCESS == PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, combiner)
+           && MPI_COMBINER_NAMED == *combiner;
+}
+
+static int has_no_gaps(const rustcoll_datatype *description)
+{
+    return (ptrdiff_t) description->size == description->extent && description->size == description->true_extent;
+}
+
+/* Whether data lie in memory in the order in which they travel, and without gaps: of what MPI has, and of copies and repetitions of
+ * such. */
+static int is_contiguous(MPI_Datatype datatype, const rustcoll_datatype *description)
+{
+    int combiner, count;
+    if (!has_no_gaps(description)) {
+        return 0;
+    }
+    if (is_of_datatype_that_mpi_has(datatype, &combiner)) {
+        return 1;
+    }
+    if (MPI_COMBINER_CONTIGUOUS != combiner && MPI_COMBINER_DUP != combiner) {
+        return 0;
+    }
+    MPI_Datatype part;
+    MPI_Aint none;
+    if (MPI_SUCCESS != PMPI_Type_get_contents(datatype, MPI_COMBINER_CONTIGUOUS == combiner, 0, 1, &count, &none, &part)) {
+        return 0;
+    }
+    rustcoll_datatype described;
+    rustcoll_shim_describe(RUSTCOLL_OPAQUE(part), &described);
+    if (!is_of_datatype_that_mpi_has(part, &combiner)) {
+        PMPI_Type_free(&part);
+    }
+    return described.contiguous;
+}
+
+static void describe(MPI_Datatype datatype, rustcoll_datatype *description)
+{
+    MPI_Aint lower, extent, true_lower, true_extent;
+    MPI_Count size;
+    *description = (rustcoll_datatype) {.handle = RUSTCOLL_OPAQUE(datatype)};
+    if (MPI_DATATYPE_NULL == datatype || MPI_SUCCESS != PMPI_Type_size_x(datatype, &size)
+        || MPI_SUCCESS != PMPI_Type_get_extent(datatype, &lower, &extent)
+        || MPI_SUCCESS != PMPI_Type_get_true_extent(datatype, &true_lower, &true_extent)) {
+        description->handle = NULL;
+        return;
+    }
+    description->size = (size_t) size;
+    description->extent = 0 == size ? 0 : extent;
+    description->true_lb = 0 == size ? 0 : true_lower;
+    description->true_extent = 0 == size ? 0 : (size_t) true_extent;
+    description->contiguous = is_contiguous(datatype, description);
+}
+
+/* MPI's own datatypes are what they are; others may be freed, and their handles mean something else then. */
+enum { REMEMBERED = 64 };
+static _Thread_local rustcoll_datatype remembered[REMEMBERED];
+
+void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description)
+{
+    const uintptr_t number = (uintptr_t) datatype;
+    rustcoll_datatype *known = &remembered[(number ^ number >> 6) % REMEMBERED];
+    if (known->handle == datatype && NULL != datatype) {
+        *description = *known;
+        return;
+    }
+    int combiner;
+    describe(RUSTCOLL_DATATYPE(datatype), description);
+    if (NULL != description->handle && is_of_datatype_that_mpi_has(RUSTCOLL_DATATYPE(datatype), &combiner)) {
+        *known = *description;
+    }
+}
+
+static int is_of_operators_that_mpi_has(MPI_Op operator_)
+{
+    const MPI_Op own[] = {MPI_MAX, MPI_MIN, MPI_SUM,  MPI_PROD,   MPI_LAND,   MPI_BAND,    MPI_LOR,
+                          MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (own[i] == operator_) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+rustcoll_operator rustcoll_describe_operator(MPI_Op operator_)
+{
+    if (is_of_operators_that_mpi_has(operator_)) {
+        return (rustcoll_operator) {RUSTCOLL_OPAQUE(operator_), 1, 1};
+    }
+    int is_commutative = 0;
+    if (MPI_OP_NULL == operator_ || MPI_SUCCESS != PMPI_Op_commutative(operator_, &is_commutative)) {
+        return (rustcoll_operator) {NULL, 0, 0};
+    }
+    return (rustcoll_operator) {RUSTCOLL_OPAQUE(operator_), is_commutative, 0};
+}
+
+/* Rust asks for few elements at a time, or MPI's functions are called several times. */
+enum { MOST_AT_A_TIME = 1 << 30 };
+
+void rustcoll_shim_reduce(const void *operator_, const void *source, void *target, size_t count,
+                          const void *datatype)
+{
+    rustcoll_datatype type;
+    rustcoll_shim_describe(datatype, &type);
+    for (size_t done = 0; done < count; done += MOST_AT_A_TIME) {
+        const size_t some = count - done < MOST_AT_A_TIME ? count - done : MOST_AT_A_TIME;
+        const ptrdiff_t offset = (ptrdiff_t) done * type.extent;
+        int error = PMPI_Reduce_local((const char *) source + offset, (char *) target + offset, (int) some,
+                                      RUSTCOLL_DATATYPE(datatype), RUSTCOLL_OPERATOR(operator_));
+        if (MPI_SUCCESS != error) {
+            rustcoll_end_job("rustcoll: MPI_Reduce_local fails with error %d in the middle of a collective", error);
+        }
+    }
+}
+
+/* MPI has no such function. */
+int rustcoll_shim_reduce_apart(const void *operator_, const void *left, const void *right, void *target, size_t count,
+                               const void *datatype)
+{
+    return 0;
+}
+
+void rustcoll_shim_progress(void)
+{
+    int is_there;
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, rustcoll_itself(), &is_there, MPI_STATUS_IGNORE);
+    rustcoll_go_on();
+}
+
+int rustcoll_shim_is_threaded(void)
+{
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    return MPI_THREAD_MULTIPLE == level;
+}
+
+const void *rustcoll_shim_byte(void) { return RUSTCOLL_OPAQUE(MPI_BYTE); }
+const void *rustcoll_shim_number(void) { return RUSTCOLL_OPAQUE(MPI_UINT64_T); }
+const void *rustcoll_shim_maximum(void) { return RUSTCOLL_OPAQUE(MPI_MAX); }
+const void *rustcoll_shim_union(void) { return RUSTCOLL_OPAQUE(MPI_BOR); }
+void *rustcoll_shim_in_place(void) { return MPI_IN_PLACE; }
+
+void rustcoll_shim_host_name(char *name, size_t length)
+{
+    if (0 != gethostname(name, length)) {
+        name[0] = '\0';
+    }
+    name[length - 1] = '\0';
+}
+
+void rustcoll_shim_output(const char *line)
+{
+    char host[256];
+    rustcoll_shim_host_name(host, sizeof host);
+    fprintf(stderr, "[%s:%05d] %s\n", host, (int) getpid(), line);
+}
+
+void rustcoll_shim_abort(const void *communicator, const char *message) { rustcoll_end_job("%s", message); }
