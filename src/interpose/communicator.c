@@ -216,6 +216,17 @@ static rustcoll_below served_by_mpi(void)
 
 static void make_keyval(void) { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL); }
 
+/* Where collectives that do not block are served, no rank may wait in MPI for its duplicate: another one may wait for a part of this
+ * rank's in such a collective. */
+static void duplicate(rustcoll_state *state)
+{
+    if (rustcoll_serves_nonblocking()) {
+        PMPI_Comm_idup(state->communicator, &state->own, &state->duplication);
+    } else {
+        PMPI_Comm_dup(state->communicator, &state->own);
+    }
+}
+
 /* Made by all ranks in their first collective on a communicator, which is the same on all. */
 static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
 {
@@ -242,7 +253,7 @@ static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
         set_up_groups(state);
         PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
     } else {
-        PMPI_Comm_idup(communicator, &state->own, &state->duplication);
+        duplicate(state);
         state->spread = is_job_on_one_node ? RUSTCOLL_ON_ONE_NODE : 0;
         if (is_blocking) {
             set_up(state);
