@@ -11,9 +11,8 @@ static int is_known(const rustcoll_description *described)
            && (NULL == call->operator_ || NULL != call->operator_->handle);
 }
 
-/* The three forms of a collective. Where calls are served that do not block, MPI's own collectives that do are waited for in steps,
- * on all ranks: a rank within such a one must go on with those, for another one may wait for it. The forms differ in what follows the arguments that SIGNATURE_PARAMETERS declares and
- * SIGNATURE_ARGUMENTS passes on. */
+/* A collective that blocks. Where calls are served that do not, MPI's own collectives that do are waited for in steps, on all ranks: a
+ * rank within such a one must go on with its operations, for another one may wait for it. */
 #define INTERCEPT(number, Name, name, signature, describe)                                                   \
     int FORM(MPI_##Name)(signature##_PARAMETERS)                                                             \
     {                                                                                                        \
@@ -40,43 +39,39 @@ static int is_known(const rustcoll_description *described)
             return status;                                                                                   \
         }                                                                                                    \
         return MPI_SUCCESS == status ? MPI_SUCCESS : rustcoll_raise(communicator, status);                   \
-    }                                                                                                        \
-    int FORM(MPI_I##name)(signature##_PARAMETERS, MPI_Request *request)                                      \
+    }
+
+/* One that has a request. Its two forms differ in what follows the arguments that SIGNATURE_PARAMETERS declares and
+ * SIGNATURE_ARGUMENTS passes on. */
+#define INTERCEPT_REQUEST(number, function, signature, describe, form, is_persistent)                        \
+    int FORM(MPI_##function)(signature##_PARAMETERS, form##_PARAMETERS)                                      \
     {                                                                                                        \
         rustcoll_state *state = rustcoll_state_for(communicator, 0);                                         \
         if (NULL == state) {                                                                                 \
-            return FORM(PMPI_I##name)(signature##_ARGUMENTS, request);                                       \
+            return FORM(PMPI_##function)(signature##_ARGUMENTS, form##_ARGUMENTS);                           \
         }                                                                                                    \
         rustcoll_description described;                                                                      \
         described.group = &state->group;                                                                     \
         described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \
         FORM(describe)(&described, signature##_ARGUMENTS);                                                   \
-        int status = is_known(&described) ? rustcoll_request_new(state, &described.call, 0, request)         \
-                                          : RUSTCOLL_BELOW;                                                  \
+        int status = is_known(&described)                                                                    \
+                         ? rustcoll_request_new(state, &described.call, is_persistent, request)              \
+                         : RUSTCOLL_BELOW;                                                                   \
         if (RUSTCOLL_BELOW == status) {                                                                      \
-            return FORM(PMPI_I##name)(signature##_ARGUMENTS, request);                                       \
+            return FORM(PMPI_##function)(signature##_ARGUMENTS, form##_ARGUMENTS);                           \
         }                                                                                                    \
         return MPI_SUCCESS == status ? MPI_SUCCESS : rustcoll_raise(communicator, status);                   \
     }
 
+#define NONBLOCKING_PARAMETERS MPI_Request *request
+#define NONBLOCKING_ARGUMENTS request
+#define INTERCEPT_NONBLOCKING(number, Name, name, signature, describe)                                       \
+    INTERCEPT_REQUEST(number, I##name, signature, describe, NONBLOCKING, 0)
+
+#define PERSISTENT_PARAMETERS MPI_Info info, MPI_Request *request
+#define PERSISTENT_ARGUMENTS info, request
 #define INTERCEPT_PERSISTENT(number, Name, name, signature, describe)                                        \
-    int FORM(MPI_##Name##_init)(signature##_PARAMETERS, MPI_Info info, MPI_Request *request)                 \
-    {                                                                                                        \
-        rustcoll_state *state = rustcoll_state_for(communicator, 0);                                         \
-        if (NULL == state) {                                                                                 \
-            return FORM(PMPI_##Name##_init)(signature##_ARGUMENTS, info, request);                           \
-        }                                                                                                    \
-        rustcoll_description described;                                                                      \
-        described.group = &state->group;                                                                     \
-        described.call = (rustcoll_call) {.collective = RUSTCOLL_##number};                                  \
-        FORM(describe)(&described, signature##_ARGUMENTS);                                                   \
-        int status = is_known(&described) ? rustcoll_request_new(state, &described.call, 1, request)         \
-                                          : RUSTCOLL_BELOW;                                                  \
-        if (RUSTCOLL_BELOW == status) {                                                                      \
-            return FORM(PMPI_##Name##_init)(signature##_ARGUMENTS, info, request);                           \
-        }                                                                                                    \
-        return MPI_SUCCESS == status ? MPI_SUCCESS : rustcoll_raise(communicator, status);                   \
-    }
+    INTERCEPT_REQUEST(number, Name##_init, signature, describe, PERSISTENT, 1)
 
 #define COUNT int
 #define DISPLACEMENT int
@@ -85,6 +80,7 @@ static int is_known(const rustcoll_description *described)
 #include "../coll_component/describe.h"
 
 RUSTCOLL_EACH(INTERCEPT)
+RUSTCOLL_EACH(INTERCEPT_NONBLOCKING)
 #if MPI_VERSION >= 4
 RUSTCOLL_EACH(INTERCEPT_PERSISTENT)
 
@@ -100,5 +96,6 @@ RUSTCOLL_EACH(INTERCEPT_PERSISTENT)
 #include "../coll_component/describe.h"
 
 RUSTCOLL_EACH_WITH_COUNTS(INTERCEPT)
+RUSTCOLL_EACH_WITH_COUNTS(INTERCEPT_NONBLOCKING)
 RUSTCOLL_EACH_WITH_COUNTS(INTERCEPT_PERSISTENT)
 #endif

@@ -174,12 +174,11 @@ static void set_up_groups(rustcoll_state *state)
     PMPI_Comm_dup(state->communicator, &state->own);
     PMPI_Intercomm_merge(state->own, 0, &both);
     PMPI_Comm_rank(both, &rank);
-    /* The least rank of a group, which tells it from the other. */
-    PMPI_Comm_rank(state->own, &state->group.rank);
-    int offset = rank - state->group.rank;
-    PMPI_Comm_split(both, offset, state->group.rank, &state->local);
+    /* The least rank of a group there tells it from the other. */
+    PMPI_Comm_split(both, rank - state->group.rank, state->group.rank, &state->local);
     compare_holdings(state, both);
     PMPI_Comm_free(&both);
+    PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
     PMPI_Comm_set_errhandler(state->local, MPI_ERRORS_RETURN);
 }
 
@@ -251,7 +250,6 @@ static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
     if (is_inter) {
         PMPI_Comm_remote_size(communicator, &remote);
         set_up_groups(state);
-        PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
     } else {
         duplicate(state);
         state->spread = is_job_on_one_node ? RUSTCOLL_ON_ONE_NODE : 0;
@@ -306,13 +304,15 @@ rustcoll_state *rustcoll_state_for(MPI_Comm communicator, int is_blocking)
     rustcoll_state *state = known_state(communicator);
     if (NULL == state) {
         PMPI_Initialized(&is_initialized);
-        if (!is_initialized || !rustcoll_begin() || (!is_blocking && !rustcoll_serves_nonblocking())) {
+        if (!is_initialized || !rustcoll_begin()) {
             return NULL;
         }
-        state = new_state(communicator, is_blocking);
     }
     if (!is_blocking && !rustcoll_serves_nonblocking()) {
         return NULL;
+    }
+    if (NULL == state) {
+        state = new_state(communicator, is_blocking);
     }
     if (NULL != state && is_blocking && !state->is_set_up) {
         set_up(state);

@@ -13,7 +13,6 @@
 
 #define RUSTCOLL_DATATYPE(opaque) ((MPI_Datatype) (intptr_t) (opaque))
 #define RUSTCOLL_OPERATOR(opaque) ((MPI_Op) (intptr_t) (opaque))
-#define RUSTCOLL_REQUEST(opaque) ((MPI_Request) (intptr_t) (opaque))
 
 /* What is kept for a communicator. Rust knows it as the communicator's handle, and the address of `local` as that of the own
  * group of an inter-communicator. */
@@ -52,7 +51,6 @@ int rustcoll_begin(void);
 int rustcoll_is_alone(void);
 /* Whether collectives that do not block are served. */
 int rustcoll_serves_nonblocking(void);
-int rustcoll_world_rank(void);
 /* Ends the job with a message. */
 void rustcoll_end_job(const char *format, ...);
 /* A communicator of this process alone, which nobody else uses. */
@@ -66,8 +64,6 @@ int *rustcoll_variable(const char *name);
 
 /* ---- errors ---- */
 
-/* An error of Rust's, as MPI knows it; what is MPI's own stays. */
-int rustcoll_error(int error);
 /* An error of MPI's, as Rust knows it. */
 int rustcoll_neutral(int error);
 /* Raises an error on a communicator. */

@@ -42,7 +42,7 @@ static int ranks_on_node(void)
     return told_by_launcher(variables);
 }
 
-int rustcoll_world_rank(void)
+static int world_rank(void)
 {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -52,7 +52,7 @@ int rustcoll_world_rank(void)
 static int is_first_on_node(void)
 {
     const int number = number_on_node();
-    return 0 <= number ? 0 == number : 0 == rustcoll_world_rank();
+    return 0 <= number ? 0 == number : 0 == world_rank();
 }
 
 void rustcoll_end_job(const char *format, ...)
@@ -65,14 +65,13 @@ void rustcoll_end_job(const char *format, ...)
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Ends a job that would run otherwise than it was asked to. One rank of each node speaks first; if the others do not come to an
- * end with it, the fault is theirs alone, and they speak as well. */
-static void give_up(const char *message)
+/* Before the end of a job that would run otherwise than it was asked to. One rank of each node speaks first; if the others do not come to
+ * an end with it, the fault is theirs alone, and they speak as well. */
+static void let_speak(int speaks_first)
 {
-    if (!is_first_on_node()) {
+    if (!speaks_first) {
         sleep(2);
     }
-    rustcoll_end_job("%s", message);
 }
 
 static void variable_of(const char *parameter, char *variable, size_t length)
@@ -110,9 +109,8 @@ static void refuse(const rustcoll_parameter *parameter, const char *variable, co
         const size_t used = strlen(legal);
         snprintf(legal + used, sizeof legal - used, ", or a number from %d up", parameter->minimum);
     }
-    char message[5000];
-    snprintf(message, sizeof message, "rustcoll: %s=%s: legal are %s", variable, text, legal);
-    give_up(message);
+    let_speak(is_first_on_node());
+    rustcoll_end_job("rustcoll: %s=%s: legal are %s", variable, text, legal);
 }
 
 static void read_parameters(void)
@@ -141,9 +139,8 @@ static int is_on(const char *variable)
         return 0;
     }
     if (0 != strcmp(text, "1") && 0 != strcmp(text, "on")) {
-        char message[512];
-        snprintf(message, sizeof message, "rustcoll: %s=%.256s: legal are off, on, 0 and 1", variable, text);
-        give_up(message);
+        let_speak(is_first_on_node());
+        rustcoll_end_job("rustcoll: %s=%s: legal are off, on, 0 and 1", variable, text);
     }
     return 1;
 }
@@ -154,9 +151,8 @@ static int verbosity(void)
     char *end;
     long number = NULL == text ? 0 : strtol(text, &end, 10);
     if (NULL != text && (end == text || '\0' != *end || 0 > number || 100 < number)) {
-        char message[512];
-        snprintf(message, sizeof message, "rustcoll: RUSTCOLL_VERBOSE=%.256s: legal are numbers from 0 to 100", text);
-        give_up(message);
+        let_speak(is_first_on_node());
+        rustcoll_end_job("rustcoll: RUSTCOLL_VERBOSE=%s: legal are numbers from 0 to 100", text);
     }
     return (int) number;
 }
@@ -165,9 +161,8 @@ static void refuse_unknown(void)
 {
     const char *nearest, *unknown = rustcoll_unknown_parameter(&nearest);
     if (NULL != unknown) {
-        char message[1024];
-        snprintf(message, sizeof message, "rustcoll: there is no %s; the nearest known name is %s", unknown, nearest);
-        give_up(message);
+        let_speak(is_first_on_node());
+        rustcoll_end_job("rustcoll: there is no %s; the nearest known name is %s", unknown, nearest);
     }
 }
 
@@ -200,7 +195,7 @@ static void begin(void)
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, NULL);
     PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     PMPI_Comm_free_keyval(&key);
-    rustcoll_start(verbosity(), is_first_on_node(), 0 == rustcoll_world_rank());
+    rustcoll_start(verbosity(), is_first_on_node(), 0 == world_rank());
 }
 
 int rustcoll_begin(void)
@@ -234,9 +229,7 @@ int rustcoll_shim_is_crowded(void)
 
 void rustcoll_shim_refuse_rules(const char *faults, int speaks_first)
 {
-    if (!speaks_first) {
-        sleep(2);
-    }
+    let_speak(speaks_first);
     rustcoll_end_job("rustcoll: the rules have faults, and RUSTCOLL_RULES_STRICT asks for the end of the job:\n%s", faults);
 }
 

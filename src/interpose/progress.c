@@ -8,22 +8,26 @@
 /* How often to look before another process may have the processor. */
 enum { LOOKS = 64 };
 
-static void pause_at(unsigned look)
+/* Whether to look again at something that is not complete, because operations are under way; from the second look on they go on before. */
+static int looks_again(unsigned *look, int error, int is_complete)
 {
-    rustcoll_go_on();
-    if (rustcoll_shim_is_crowded() || 0 == look % LOOKS) {
-        sched_yield();
+    if (MPI_SUCCESS != error || is_complete) {
+        return 0;
     }
+    if (0 < (*look)++) {
+        rustcoll_go_on();
+        if (rustcoll_shim_is_crowded() || 0 == *look % LOOKS) {
+            sched_yield();
+        }
+    }
+    return 0 < rustcoll_under_way;
 }
 
 int rustcoll_wait_for(MPI_Request *request, MPI_Status *status)
 {
     int is_complete = 0, error = MPI_SUCCESS;
-    for (unsigned look = 1; 0 < rustcoll_under_way && MPI_SUCCESS == error && !is_complete; look++) {
+    for (unsigned look = 0; looks_again(&look, error, is_complete);) {
         error = PMPI_Test(request, &is_complete, status);
-        if (MPI_SUCCESS == error && !is_complete) {
-            pause_at(look);
-        }
     }
     return MPI_SUCCESS == error && !is_complete ? PMPI_Wait(request, status) : error;
 }
@@ -33,11 +37,8 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) { return rustcoll_wait_fo
 int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 {
     int are_complete = 0, error = MPI_SUCCESS;
-    for (unsigned look = 1; 0 < rustcoll_under_way && MPI_SUCCESS == error && !are_complete; look++) {
+    for (unsigned look = 0; looks_again(&look, error, are_complete);) {
         error = PMPI_Testall(count, requests, &are_complete, statuses);
-        if (MPI_SUCCESS == error && !are_complete) {
-            pause_at(look);
-        }
     }
     return MPI_SUCCESS == error && !are_complete ? PMPI_Waitall(count, requests, statuses) : error;
 }
@@ -45,11 +46,8 @@ int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 int MPI_Waitany(int count, MPI_Request *requests, int *index, MPI_Status *status)
 {
     int is_complete = 0, error = MPI_SUCCESS;
-    for (unsigned look = 1; 0 < rustcoll_under_way && MPI_SUCCESS == error && !is_complete; look++) {
+    for (unsigned look = 0; looks_again(&look, error, is_complete);) {
         error = PMPI_Testany(count, requests, index, &is_complete, status);
-        if (MPI_SUCCESS == error && !is_complete) {
-            pause_at(look);
-        }
     }
     return MPI_SUCCESS == error && !is_complete ? PMPI_Waitany(count, requests, index, status) : error;
 }
@@ -58,11 +56,8 @@ int MPI_Waitsome(int count, MPI_Request *requests, int *completed, int *indices,
 {
     int error = MPI_SUCCESS;
     *completed = 0;
-    for (unsigned look = 1; 0 < rustcoll_under_way && MPI_SUCCESS == error && 0 == *completed; look++) {
+    for (unsigned look = 0; looks_again(&look, error, 0 != *completed);) {
         error = PMPI_Testsome(count, requests, completed, indices, statuses);
-        if (MPI_SUCCESS == error && 0 == *completed) {
-            pause_at(look);
-        }
     }
     return MPI_SUCCESS == error && 0 == *completed ? PMPI_Waitsome(count, requests, completed, indices, statuses)
                                                    : error;
@@ -109,11 +104,8 @@ int MPI_Iprobe(int source, int tag, MPI_Comm communicator, int *is_there, MPI_St
 int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_Status *status)
 {
     int is_there = 0, error = MPI_SUCCESS;
-    for (unsigned look = 1; 0 < rustcoll_under_way && MPI_SUCCESS == error && !is_there; look++) {
+    for (unsigned look = 0; looks_again(&look, error, is_there);) {
         error = PMPI_Iprobe(source, tag, communicator, &is_there, status);
-        if (MPI_SUCCESS == error && !is_there) {
-            pause_at(look);
-        }
     }
     return MPI_SUCCESS == error && !is_there ? PMPI_Probe(source, tag, communicator, status) : error;
 }
@@ -121,11 +113,8 @@ int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_Status *status)
 int MPI_Mprobe(int source, int tag, MPI_Comm communicator, MPI_Message *message, MPI_Status *status)
 {
     int is_there = 0, error = MPI_SUCCESS;
-    for (unsigned look = 1; 0 < rustcoll_under_way && MPI_SUCCESS == error && !is_there; look++) {
+    for (unsigned look = 0; looks_again(&look, error, is_there);) {
         error = PMPI_Improbe(source, tag, communicator, &is_there, message, status);
-        if (MPI_SUCCESS == error && !is_there) {
-            pause_at(look);
-        }
     }
     return MPI_SUCCESS == error && !is_there ? PMPI_Mprobe(source, tag, communicator, message, status) : error;
 }

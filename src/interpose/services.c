@@ -2,14 +2,11 @@
 
 #include "interpose.h"
 
-#include <limits.h>
-#include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-int rustcoll_error(int error)
+/* An error of Rust's, as MPI knows it; what is MPI's own stays. */
+static int error_of_mpi(int error)
 {
     switch (error) {
     case RUSTCOLL_ERR_COUNT:
@@ -38,16 +35,16 @@ int rustcoll_neutral(int error)
 
 int rustcoll_raise(MPI_Comm communicator, int error)
 {
-    error = rustcoll_error(error);
+    error = error_of_mpi(error);
     PMPI_Comm_call_errhandler(MPI_COMM_NULL == communicator ? MPI_COMM_WORLD : communicator, error);
     return error;
 }
 
-static int is_of_datatype_that_mpi_has(MPI_Datatype datatype, int *combiner)
+static int combiner_of(MPI_Datatype datatype)
 {
-    int integers, addresses, datatypes;
-    return MPI_SUCCESS == PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, combiner)
-           && MPI_COMBINER_NAMED == *combiner;
+    int integers, addresses, datatypes, combiner = MPI_UNDEFINED;
+    PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+    return combiner;
 }
 
 static int has_no_gaps(const rustcoll_datatype *description)
@@ -55,20 +52,10 @@ static int has_no_gaps(const rustcoll_datatype *description)
     return (ptrdiff_t) description->size == description->extent && description->size == description->true_extent;
 }
 
-/* Whether data lie in memory in the order in which they travel, and without gaps: of what MPI has, and of copies and repetitions of
- * such. */
-static int is_contiguous(MPI_Datatype datatype, const rustcoll_datatype *description)
+/* Whether the elements that a datatype repeats or copies lie in memory in the order in which they travel, and without gaps. */
+static int is_part_contiguous(MPI_Datatype datatype, int combiner)
 {
-    int combiner, count;
-    if (!has_no_gaps(description)) {
-        return 0;
-    }
-    if (is_of_datatype_that_mpi_has(datatype, &combiner)) {
-        return 1;
-    }
-    if (MPI_COMBINER_CONTIGUOUS != combiner && MPI_COMBINER_DUP != combiner) {
-        return 0;
-    }
+    int count;
     MPI_Datatype part;
     MPI_Aint none;
     if (MPI_SUCCESS != PMPI_Type_get_contents(datatype, MPI_COMBINER_CONTIGUOUS == combiner, 0, 1, &count, &none, &part)) {
@@ -76,28 +63,48 @@ static int is_contiguous(MPI_Datatype datatype, const rustcoll_datatype *descrip
     }
     rustcoll_datatype described;
     rustcoll_shim_describe(RUSTCOLL_OPAQUE(part), &described);
-    if (!is_of_datatype_that_mpi_has(part, &combiner)) {
+    if (MPI_COMBINER_NAMED != combiner_of(part)) {
         PMPI_Type_free(&part);
     }
     return described.contiguous;
 }
 
-static void describe(MPI_Datatype datatype, rustcoll_datatype *description)
+/* The same of the datatype: of what MPI has, and of copies and repetitions of such. */
+static int is_contiguous(MPI_Datatype datatype, int combiner, const rustcoll_datatype *description)
+{
+    if (!has_no_gaps(description)) {
+        return 0;
+    }
+    switch (combiner) {
+    case MPI_COMBINER_NAMED:
+        return 1;
+    case MPI_COMBINER_CONTIGUOUS:
+    case MPI_COMBINER_DUP:
+        return is_part_contiguous(datatype, combiner);
+    default:
+        return 0;
+    }
+}
+
+/* Returns whether it is one that MPI has. */
+static int describe(MPI_Datatype datatype, rustcoll_datatype *description)
 {
     MPI_Aint lower, extent, true_lower, true_extent;
     MPI_Count size;
-    *description = (rustcoll_datatype) {.handle = RUSTCOLL_OPAQUE(datatype)};
+    *description = (rustcoll_datatype) {.handle = NULL};
     if (MPI_DATATYPE_NULL == datatype || MPI_SUCCESS != PMPI_Type_size_x(datatype, &size)
         || MPI_SUCCESS != PMPI_Type_get_extent(datatype, &lower, &extent)
         || MPI_SUCCESS != PMPI_Type_get_true_extent(datatype, &true_lower, &true_extent)) {
-        description->handle = NULL;
-        return;
+        return 0;
     }
+    const int combiner = combiner_of(datatype);
+    description->handle = RUSTCOLL_OPAQUE(datatype);
     description->size = (size_t) size;
     description->extent = 0 == size ? 0 : extent;
     description->true_lb = 0 == size ? 0 : true_lower;
     description->true_extent = 0 == size ? 0 : (size_t) true_extent;
-    description->contiguous = is_contiguous(datatype, description);
+    description->contiguous = is_contiguous(datatype, combiner, description);
+    return MPI_COMBINER_NAMED == combiner;
 }
 
 /* MPI's own datatypes are what they are; others may be freed, and their handles mean something else then. */
@@ -110,11 +117,7 @@ void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description
     rustcoll_datatype *known = &remembered[(number ^ number >> 6) % REMEMBERED];
     if (known->handle == datatype && NULL != datatype) {
         *description = *known;
-        return;
-    }
-    int combiner;
-    describe(RUSTCOLL_DATATYPE(datatype), description);
-    if (NULL != description->handle && is_of_datatype_that_mpi_has(RUSTCOLL_DATATYPE(datatype), &combiner)) {
+    } else if (describe(RUSTCOLL_DATATYPE(datatype), description)) {
         *known = *description;
     }
 }
