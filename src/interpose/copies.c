@@ -86,34 +86,50 @@ static int unpack_window(const void *packed, const rustcoll_datatype *type, void
     return error;
 }
 
-int rustcoll_shim_pack(const void *source, const void *datatype, size_t first, size_t bytes, void *packed)
+static int pack(const void *source, const rustcoll_datatype *type, size_t first, size_t bytes, void *packed)
 {
-    rustcoll_datatype type;
-    rustcoll_shim_describe(datatype, &type);
-    char *whole = malloc(elements_at_a_time(&type) * type.size);
+    if (0 == bytes) {
+        return MPI_SUCCESS;
+    }
+    char *whole = malloc(elements_at_a_time(type) * type->size);
     int error = NULL == whole ? RUSTCOLL_ERR_NO_MEM : MPI_SUCCESS;
     for (size_t position = first; position < first + bytes && MPI_SUCCESS == error;) {
-        const window part = next_window(&type, position, first + bytes);
-        error = pack_window(source, &type, part, (char *) packed + (position - first), whole);
+        const window part = next_window(type, position, first + bytes);
+        error = pack_window(source, type, part, (char *) packed + (position - first), whole);
         position += part.bytes;
     }
     free(whole);
     return error;
 }
 
-int rustcoll_shim_unpack(const void *packed, size_t bytes, void *target, const void *datatype, size_t first)
+int rustcoll_unpack(const void *packed, size_t bytes, void *target, const rustcoll_datatype *type, size_t first)
 {
-    rustcoll_datatype type;
-    rustcoll_shim_describe(datatype, &type);
-    char *whole = malloc(elements_at_a_time(&type) * type.size);
+    if (0 == bytes) {
+        return MPI_SUCCESS;
+    }
+    char *whole = malloc(elements_at_a_time(type) * type->size);
     int error = NULL == whole ? RUSTCOLL_ERR_NO_MEM : MPI_SUCCESS;
     for (size_t position = first; position < first + bytes && MPI_SUCCESS == error;) {
-        const window part = next_window(&type, position, first + bytes);
-        error = unpack_window((const char *) packed + (position - first), &type, target, part, whole);
+        const window part = next_window(type, position, first + bytes);
+        error = unpack_window((const char *) packed + (position - first), type, target, part, whole);
         position += part.bytes;
     }
     free(whole);
     return error;
+}
+
+int rustcoll_shim_pack(const void *source, const void *datatype, size_t first, size_t bytes, void *packed)
+{
+    rustcoll_datatype type;
+    rustcoll_shim_describe(datatype, &type);
+    return pack(source, &type, first, bytes, packed);
+}
+
+int rustcoll_shim_unpack(const void *packed, size_t bytes, void *target, const void *datatype, size_t first)
+{
+    rustcoll_datatype type;
+    rustcoll_shim_describe(datatype, &type);
+    return rustcoll_unpack(packed, bytes, target, &type, first);
 }
 
 int rustcoll_shim_copy(const void *source, size_t source_count, const void *source_datatype, void *target,
@@ -127,19 +143,19 @@ int rustcoll_shim_copy(const void *source, size_t source_count, const void *sour
         return MPI_SUCCESS;
     }
     if (from.contiguous) {
-        return rustcoll_shim_unpack((const char *) source + from.true_lb, bytes, target, target_datatype, 0);
+        return rustcoll_unpack((const char *) source + from.true_lb, bytes, target, &to, 0);
     }
     if (to.contiguous) {
-        return rustcoll_shim_pack(source, source_datatype, 0, bytes, (char *) target + to.true_lb);
+        return pack(source, &from, 0, bytes, (char *) target + to.true_lb);
     }
     const size_t most = elements_at_a_time(&from) * from.size;
     char *packed = malloc(most);
     int error = NULL == packed ? RUSTCOLL_ERR_NO_MEM : MPI_SUCCESS;
     for (size_t position = 0; position < bytes && MPI_SUCCESS == error; position += most) {
         const size_t some = bytes - position < most ? bytes - position : most;
-        error = rustcoll_shim_pack(source, source_datatype, position, some, packed);
+        error = pack(source, &from, position, some, packed);
         if (MPI_SUCCESS == error) {
-            error = rustcoll_shim_unpack(packed, some, target, target_datatype, position);
+            error = rustcoll_unpack(packed, some, target, &to, position);
         }
     }
     free(packed);

@@ -69,6 +69,11 @@ int rustcoll_neutral(int error);
 /* Raises an error on a communicator. */
 int rustcoll_raise(MPI_Comm communicator, int error);
 
+/* ---- copies ---- */
+
+/* As rustcoll_shim_unpack, into data that are described already. */
+int rustcoll_unpack(const void *packed, size_t bytes, void *target, const rustcoll_datatype *type, size_t first);
+
 /* ---- requests ---- */
 
 /* Makes the request of a collective that does not block, and starts it unless it is persistent. An error code, or

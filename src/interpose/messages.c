@@ -12,7 +12,7 @@ typedef struct transfer {
     MPI_Request request;
     void *packed; /* where it arrives, if it is to be unpacked */
     void *target;
-    const void *datatype;
+    rustcoll_datatype type; /* of the target */
 } transfer;
 
 /* As many elements as an int cannot count are one of a datatype that holds them all. */
@@ -78,21 +78,19 @@ static int keep(transfer posted, int error, void **handle)
 int rustcoll_shim_send(const void *buffer, size_t count, const void *datatype, int peer, int tag,
                        const void *communicator, void **handle)
 {
-    transfer sent = {MPI_REQUEST_NULL, NULL, NULL, datatype};
+    transfer sent = {.request = MPI_REQUEST_NULL};
     int error = post(1, (void *) buffer, count, as_it_travels(datatype), peer, tag, *(const MPI_Comm *) communicator,
                      &sent.request);
     return keep(sent, error, handle);
 }
 
-int rustcoll_shim_receive(void *buffer, size_t count, const void *datatype, int peer, int tag,
-                          const void *communicator, void **handle)
+static int receive(void *buffer, size_t count, const rustcoll_datatype *described, int peer, int tag,
+                   const void *communicator, void **handle)
 {
-    transfer received = {MPI_REQUEST_NULL, NULL, buffer, datatype};
-    MPI_Datatype type = as_it_travels(datatype);
-    rustcoll_datatype described;
-    rustcoll_shim_describe(datatype, &described);
-    if (!described.contiguous) {
-        count *= described.size;
+    transfer received = {.request = MPI_REQUEST_NULL, .target = buffer, .type = *described};
+    MPI_Datatype type = as_it_travels(described->handle);
+    if (!described->contiguous) {
+        count *= described->size;
         type = MPI_PACKED;
         buffer = received.packed = malloc(count + 1);
         if (NULL == buffer) {
@@ -101,6 +99,14 @@ int rustcoll_shim_receive(void *buffer, size_t count, const void *datatype, int 
     }
     int error = post(0, buffer, count, type, peer, tag, *(const MPI_Comm *) communicator, &received.request);
     return keep(received, error, handle);
+}
+
+int rustcoll_shim_receive(void *buffer, size_t count, const void *datatype, int peer, int tag,
+                          const void *communicator, void **handle)
+{
+    rustcoll_datatype described;
+    rustcoll_shim_describe(datatype, &described);
+    return receive(buffer, count, &described, peer, tag, communicator, handle);
 }
 
 int rustcoll_shim_send_and_wait(const void *buffer, size_t count, const void *datatype, int peer, int tag,
@@ -125,7 +131,7 @@ int rustcoll_shim_receive_and_wait(void *buffer, size_t count, const void *datat
                                           *(const MPI_Comm *) communicator, MPI_STATUS_IGNORE));
     }
     void *handle;
-    int error = rustcoll_shim_receive(buffer, count, datatype, peer, tag, communicator, &handle);
+    int error = receive(buffer, count, &described, peer, tag, communicator, &handle);
     return MPI_SUCCESS == error ? rustcoll_shim_wait(&handle) : error;
 }
 
@@ -138,7 +144,7 @@ static int end(void **handle, int error, MPI_Status *status)
     error = rustcoll_neutral(error);
     if (MPI_SUCCESS == error && NULL != ended->packed) {
         PMPI_Get_elements_x(status, MPI_PACKED, &bytes);
-        error = rustcoll_shim_unpack(ended->packed, (size_t) bytes, ended->target, ended->datatype, 0);
+        error = rustcoll_unpack(ended->packed, (size_t) bytes, ended->target, &ended->type, 0);
     }
     free(ended->packed);
     free(ended);
