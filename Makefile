@@ -28,12 +28,13 @@ PRELOAD_MPICC ?= mpicc.mpich
 MPIRUN ?= mpirun
 CARGO ?= cargo
 BUILD := build
+ARCHIVE := target/library/librustcoll.a
 COMPONENT := $(BUILD)/mca_coll_rustcoll.so
 HELP := $(BUILD)/help-mca-coll-rustcoll.txt
 COMMAND := $(BUILD)/rustcoll
 MEASURE := $(BUILD)/measure
 SHARE := $(BUILD)/share
-SHIM := src/coll_component
+
 VERSION = $(shell sed -n '/workspace.package/,/^version/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 RELEASE = rustcoll-$(VERSION)
 PAGE := guide/dist/index.html
@@ -56,15 +57,15 @@ export MPICC MPIRUN CARGO
 .PHONY: all
 all: $(COMPONENT) $(HELP) cli measure
 
-# Cargo decides whether anything has to be compiled again.
+# What runs inside an MPI; Cargo decides whether anything has to be compiled again.
 .PHONY: archive
-archive: prerequisites
-	$(CARGO) build --profile component --features component --lib --target-dir target
+archive:
+	$(CARGO) build --profile library --features mpi --lib --target-dir target
 
-$(COMPONENT): archive $(SHIM)/exports.map
-	packaging/link-component $@ target/component/librustcoll.a
+$(COMPONENT): prerequisites archive
+	packaging/link-component $@ $(ARCHIVE)
 
-$(HELP): $(SHIM)/help-mca-coll-rustcoll.txt
+$(HELP): src/coll_component/help-mca-coll-rustcoll.txt
 	@mkdir -p $(BUILD)
 	cp $< $@
 
@@ -117,15 +118,11 @@ measure: prerequisites
 	$(CARGO) build --release -p mpi-programs --bin measure --target-dir target
 	install -D -m 755 target/release/measure $(MEASURE)
 
-.PHONY: preload-archive
-preload-archive:
-	$(CARGO) build --profile interpose --features interpose --lib --target-dir target
-
 .PHONY: preload
 preload:
 	@MPICC=$(PRELOAD_MPICC) packaging/prerequisites --preload
-	$(MAKE) preload-archive
-	MPICC=$(PRELOAD_MPICC) packaging/link-preload $(BUILD) target/interpose/librustcoll.a
+	$(MAKE) archive
+	MPICC=$(PRELOAD_MPICC) packaging/link-preload $(BUILD) $(ARCHIVE)
 
 # What make preload has built, with a modulefile that loads it.
 .PHONY: install-preload

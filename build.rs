@@ -1,34 +1,27 @@
-//! Without a feature this does nothing. With `component` it compiles the C shim against Open MPI's headers and
-//! generates the bindings to it; with `interpose` alone it generates the bindings, and the C files, which differ from MPI to MPI, are
-//! compiled by whoever links the library.
+//! Without a feature this does nothing. With `mpi` it generates the bindings to the interface of the C shims, for which no MPI is
+//! needed: the C files differ from MPI to MPI, and whoever links the library compiles them. With `component` that is done here
+//! with those of the Open MPI component, for unit tests.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    #[cfg(feature = "mpi")]
+    bindings::generate();
     #[cfg(feature = "component")]
-    component::build();
-    #[cfg(all(feature = "interpose", not(feature = "component")))]
-    {
-        println!("cargo:rerun-if-changed=src/coll_component/shim.h");
-        println!("cargo:rerun-if-changed=src/interpose");
-        bindings::generate("src/interpose/bindings.h", &[]);
-    }
+    component::link();
 }
 
-#[cfg(any(feature = "component", feature = "interpose"))]
+#[cfg(feature = "mpi")]
 mod bindings {
     use std::path::PathBuf;
 
-    /// Turns what a header names into Rust.
-    pub fn generate(header: &str, includes: &[PathBuf]) {
-        let arguments = includes.iter().map(|directory| format!("-I{}", directory.display()));
+    const INTERFACE: &str = "src/mpi/shim.h";
+
+    pub fn generate() {
+        println!("cargo:rerun-if-changed={INTERFACE}");
         let bindings = bindgen::Builder::default()
-            .header(header)
-            .clang_args(arguments)
-            .clang_arg("-I.")
+            .header(INTERFACE)
             .derive_partialeq(true)
-            .allowlist_function("rustcoll_.*")
-            .allowlist_type("rustcoll_.*")
-            .allowlist_var("RUSTCOLL_.*|MPI_SUCCESS|MPI_ERR_.*|MCA_COLL_BASE_TAG_.*")
+            .allowlist_item("(rustcoll|RUSTCOLL)_.*")
             .default_macro_constant_type(bindgen::MacroTypeVariation::Signed)
             .generate()
             .expect("bindgen reads the shim's header");
@@ -39,74 +32,29 @@ mod bindings {
 
 #[cfg(feature = "component")]
 mod component {
-    use std::path::{Path, PathBuf};
     use std::process::Command;
 
-    const SHIM: &str = "src/coll_component";
-    const SOURCES: [&str; 9] = [
-        "agreement.c",
-        "calls.c",
-        "component.c",
-        "counters.c",
-        "module.c",
-        "parameters.c",
-        "requests.c",
-        "services.c",
-        "slots.c",
-    ];
-
-    pub fn build() {
-        println!("cargo:rerun-if-changed={SHIM}");
-        println!("cargo:rerun-if-changed=wrapper.h");
+    pub fn link() {
+        println!("cargo:rerun-if-changed=src/coll_component");
+        println!("cargo:rerun-if-changed=src/mpi");
         println!("cargo:rerun-if-env-changed=MPICC");
-        let includes = include_directories();
-        compile_shim(&includes);
-        link_open_mpi();
-        super::bindings::generate("wrapper.h", &includes);
-    }
-
-    /// The directories that Open MPI's compiler wrapper names for `--showme:QUESTION`.
-    fn wrapper_directories(question: &str) -> Vec<PathBuf> {
+        let folder = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+        let headers = printed(&mut Command::new("packaging/internal-headers"));
+        let mut compile = Command::new("packaging/compile-shim");
+        printed(compile.args(["coll_component", &folder]).args(headers.split_whitespace()));
+        println!("cargo:rustc-link-search=native={folder}");
+        println!("cargo:rustc-link-lib=static:+whole-archive=rustcoll_shim");
         let mpicc = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
-        let answer = match Command::new(&mpicc).arg(format!("--showme:{question}")).output() {
-            Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
-            Ok(output) => panic!("{mpicc} --showme:{question}: {}", String::from_utf8_lossy(&output.stderr)),
-            Err(error) => {
-                panic!("cannot run {mpicc}: {error}; install Open MPI's development package or set MPICC")
-            }
-        };
-        answer.split_whitespace().map(PathBuf::from).collect()
-    }
-
-    /// Open MPI's public and internal header directories, and the stand-in for what packages leave out.
-    fn include_directories() -> Vec<PathBuf> {
-        let mut directories = wrapper_directories("incdirs");
-        directories.extend(directories.clone().iter().map(|directory| directory.join("openmpi")));
-        let has_internal =
-            directories.iter().any(|directory| directory.join("ompi/mca/coll/coll.h").exists());
-        assert!(
-            has_internal,
-            "no ompi/mca/coll/coll.h in {directories:?}: Open MPI's internal headers are missing"
-        );
-        directories.push(Path::new(SHIM).join("compat"));
-        directories
-    }
-
-    /// For the component's unit tests; the archive itself leaves these libraries to whoever links it.
-    fn link_open_mpi() {
-        for directory in wrapper_directories("libdirs") {
-            println!("cargo:rustc-link-search=native={}", directory.display());
+        for folder in printed(Command::new(mpicc).arg("--showme:libdirs")).split_whitespace() {
+            println!("cargo:rustc-link-search=native={folder}");
         }
         println!("cargo:rustc-link-lib=dylib=mpi");
         println!("cargo:rustc-link-lib=dylib=open-pal");
     }
 
-    fn compile_shim(includes: &[PathBuf]) {
-        let mut build = cc::Build::new();
-        build.includes(includes).files(SOURCES.map(|source| Path::new(SHIM).join(source)));
-        build.define("_GNU_SOURCE", None).std("gnu11").flag_if_supported("-Wno-unused-parameter");
-        // Clearing the description of a call must not cost a string instruction, which takes longer than the rest.
-        build.flag_if_supported("-mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign");
-        build.compile("rustcoll_shim");
+    fn printed(command: &mut Command) -> String {
+        let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("folders and options are UTF-8")
     }
 }

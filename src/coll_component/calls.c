@@ -13,9 +13,8 @@
 #define ONE(side) (side)->buffer, (side)->count, DATATYPE(side)
 #define EACH(side) (side)->buffer, (side)->counts, (side)->displacements, DATATYPE(side)
 
-int rustcoll_shim_call(const void *handle, const rustcoll_own_call *call)
+static int call_collective(ompi_communicator_t *communicator, const rustcoll_own_call *call)
 {
-    ompi_communicator_t *communicator = (ompi_communicator_t *) handle;
     const rustcoll_own_side *send = &call->send, *recv = &call->recv;
     ompi_op_t *operator_ = (ompi_op_t *) call->operator_;
     switch (call->collective) {
@@ -50,4 +49,9 @@ int rustcoll_shim_call(const void *handle, const rustcoll_own_call *call)
     default:
         return MPI_ERR_INTERN;
     }
+}
+
+int rustcoll_shim_call(const void *communicator, const rustcoll_own_call *call)
+{
+    return rustcoll_neutral(call_collective((ompi_communicator_t *) communicator, call));
 }

@@ -11,6 +11,7 @@
 #include "ompi/request/request.h"
 
 #include "description.h"
+#include "errors.h"
 #include "shim.h"
 
 /* A communicator's module: what was below it, and Rust's state. */
@@ -42,6 +43,9 @@ void rustcoll_register_counters(const mca_base_component_t *component);
 int rustcoll_refused_parameter(const char **parameter, const char **legal);
 int rustcoll_verbosity(void);
 int rustcoll_given_priority(int *priority);
+
+/* An error of Open MPI's, as Rust knows it. */
+static inline int rustcoll_neutral(int error) { return MPI_ERR_TRUNCATE == error ? RUSTCOLL_ERR_TRUNCATE : error; }
 
 /* Shows a message of the help file. */
 void rustcoll_show(const char *topic, ...);

@@ -180,7 +180,7 @@ int rustcoll_request_new(const rustcoll_module *module, const rustcoll_call *cal
     }
     if (MPI_SUCCESS != status) {
         discard(request);
-        return status;
+        return rustcoll_error_of_mpi(status);
     }
     begin_progress();
     *handle = &request->super.super;

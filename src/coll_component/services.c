@@ -7,6 +7,7 @@
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/group/group.h"
+#include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/mca/topo/topo.h"
 #include "ompi/op/op.h"
@@ -41,15 +42,17 @@ int rustcoll_shim_receive(void *buffer, size_t count, const void *datatype, int 
 int rustcoll_shim_send_and_wait(const void *buffer, size_t count, const void *datatype, int peer, int tag,
                                 const void *communicator)
 {
-    return MCA_PML_CALL(send(buffer, count, (ompi_datatype_t *) datatype, peer, tag, MCA_PML_BASE_SEND_STANDARD,
-                             (ompi_communicator_t *) communicator));
+    int error = MCA_PML_CALL(send(buffer, count, (ompi_datatype_t *) datatype, peer, tag, MCA_PML_BASE_SEND_STANDARD,
+                                  (ompi_communicator_t *) communicator));
+    return rustcoll_neutral(error);
 }
 
 int rustcoll_shim_receive_and_wait(void *buffer, size_t count, const void *datatype, int peer, int tag,
                                    const void *communicator)
 {
-    return MCA_PML_CALL(recv(buffer, count, (ompi_datatype_t *) datatype, peer, tag,
-                             (ompi_communicator_t *) communicator, MPI_STATUS_IGNORE));
+    int error = MCA_PML_CALL(recv(buffer, count, (ompi_datatype_t *) datatype, peer, tag,
+                                  (ompi_communicator_t *) communicator, MPI_STATUS_IGNORE));
+    return rustcoll_neutral(error);
 }
 
 int rustcoll_shim_wait(void **handle)
@@ -59,7 +62,7 @@ int rustcoll_shim_wait(void **handle)
     int error = request->req_status.MPI_ERROR;
     ompi_request_free((ompi_request_t **) handle);
     *handle = NULL;
-    return error;
+    return rustcoll_neutral(error);
 }
 
 int rustcoll_shim_test(void **handle, int *error)
@@ -84,7 +87,7 @@ void rustcoll_shim_abandon(void **handle)
 void rustcoll_shim_complete(void *handle, int error)
 {
     ompi_request_t *request = handle;
-    request->req_status.MPI_ERROR = error;
+    request->req_status.MPI_ERROR = rustcoll_error_of_mpi(error);
     ompi_request_complete(request, true);
 }
 
@@ -270,6 +273,38 @@ int rustcoll_shim_is_threaded(void) { return opal_using_threads(); }
 int rustcoll_shim_is_crowded(void)
 {
     return opal_process_info.num_local_peers >= sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+int rustcoll_shim_is_preloaded(void) { return 0; }
+
+/* The tags that Open MPI reserves; collectives among neighbours share those of their like. */
+int rustcoll_shim_tag(int collective)
+{
+    static const int tags[] = {
+        [RUSTCOLL_ALLGATHER] = MCA_COLL_BASE_TAG_ALLGATHER,
+        [RUSTCOLL_ALLGATHERV] = MCA_COLL_BASE_TAG_ALLGATHERV,
+        [RUSTCOLL_ALLREDUCE] = MCA_COLL_BASE_TAG_ALLREDUCE,
+        [RUSTCOLL_ALLTOALL] = MCA_COLL_BASE_TAG_ALLTOALL,
+        [RUSTCOLL_ALLTOALLV] = MCA_COLL_BASE_TAG_ALLTOALLV,
+        [RUSTCOLL_ALLTOALLW] = MCA_COLL_BASE_TAG_ALLTOALLW,
+        [RUSTCOLL_BARRIER] = MCA_COLL_BASE_TAG_BARRIER,
+        [RUSTCOLL_BCAST] = MCA_COLL_BASE_TAG_BCAST,
+        [RUSTCOLL_EXSCAN] = MCA_COLL_BASE_TAG_EXSCAN,
+        [RUSTCOLL_GATHER] = MCA_COLL_BASE_TAG_GATHER,
+        [RUSTCOLL_GATHERV] = MCA_COLL_BASE_TAG_GATHERV,
+        [RUSTCOLL_NEIGHBOR_ALLGATHER] = MCA_COLL_BASE_TAG_ALLGATHER,
+        [RUSTCOLL_NEIGHBOR_ALLGATHERV] = MCA_COLL_BASE_TAG_ALLGATHERV,
+        [RUSTCOLL_NEIGHBOR_ALLTOALL] = MCA_COLL_BASE_TAG_ALLTOALL,
+        [RUSTCOLL_NEIGHBOR_ALLTOALLV] = MCA_COLL_BASE_TAG_ALLTOALLV,
+        [RUSTCOLL_NEIGHBOR_ALLTOALLW] = MCA_COLL_BASE_TAG_ALLTOALLW,
+        [RUSTCOLL_REDUCE] = MCA_COLL_BASE_TAG_REDUCE,
+        [RUSTCOLL_REDUCE_SCATTER] = MCA_COLL_BASE_TAG_REDUCE_SCATTER,
+        [RUSTCOLL_REDUCE_SCATTER_BLOCK] = MCA_COLL_BASE_TAG_REDUCE_SCATTER_BLOCK,
+        [RUSTCOLL_SCAN] = MCA_COLL_BASE_TAG_SCAN,
+        [RUSTCOLL_SCATTER] = MCA_COLL_BASE_TAG_SCATTER,
+        [RUSTCOLL_SCATTERV] = MCA_COLL_BASE_TAG_SCATTERV,
+    };
+    return tags[collective];
 }
 
 const void *rustcoll_shim_byte(void) { return &ompi_mpi_byte.dt; }

@@ -26,8 +26,9 @@
         if (RUSTCOLL_BELOW == status) {                                                                      \
             status = module->below.coll_##name(signature##_ARGUMENTS, module->below.coll_##name##_module);   \
             rustcoll_ended_below(module->state);                                                             \
+            return status;                                                                                   \
         }                                                                                                    \
-        return status;                                                                                       \
+        return rustcoll_error_of_mpi(status);                                                                \
     }                                                                                                        \
     static int nonblocking_##name(signature##_PARAMETERS, ompi_request_t **request,                          \
                                   mca_coll_base_module_t *super)                                             \

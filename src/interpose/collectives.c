@@ -77,7 +77,7 @@ static int is_known(const rustcoll_description *described)
 #define DISPLACEMENT int
 #define IS_WIDE 0
 #define FORM(name) name
-#include "../coll_component/describe.h"
+#include "describe.h"
 
 RUSTCOLL_EACH(INTERCEPT)
 RUSTCOLL_EACH(INTERCEPT_NONBLOCKING)
@@ -93,7 +93,7 @@ RUSTCOLL_EACH(INTERCEPT_PERSISTENT)
 #define DISPLACEMENT MPI_Aint
 #define IS_WIDE 1
 #define FORM(name) name##_c
-#include "../coll_component/describe.h"
+#include "describe.h"
 
 RUSTCOLL_EACH_WITH_COUNTS(INTERCEPT)
 RUSTCOLL_EACH_WITH_COUNTS(INTERCEPT_NONBLOCKING)

@@ -7,8 +7,8 @@
 
 #include "mpi.h"
 
-#include "../coll_component/description.h"
-#include "../coll_component/shim.h"
+#include "description.h"
+#include "shim.h"
 #include "errors.h"
 
 #define RUSTCOLL_DATATYPE(opaque) ((MPI_Datatype) (intptr_t) (opaque))

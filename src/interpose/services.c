@@ -5,25 +5,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* An error of Rust's, as MPI knows it; what is MPI's own stays. */
-static int error_of_mpi(int error)
-{
-    switch (error) {
-    case RUSTCOLL_ERR_COUNT:
-        return MPI_ERR_COUNT;
-    case RUSTCOLL_ERR_ROOT:
-        return MPI_ERR_ROOT;
-    case RUSTCOLL_ERR_TRUNCATE:
-        return MPI_ERR_TRUNCATE;
-    case RUSTCOLL_ERR_INTERN:
-        return MPI_ERR_INTERN;
-    case RUSTCOLL_ERR_NO_MEM:
-        return MPI_ERR_NO_MEM;
-    default:
-        return error;
-    }
-}
-
 int rustcoll_neutral(int error)
 {
     int class = MPI_SUCCESS;
@@ -35,7 +16,7 @@ int rustcoll_neutral(int error)
 
 int rustcoll_raise(MPI_Comm communicator, int error)
 {
-    error = error_of_mpi(error);
+    error = rustcoll_error_of_mpi(error);
     PMPI_Comm_call_errhandler(MPI_COMM_NULL == communicator ? MPI_COMM_WORLD : communicator, error);
     return error;
 }
@@ -185,6 +166,11 @@ int rustcoll_shim_is_threaded(void)
     PMPI_Query_thread(&level);
     return MPI_THREAD_MULTIPLE == level;
 }
+
+int rustcoll_shim_is_preloaded(void) { return 1; }
+
+/* On a communicator that nobody else uses; those from FIRST_TAG on are for requests. */
+int rustcoll_shim_tag(int collective) { return 1 + collective; }
 
 const void *rustcoll_shim_byte(void) { return RUSTCOLL_OPAQUE(MPI_BYTE); }
 const void *rustcoll_shim_number(void) { return RUSTCOLL_OPAQUE(MPI_UINT64_T); }

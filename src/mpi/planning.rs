@@ -70,9 +70,9 @@ pub enum Outcome {
     TooLong,
     /// The component below serves it.
     Below(Decision),
-    /// This component does.
+    /// rustcoll does.
     Here(Planned),
-    /// This component does by calls of other collectives.
+    /// rustcoll does by calls of other collectives.
     Calls(Arc<Deeds>, Decision),
 }
 

@@ -1,11 +1,22 @@
-/* The interface between the C shim, which knows Open MPI's structures, and the Rust library, which does not.
- * Counts are size_t, handles are opaque, and nothing here depends on Open MPI's series. */
+/* The interface between the C shim, which knows an MPI's structures, and the Rust library, which does not. Counts are size_t, handles
+ * are opaque, and nothing here depends on the MPI or its release. *The component below* is whatever serves the calls that rustcoll
+ * does not: another component of Open MPI, or the MPI itself. */
 #ifndef RUSTCOLL_SHIM_H
 #define RUSTCOLL_SHIM_H
 
 #include <stddef.h>
 
-/* Returned instead of an MPI error code: the component below shall serve the call. */
+/* What functions return that return errors: this, an error code of MPI's, which Rust hands on, or one of these errors of Rust's, which
+ * the shim translates (errors.h). Classes of errors have other numbers in each MPI; none of them, and no error of Open MPI's own, has
+ * these. */
+#define RUSTCOLL_SUCCESS 0
+#define RUSTCOLL_ERR_COUNT (-0x40000001)
+#define RUSTCOLL_ERR_ROOT (-0x40000002)
+#define RUSTCOLL_ERR_TRUNCATE (-0x40000003)
+#define RUSTCOLL_ERR_INTERN (-0x40000004)
+#define RUSTCOLL_ERR_NO_MEM (-0x40000005)
+
+/* Returned instead: the component below shall serve the call. */
 #define RUSTCOLL_BELOW 0x40000000
 
 /* Where the ranks of a communicator are. */
@@ -29,7 +40,7 @@ typedef struct rustcoll_operator {
     int predefined; /* one of MPI's own */
 } rustcoll_operator;
 
-/* A parameter that the shim registers with Open MPI, and where its value is kept. One that is a text has no words and no
+/* A parameter that the shim registers, and where its value is kept. One that is a text has no words and no
  * variable, and is only read when the job starts. */
 typedef struct rustcoll_parameter {
     const char *name;          /* without the component's prefix */
@@ -198,7 +209,7 @@ void rustcoll_watch(int more);
 
 /* ---- the shim, called by Rust ---- */
 
-/* Point-to-point over the PML; return an MPI error code. */
+/* Messages. */
 int rustcoll_shim_send(const void *buffer, size_t count, const void *datatype, int peer, int tag,
                        const void *communicator, void **request);
 int rustcoll_shim_receive(void *buffer, size_t count, const void *datatype, int peer, int tag,
@@ -223,7 +234,7 @@ int rustcoll_shim_unpack(const void *packed, size_t bytes, void *target, const v
 /* target = source ⊕ target */
 void rustcoll_shim_reduce(const void *operator_, const void *source, void *target, size_t count,
                           const void *datatype);
-/* target = left ⊕ right, the target being apart from both; 0 if Open MPI cannot do that. */
+/* target = left ⊕ right, the target being apart from both; 0 if MPI cannot do that. */
 int rustcoll_shim_reduce_apart(const void *operator_, const void *left, const void *right, void *target, size_t count,
                                const void *datatype);
 /* Makes progress. */
@@ -232,6 +243,10 @@ void rustcoll_shim_progress(void);
 int rustcoll_shim_is_threaded(void);
 /* Whether the job has more processes on this node than the node has processors. */
 int rustcoll_shim_is_crowded(void);
+/* Whether the library is loaded before an MPI, rather than by Open MPI as a component; the same at each call. */
+int rustcoll_shim_is_preloaded(void);
+/* The tag under which a collective communicates that blocks. */
+int rustcoll_shim_tag(int collective);
 /* MPI_BYTE, MPI_UINT64_T, MPI_MAX, MPI_BOR, MPI_IN_PLACE */
 const void *rustcoll_shim_byte(void);
 const void *rustcoll_shim_number(void);
@@ -255,7 +270,7 @@ void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description
 /* Completes the request of a collective that does not block. */
 void rustcoll_shim_complete(void *request, int error);
 
-/* Over how many nodes the ranks of a communicator's own group are spread: RUSTCOLL_ON_…, or 0 where Open MPI may not tell
+/* Over how many nodes the ranks of a communicator's own group are spread: RUSTCOLL_ON_…, or 0 where MPI may not tell
  * all of them alike. */
 int rustcoll_shim_spread(const void *communicator);
 /* The name of this host, cut to `length` bytes with the zero byte that ends it. */

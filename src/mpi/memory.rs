@@ -1,7 +1,7 @@
 //! Temporary memory of a communicator: grows to what its calls need, is reused, and ends with it.
 
 use super::bindings::rustcoll_datatype;
-use super::pml::Place;
+use super::messages::Place;
 
 /// The unit of allocation, so that memory starts on a cache line and suits every datatype.
 #[derive(Clone, Copy)]

@@ -200,7 +200,7 @@ extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_
             };
         }
         let run = || communicator.run(collective(call.collective));
-        ending_the_job(communicator.handle(), MPI_ERR_INTERN, run)
+        ending_the_job(communicator.handle(), RUSTCOLL_ERR_INTERN, run)
     }
 }
 
@@ -220,7 +220,7 @@ unsafe fn run_anew(communicator: &Communicator, call: &rustcoll_call) -> c_int {
             Admitted::Plan => communicator.run(collective(call.collective)),
             Admitted::Calls(mock_up) => communicator.call_others(*mock_up),
         };
-        let status = ending_the_job(communicator.handle(), MPI_ERR_INTERN, run);
+        let status = ending_the_job(communicator.handle(), RUSTCOLL_ERR_INTERN, run);
         guarded((), || communicator.note_ended());
         status
     }
@@ -250,20 +250,20 @@ unsafe fn admit(communicator: &Communicator, call: &rustcoll_call) -> Result<Adm
                 Missing::Nodes => communicator.exchange_nodes(),
                 Missing::SharedMemory => communicator.share_memory(),
             };
-            let status = ending_the_job(communicator.handle(), MPI_ERR_INTERN, exchange);
-            if status != MPI_SUCCESS {
+            let status = ending_the_job(communicator.handle(), RUSTCOLL_ERR_INTERN, exchange);
+            if status != RUSTCOLL_SUCCESS {
                 return Err(status);
             }
             admission = admit();
         }
         match admission {
-            None | Some(Admission::Missing(_)) => Err(MPI_ERR_INTERN),
+            None | Some(Admission::Missing(_)) => Err(RUSTCOLL_ERR_INTERN),
             Some(Admission::Nothing) => {
                 guarded((), || communicator.note_ended());
-                Err(MPI_SUCCESS)
+                Err(RUSTCOLL_SUCCESS)
             }
             Some(Admission::Below) => Err(RUSTCOLL_BELOW),
-            Some(Admission::OutOfMemory) => Err(MPI_ERR_NO_MEM),
+            Some(Admission::OutOfMemory) => Err(RUSTCOLL_ERR_NO_MEM),
             Some(Admission::Illegal(error)) => Err(error),
             Some(Admission::Here) => Ok(Admitted::Plan),
             Some(Admission::Calls(mock_up)) => Ok(Admitted::Calls(mock_up)),
@@ -288,7 +288,7 @@ extern "C" fn rustcoll_prepare(
     operation: *mut *mut c_void,
 ) -> c_int {
     // SAFETY: the shim passes the communicator's state, a valid call on it and a valid place for the answer.
-    guarded(MPI_ERR_INTERN, || unsafe {
+    guarded(RUSTCOLL_ERR_INTERN, || unsafe {
         let communicator = &*state.cast::<Communicator>();
         let arguments = communicator.arguments(&*call);
         match communicator.prepare(arguments, is_persistent != 0, (tag, local_tag), request) {
@@ -296,7 +296,7 @@ extern "C" fn rustcoll_prepare(
             Some(Err(error)) => error,
             Some(Ok(prepared)) => {
                 operation.write(Box::into_raw(Box::new(prepared)).cast());
-                MPI_SUCCESS
+                RUSTCOLL_SUCCESS
             }
         }
     })

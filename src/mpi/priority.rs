@@ -4,7 +4,7 @@
 /// device memory before it calls the component below.
 const ACTIVE: i32 = 60;
 
-/// The lowest that Open MPI accepts: enough where an info key puts the component first.
+/// The lowest that MPI accepts: enough where an info key puts the component first.
 const LOWEST: i32 = 0;
 
 /// Priority on a communicator; `None` to stay away.

@@ -1,4 +1,4 @@
-//! Which ranks share a node. Open MPI tells a rank only which others are on its own, and the hosts of all where the
+//! Which ranks share a node. MPI tells a rank only which others are on its own, and the hosts of all where the
 //! launcher knows them, which need not be so at every rank. So each rank sees by itself whether all are on one node. For
 //! all to come to the same map of several they tell each other, once for each communicator that needs it.
 
@@ -95,7 +95,7 @@ impl Knowledge {
         }
     }
 
-    /// Notes what the ranks told each other. Where all hosts have one name though Open MPI knows several nodes, each rank
+    /// Notes what the ranks told each other. Where all hosts have one name though MPI knows several nodes, each rank
     /// passes for a node of its own: what was decided because there are several must hold on, for some ranks remember it
     /// and others decide anew.
     pub fn note(&mut self, told: Nodes) {

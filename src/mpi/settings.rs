@@ -1,5 +1,6 @@
-//! The names of the parameters that Open MPI registers, and their current values.
+//! The names of the parameters that MPI registers, and their current values.
 
+use super::bindings::rustcoll_shim_is_preloaded;
 use super::segment::PAGE;
 use crate::algorithms::{Algorithm, Collective, Parameter};
 use crate::engine::calls::Limits;
@@ -10,28 +11,35 @@ use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering::Relaxed};
 
 /// Whether this library is loaded before an MPI, rather than by Open MPI as a component.
-pub const IS_PRELOADED: bool = cfg!(not(feature = "component"));
+pub fn is_preloaded() -> bool {
+    // SAFETY: returns a constant of the shim's.
+    unsafe { rustcoll_shim_is_preloaded() != 0 }
+}
 
 /// How the full names of parameters begin: as Open MPI knows them, or as environment variables.
-const PREFIX: &str = if IS_PRELOADED { "RUSTCOLL_" } else { "coll_rustcoll_" };
+fn prefix() -> &'static str {
+    if is_preloaded() { "RUSTCOLL_" } else { "coll_rustcoll_" }
+}
 
 /// The full name of a parameter.
 pub fn full_name(name: &str) -> String {
-    let name = if IS_PRELOADED { name.to_uppercase() } else { name.to_owned() };
-    format!("{PREFIX}{name}")
+    let name = if is_preloaded() { name.to_uppercase() } else { name.to_owned() };
+    prefix().to_owned() + &name
 }
 
 /// The parameter of this library that an environment variable sets, known or not.
 pub fn set_by(variable: &str) -> Option<&str> {
-    let name = if IS_PRELOADED { Some(variable) } else { variable.strip_prefix("OMPI_MCA_") };
-    name.filter(|name| name.starts_with(PREFIX))
+    let name = if is_preloaded() { Some(variable) } else { variable.strip_prefix("OMPI_MCA_") };
+    name.filter(|name| name.starts_with(prefix()))
 }
 
 /// What an algorithm parameter says when rules decide.
 pub const AUTOMATIC: &str = "auto";
 
 /// What serves the calls that this library leaves alone, for users.
-pub const NAME_BELOW: &str = if IS_PRELOADED { "MPI itself" } else { "the component below" };
+pub fn name_below() -> &'static str {
+    if is_preloaded() { "MPI itself" } else { "the component below" }
+}
 
 /// The number of the component below, among those of algorithms.
 pub const BELOW: i32 = 0;
@@ -52,7 +60,7 @@ pub struct Settings {
     pub ran: AtomicI32,
 }
 
-/// A text that the user sets before the job starts; Open MPI keeps it.
+/// A text that the user sets before the job starts; MPI keeps it.
 pub struct Text(pub AtomicPtr<c_char>);
 
 impl Text {
@@ -63,7 +71,7 @@ impl Text {
     /// The text, unless it is empty.
     fn value(&self) -> Option<String> {
         let text = self.0.load(Relaxed);
-        // SAFETY: the pointer is NULL or a C string that Open MPI keeps as long as the component is open, for nobody may
+        // SAFETY: the pointer is NULL or a C string that MPI keeps as long as the component is open, for nobody may
         // change the parameter.
         let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })?;
         Some(text.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
@@ -178,8 +186,9 @@ pub static RULES_FILE: Text = Text::new();
 pub static DYNAMIC_RULES_FILENAME: Text = Text::new();
 
 /// The names of both.
-pub const RULES_FILES: [&str; 2] =
-    ["rules_file", if IS_PRELOADED { "rules" } else { "dynamic_rules_filename" }];
+pub fn rules_files() -> [&'static str; 2] {
+    ["rules_file", if is_preloaded() { "rules" } else { "dynamic_rules_filename" }]
+}
 
 /// What a parameter says that is off or on.
 pub const SWITCH: [&str; 2] = ["off", "on"];
@@ -273,7 +282,7 @@ pub fn rules_are_strict() -> bool {
 
 /// The rule files that the user names, with the parameters that name them.
 pub fn rule_files() -> [(String, Option<String>); 2] {
-    let [one, other] = RULES_FILES.map(full_name);
+    let [one, other] = rules_files().map(full_name);
     [(one, RULES_FILE.value()), (other, DYNAMIC_RULES_FILENAME.value())]
 }
 
@@ -307,7 +316,7 @@ pub fn number(algorithm: &Algorithm) -> i32 {
 /// The name behind such a number.
 pub fn word(collective: Collective, number: i32) -> &'static str {
     let values = Values { algorithm: number, ..Values::default() };
-    values.forced(collective).map_or(NAME_BELOW, |algorithm| algorithm.name)
+    values.forced(collective).map_or_else(name_below, |algorithm| algorithm.name)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::arguments::{Arguments, Side};
 use super::bindings::*;
 use super::channel::Channel;
 use super::memory::{Memory, OutOfMemory, bytes_of};
-use super::pml::{self, Error, Place, Pml, Shared, Span};
+use super::messages::{self, Error, Messages, Place, Shared, Span};
 use super::segment::Segment;
 use crate::algorithms::Collective;
 use crate::engine::call::Counts;
@@ -78,7 +78,7 @@ impl Work {
             scratch: Memory::default(),
             staging: Memory::default(),
             substitute: Memory::default(),
-            bytes: pml::bytes(),
+            bytes: messages::bytes(),
             execution: Execution::default(),
             is_truncated: false,
         }
@@ -204,7 +204,7 @@ impl Work {
         self.execution = Execution::default();
         self.is_truncated = false;
         if self.requests.len() < plan.posts {
-            self.reserve_requests(plan.posts).map_err(|_| MPI_ERR_NO_MEM)?;
+            self.reserve_requests(plan.posts).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         }
         copy(&wrapping.before)
     }
@@ -246,20 +246,20 @@ impl Work {
         arguments: &Arguments,
         wrapping: &Wrapping,
         segment: Option<&mut Segment>,
-        go: impl FnOnce(&mut Execution, &mut Pml) -> Result<bool, Error>,
+        go: impl FnOnce(&mut Execution, &mut Messages) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
         let scratch_type = scratch_datatype(plan, arguments, &self.bytes);
         // Before anything is posted; later it is there.
         let scratch =
-            self.scratch.place(plan.temporary_elements(), scratch_type).map_err(|_| MPI_ERR_NO_MEM)?;
+            self.scratch.place(plan.temporary_elements(), scratch_type).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         let (spare, _) = scratch.element(plan.scratch_elements);
-        let staging = self.staging.place(plan.staging_bytes, &self.bytes).map_err(|_| MPI_ERR_NO_MEM)?;
+        let staging = self.staging.place(plan.staging_bytes, &self.bytes).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         let shared = segment.zip(plan.slots).map(|(segment, slots)| {
             segment.enter(slots);
             let datatype = if arguments.collective.reduces() { scratch_type } else { &self.bytes };
             Shared { segment, slots, datatype }
         });
-        let mut transport = Pml {
+        let mut transport = Messages {
             channel,
             send: &arguments.send,
             recv: &arguments.recv,
@@ -279,7 +279,7 @@ impl Work {
         }
         if result? {
             copy(&wrapping.after)?;
-            return if self.is_truncated { Err(MPI_ERR_TRUNCATE) } else { Ok(true) };
+            return if self.is_truncated { Err(RUSTCOLL_ERR_TRUNCATE) } else { Ok(true) };
         }
         Ok(false)
     }
@@ -303,5 +303,5 @@ fn scratch_datatype<'a>(
 fn copy(spans: &Option<(Span, Span)>) -> Result<(), Error> {
     let Some((source, target)) = spans else { return Ok(()) };
     // SAFETY: one of the two is a buffer of the caller's as its arguments describe it, the other a copy's memory.
-    unsafe { pml::copy(*source, *target) }
+    unsafe { messages::copy(*source, *target) }
 }

@@ -1,4 +1,4 @@
-//! The parameters that Open MPI registers, derived from the registry.
+//! The parameters that the shim registers, derived from the registry.
 
 use super::bindings::rustcoll_parameter;
 use super::settings::*;
@@ -162,7 +162,7 @@ fn scratch_parameters() -> [Registered; 2] {
         general_parameter(
             "scratch_limit",
             "The most temporary memory that a collective may take at a rank, in KiB; one that needs more returns \
-             MPI_ERR_NO_MEM",
+             RUSTCOLL_ERR_NO_MEM",
             &["none"],
             1,
             &SCRATCH_LIMIT,
@@ -201,7 +201,7 @@ fn other_parameters() -> [Registered; 2] {
 
 /// The parameters of rules for all collectives.
 fn rule_parameters() -> [Registered; 3] {
-    let [file, alias] = RULES_FILES;
+    let [file, alias] = rules_files();
     [
         text_parameter(
             file,
@@ -320,17 +320,18 @@ pub fn parameter(index: usize) -> Option<rustcoll_parameter> {
 }
 
 /// What the shim reads itself; and the filter of logs.
-const READ_BY_SHIM: &[&str] = if IS_PRELOADED {
-    &["alone", "disable", "log", "nonblocking", "verbose"]
-} else {
-    &["priority", "verbose"]
-};
+fn read_by_shim() -> &'static [&'static str] {
+    match is_preloaded() {
+        true => &["alone", "disable", "log", "nonblocking", "verbose"],
+        false => &["priority", "verbose"],
+    }
+}
 
 /// The first environment variable that sets a parameter of this library which is not known, and the nearest known
 /// name; without Open MPI's prefix.
 pub fn unknown(variables: impl IntoIterator<Item = String>) -> Option<(String, String)> {
     let registered = REGISTERED.iter().filter_map(|parameter| parameter.name.to_str().ok());
-    let known: Vec<String> = READ_BY_SHIM.iter().copied().chain(registered).map(full_name).collect();
+    let known: Vec<String> = read_by_shim().iter().copied().chain(registered).map(full_name).collect();
     let mut given = variables.into_iter().filter_map(|variable| set_by(&variable).map(str::to_owned));
     let unknown = given.find(|name| !known.contains(name))?;
     let nearest = nearest(&unknown, known.iter().map(String::as_str))?.to_owned();

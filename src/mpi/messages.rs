@@ -1,4 +1,4 @@
-//! The transport over Open MPI's point-to-point layer, the PML.
+//! The transport over MPI's messages.
 
 use super::arguments::Side;
 use super::bindings::*;
@@ -9,7 +9,7 @@ use crate::schedule::{Buffer, Post};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-/// An MPI error code, or a negative one of Open MPI's own.
+/// An error code of MPI's, or one of `shim.h`.
 pub type Error = c_int;
 
 /// A block with a datatype of its own.
@@ -85,7 +85,7 @@ impl Span {
 
 /// Plain bytes as a datatype.
 pub fn bytes() -> rustcoll_datatype {
-    // SAFETY: returns the address of a data object of Open MPI.
+    // SAFETY: returns the address of a data object of MPI.
     let handle = unsafe { rustcoll_shim_byte() };
     rustcoll_datatype { handle, size: 1, extent: 1, true_lb: 0, true_extent: 1, contiguous: 1 }
 }
@@ -111,12 +111,12 @@ pub fn union() -> rustcoll_operator {
 
 /// Turns a status into a result.
 pub fn check(status: c_int) -> Result<(), Error> {
-    if status == MPI_SUCCESS { Ok(()) } else { Err(status) }
+    if status == RUSTCOLL_SUCCESS { Ok(()) } else { Err(status) }
 }
 
 /// Turns a result into a status.
 pub fn status(result: Result<(), Error>) -> c_int {
-    result.err().unwrap_or(MPI_SUCCESS)
+    result.err().unwrap_or(RUSTCOLL_SUCCESS)
 }
 
 /// Copies elements to others that hold at least as many bytes of data.
@@ -125,7 +125,7 @@ pub fn status(result: Result<(), Error>) -> c_int {
 /// Both spans lie within memory that is valid for reading and writing, and do not overlap unless they are the same.
 pub unsafe fn copy(source: Span, target: Span) -> Result<(), Error> {
     if source.bytes() > target.bytes() {
-        return Err(MPI_ERR_TRUNCATE);
+        return Err(RUSTCOLL_ERR_TRUNCATE);
     }
     if source.datatype.contiguous != 0 && target.datatype.contiguous != 0 {
         let (from, to) = (source.data(), target.data());
@@ -170,7 +170,7 @@ struct Window<'a> {
 }
 
 /// One rank's side of one collective.
-pub struct Pml<'a> {
+pub struct Messages<'a> {
     /// How peers are reached.
     pub channel: Channel,
     /// The send buffer.
@@ -214,7 +214,7 @@ impl Window<'_> {
     }
 }
 
-impl Pml<'_> {
+impl Messages<'_> {
     /// Address, number and datatype of a region's elements.
     #[inline]
     fn elements(&self, region: Region) -> (*mut u8, usize, &rustcoll_datatype) {
@@ -288,7 +288,7 @@ impl Pml<'_> {
                 let mut packed = [0; PACKED];
                 let elements = PACKED.min(bytes - offset);
                 let windows = [source, target].map(|region| self.window(part(region, offset, elements)));
-                let [Some(source), Some(target)] = windows else { return Err(MPI_ERR_INTERN) };
+                let [Some(source), Some(target)] = windows else { return Err(RUSTCOLL_ERR_INTERN) };
                 // SAFETY: as above.
                 unsafe {
                     source.pack(packed.as_mut_ptr())?;
@@ -298,7 +298,7 @@ impl Pml<'_> {
         }
     }
 
-    /// `target = left ⊕ right` by Open MPI's operators of three buffers, if there is one. They need not give the same bits
+    /// `target = left ⊕ right` by MPI's operators of three buffers, if there is one. They need not give the same bits
     /// as those of two, where a NaN is an operand; so only what reads a slot is reduced by them, on all ranks alike.
     fn reduce_apart(&mut self, left: Region, right: Region, target: Region) -> bool {
         let is_slot = |region: Region| matches!(region.memory, Memory::Buffer(Buffer::Shared(_)));
@@ -313,7 +313,7 @@ impl Pml<'_> {
         }
     }
 
-    /// The same as Open MPI's functions take them.
+    /// The same as MPI's functions take them.
     #[inline]
     fn handles(&self, region: Region) -> (*mut c_void, usize, *const c_void) {
         let (address, elements, datatype) = self.elements(region);
@@ -340,7 +340,7 @@ impl Pml<'_> {
     /// What a transfer's status means: truncation does not end a collective.
     #[inline]
     fn note(&mut self, status: c_int) -> Result<(), Error> {
-        if status == MPI_ERR_TRUNCATE {
+        if status == RUSTCOLL_ERR_TRUNCATE {
             *self.is_truncated = true;
             return Ok(());
         }
@@ -373,7 +373,7 @@ fn trace(what: &str, Region { memory, offset, elements }: Region, peer: u32) {
     log::trace!("{what} {elements} elements at {offset} of {memory:?}, rank {peer}");
 }
 
-impl Transport for Pml<'_> {
+impl Transport for Messages<'_> {
     type Error = Error;
 
     fn send(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Error> {
@@ -438,7 +438,7 @@ impl Transport for Pml<'_> {
     fn test(&mut self, posts: &[Post]) -> Result<bool, Error> {
         for &post in posts {
             let request = &mut self.requests[post as usize];
-            let mut error = MPI_SUCCESS;
+            let mut error = RUSTCOLL_SUCCESS;
             // SAFETY: as for waiting.
             if !request.is_null() && unsafe { rustcoll_shim_test(request, &mut error) } == 0 {
                 return Ok(false);

@@ -5,7 +5,7 @@ use super::info::Info;
 use super::mock_up;
 use super::nodes::{Knowledge, Nodes, Spread};
 use super::rules;
-use super::settings::{self, NAME_BELOW, Values, number};
+use super::settings::{self, Values, name_below, number};
 use super::work::Group;
 use crate::algorithms::{Algorithm, Calls, Collective, Graph, Parameter, Problem, Reason, Requirement};
 use crate::engine::calls::NoRoom;
@@ -49,7 +49,7 @@ struct Tables {
 pub struct Form {
     /// Whether there is a component below for it.
     pub has_below: bool,
-    /// Whether it blocks. Nothing else knows what the ranks told each other of their nodes: Open MPI makes calls of its own
+    /// Whether it blocks. Nothing else knows what the ranks told each other of their nodes: MPI makes calls of its own
     /// that do not, when it duplicates a communicator, and these meet the exchange on some ranks before and on others
     /// after it.
     pub is_blocking: bool,
@@ -98,7 +98,7 @@ pub struct Chosen<'a> {
     pub served: Option<Served<'a>>,
 }
 
-/// What this component serves a call by.
+/// What rustcoll serves a call by.
 pub struct Served<'a> {
     /// The algorithm.
     pub algorithm: &'static Algorithm,
@@ -335,7 +335,7 @@ impl Schedules {
         let collective = algorithm.collective;
         if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
             let instead =
-                if is_passed_on { format!("{NAME_BELOW} serves it") } else { "another one runs".into() };
+                if is_passed_on { format!("{} serves it", name_below()) } else { "another one runs".into() };
             log::warn!(
                 "{}: {} is forced for {}, but cannot serve this call: {reason}; {instead}",
                 self.name,

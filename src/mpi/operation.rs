@@ -1,11 +1,11 @@
-//! Collectives that do not block: each carries its own memory and goes on whenever Open MPI makes progress.
+//! Collectives that do not block: each carries its own memory and goes on whenever MPI makes progress.
 
 use super::arguments::Arguments;
 use super::bindings::*;
 use super::channel::Channel;
 use super::exchanging::Exchanging;
+use super::messages::Error;
 use super::planning::Program;
-use super::pml::Error;
 use super::watch::{self, Subject};
 use super::work::{Work, Wrapping};
 use crate::engine::Plan;
@@ -26,7 +26,7 @@ pub struct Operation {
     pub channel: Channel,
     /// Its memory.
     pub work: Work,
-    /// What Open MPI knows it by.
+    /// What MPI knows it by.
     pub request: *mut c_void,
     /// What is to be told of it.
     pub subject: Subject,
@@ -54,7 +54,7 @@ impl Course {
     }
 }
 
-/// Operations that are under way. Each is owned by its request, which Open MPI does not free before it is complete.
+/// Operations that are under way. Each is owned by its request, which MPI does not free before it is complete.
 struct UnderWay(Vec<*mut Operation>);
 
 // SAFETY: whoever drives an operation holds the lock; its owner leaves it alone while it is under way.
@@ -86,7 +86,7 @@ impl Operation {
         };
         match advanced {
             Ok(false) => None,
-            Ok(true) => Some(MPI_SUCCESS),
+            Ok(true) => Some(RUSTCOLL_SUCCESS),
             Err(error) => Some(error),
         }
     }

@@ -1,9 +1,9 @@
 //! Calls in two stages: the ranks exchange lengths, then each plans how the data move.
 
 use super::arguments::Arguments;
-use super::bindings::{MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE, rustcoll_shim_abort};
+use super::bindings::{RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE, rustcoll_shim_abort};
 use super::channel::Channel;
-use super::pml::Error;
+use super::messages::Error;
 use super::work::{Work, Wrapping};
 use crate::engine::{DataPlan, LengthExchange, Plan};
 use std::ffi::CStr;
@@ -36,7 +36,7 @@ impl Exchanging {
     /// Begins anew. An error leaves nothing outstanding.
     pub fn begin(&mut self, work: &mut Work) -> Result<(), Error> {
         let LengthExchange { plan, numbers, .. } = &*self.exchange;
-        let copied = work.numbers(numbers).map_err(|_| MPI_ERR_NO_MEM)?;
+        let copied = work.numbers(numbers).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         self.numbers = Arguments::of_numbers(copied, numbers.len());
         self.data = None;
         work.begin(plan, &Wrapping::default())
@@ -88,7 +88,7 @@ impl Exchanging {
             }
         };
         match go(work, &data.plan, arguments)? {
-            true if data.is_truncated => Err(MPI_ERR_TRUNCATE),
+            true if data.is_truncated => Err(RUSTCOLL_ERR_TRUNCATE),
             ended => Ok(ended),
         }
     }

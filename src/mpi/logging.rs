@@ -1,4 +1,4 @@
-//! Logging through Open MPI's output stream, by Open MPI's verbosity.
+//! Logging through MPI's output stream, by MPI's verbosity.
 
 use super::bindings::rustcoll_shim_output;
 use super::watch;
@@ -33,7 +33,7 @@ fn level(verbosity: i32) -> LevelFilter {
     }
 }
 
-/// Open MPI's output stream; each write is a line of the logger.
+/// MPI's output stream; each write is a line of the logger.
 struct OutputStream;
 
 impl Write for OutputStream {

@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::bindings::*;
 use super::memory::{OutOfMemory, bytes_of, place_at};
-use super::pml::{self, Error, Place, check};
+use super::messages::{self, Error, Place, check};
 use super::room::Room;
 use super::settings::{Settings, mock_up_limits};
 use crate::algorithms::{Algorithm, Area, Collective};
@@ -53,7 +53,7 @@ impl MockUp {
     /// With the memory that it needs.
     pub fn new(arguments: Arguments, deeds: Arc<Deeds>, number: c_int) -> Result<MockUp, OutOfMemory> {
         let own = match arguments.collective.reduces() {
-            false => pml::bytes(),
+            false => messages::bytes(),
             true if arguments.send.is_none() => *arguments.recv.datatype(),
             true => *arguments.send.datatype(),
         };
@@ -91,11 +91,11 @@ impl MockUp {
         for deed in &self.deeds.deeds {
             // SAFETY: by this function's contract, and deeds keep to the buffers for whose lengths they were made.
             match unsafe { self.perform(deed, &places, communicator) } {
-                Err(MPI_ERR_TRUNCATE) => is_truncated = true,
+                Err(RUSTCOLL_ERR_TRUNCATE) => is_truncated = true,
                 ended => ended?,
             }
         }
-        if is_truncated { Err(MPI_ERR_TRUNCATE) } else { Ok(()) }
+        if is_truncated { Err(RUSTCOLL_ERR_TRUNCATE) } else { Ok(()) }
     }
 
     fn places(&self) -> Places<'_> {
@@ -116,7 +116,7 @@ impl MockUp {
         // SAFETY: by this function's contract the spans lie within their buffers.
         unsafe {
             match deed {
-                Deed::Copy(from, to) => pml::copy(places.span(from), places.span(to)),
+                Deed::Copy(from, to) => messages::copy(places.span(from), places.span(to)),
                 Deed::Clear(span) => {
                     // Bits are cleared where they are united, which is in bytes.
                     let span = places.span(span);
@@ -135,7 +135,7 @@ impl MockUp {
         }
     }
 
-    /// A call as Open MPI takes it. Its counts and displacements stand in the room until the next one's do.
+    /// A call as MPI takes it. Its counts and displacements stand in the room until the next one's do.
     fn call(&self, call: &BoundCall, places: &Places) -> rustcoll_own_call {
         let mut numbers = self.room.numbers;
         let side = |side: &Option<Side>| {
@@ -179,10 +179,10 @@ impl MockUp {
         if call.in_place {
             let is_scatter = matches!(call.collective, Collective::Scatter | Collective::Scatterv);
             let replaced = if is_scatter { &mut recv } else { &mut send };
-            // SAFETY: returns a constant of Open MPI.
+            // SAFETY: returns a constant of MPI.
             replaced.buffer = unsafe { rustcoll_shim_in_place() };
         }
-        let operator = if call.unites { pml::union() } else { self.arguments.operator };
+        let operator = if call.unites { messages::union() } else { self.arguments.operator };
         rustcoll_own_call {
             collective: call.collective as c_int,
             root: call.root as c_int,
@@ -203,7 +203,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    fn span(&self, span: &Span) -> pml::Span {
+    fn span(&self, span: &Span) -> messages::Span {
         self.of(span.area).span(span.first, span.elements)
     }
 }

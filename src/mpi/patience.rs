@@ -24,7 +24,7 @@ const YIELDS: usize = 16;
 impl Patience {
     /// That of a job whose ranks are as they are.
     pub fn of_job() -> Patience {
-        // SAFETY: looks at what Open MPI knows of the job.
+        // SAFETY: looks at what MPI knows of the job.
         Patience { is_crowded: unsafe { rustcoll_shim_is_crowded() } != 0 }
     }
 

@@ -7,12 +7,12 @@ use super::decision::{Decided, Decision};
 use super::exchanging::Exchanging;
 use super::info::{self, Info};
 use super::job::{Job, LeftBelow};
+use super::messages::Error;
 use super::mock_up::MockUp;
 use super::nodes::{self, Knowledge, Nodes};
 use super::operation::{Course, Operation};
 use super::patience::Patience;
 use super::planning::{Outcome, Planned, Planning, Program};
-use super::pml::Error;
 use super::schedules::{Form, Missing};
 use super::scratch;
 use super::segment::{Geometry, OFFER, Piece, Segment, is_offered};
@@ -42,7 +42,7 @@ pub struct Communicator {
     /// How log lines begin.
     name: Arc<str>,
     below: rustcoll_below,
-    /// This rank's neighbours. Open MPI adds a topology to a communicator that is complete in all else.
+    /// This rank's neighbours. MPI adds a topology to a communicator that is complete in all else.
     graph: OnceLock<Graph>,
     planning: Mutex<Planning>,
     blocking: UnsafeCell<Blocking>,
@@ -69,9 +69,9 @@ pub enum Admission {
     Nothing,
     /// The component below serves it.
     Below,
-    /// This component does.
+    /// rustcoll does.
     Here,
-    /// This component does by calls of other collectives.
+    /// rustcoll does by calls of other collectives.
     Calls(Box<MockUp>),
     /// There is not enough memory.
     OutOfMemory,
@@ -214,7 +214,7 @@ impl Communicator {
             let form = Form { has_below, is_blocking: true, calls_others: !*is_calling };
             let planned = match self.planned(&arguments, values, form) {
                 Outcome::Missing(missing) => return Admission::Missing(missing),
-                Outcome::TooLong => return Admission::Illegal(MPI_ERR_TRUNCATE),
+                Outcome::TooLong => return Admission::Illegal(RUSTCOLL_ERR_TRUNCATE),
                 Outcome::Below(decision) => {
                     under_way.push(self.begun(start, &arguments, &decision));
                     left_below[usize::from(*is_calling)][collective as usize] = LeftBelow::new(call, values);
@@ -289,7 +289,7 @@ impl Communicator {
         let Blocking { work, segment, jobs, is_calling, .. } = unsafe { &mut *self.blocking.get() };
         let jobs = &jobs[usize::from(*is_calling)];
         let Some(Job { values, arguments, planned, wrapping, .. }) = &jobs[collective as usize] else {
-            return MPI_ERR_INTERN;
+            return RUSTCOLL_ERR_INTERN;
         };
         let channel = self.channel(tag(collective), tag(collective));
         let limit = values.scratch_limit();
@@ -302,11 +302,11 @@ impl Communicator {
                 exchanging.begin(work).and_then(|()| exchanging.finish(work, channel, arguments))
             }
         };
-        if ended == Err(MPI_ERR_NO_MEM) {
+        if ended == Err(RUSTCOLL_ERR_NO_MEM) {
             scratch::report_shortage(work, arguments, planned, limit, self.place());
         }
         work.give_back(settings::scratch_kept());
-        super::pml::status(ended)
+        super::messages::status(ended)
     }
 
     /// Carries out an algorithm that calls others: an MPI error code. These calls come back here, so that nothing may be held
@@ -321,7 +321,7 @@ impl Communicator {
         // SAFETY: by this function's contract the arguments are those of a call on this communicator.
         let ended = unsafe { mock_up.run(self.handle) };
         note(false);
-        super::pml::status(ended)
+        super::messages::status(ended)
     }
 
     /// Has all ranks tell each other their nodes: an MPI error code.
@@ -333,7 +333,7 @@ impl Communicator {
         match unsafe { self.told_by_all([nodes::identity()]) } {
             Ok(all) => {
                 self.planning().note_nodes(Nodes::new(&all.concat()));
-                MPI_SUCCESS
+                RUSTCOLL_SUCCESS
             }
             Err(error) => error,
         }
@@ -353,7 +353,7 @@ impl Communicator {
             self.planning().note_memory(segment.as_ref().map(Segment::geometry));
             (*self.blocking.get()).segment = segment;
         }
-        MPI_SUCCESS
+        RUSTCOLL_SUCCESS
     }
 
     /// The memory that the ranks of this node share. All ranks come to the same answer whether there is any.
@@ -413,7 +413,8 @@ impl Communicator {
         let channel = self.channel(tag, tag);
         // SAFETY: by this function's contract nobody else uses it.
         let Blocking { work, .. } = unsafe { &mut *self.blocking.get() };
-        let prepared = work.prepare(&plan, &mut arguments, self.group, false).map_err(|_| MPI_ERR_NO_MEM);
+        let prepared =
+            work.prepare(&plan, &mut arguments, self.group, false).map_err(|_| RUSTCOLL_ERR_NO_MEM);
         let told = prepared.and_then(|wrapping| {
             work.begin(&plan, &wrapping)?;
             work.finish(&plan, channel, &arguments, &wrapping, None)
@@ -458,15 +459,15 @@ impl Communicator {
                     return None;
                 }
                 Outcome::Missing(_) => return None,
-                Outcome::Calls(..) => return Some(Err(MPI_ERR_INTERN)),
-                Outcome::TooLong => return Some(Err(MPI_ERR_TRUNCATE)),
+                Outcome::Calls(..) => return Some(Err(RUSTCOLL_ERR_INTERN)),
+                Outcome::TooLong => return Some(Err(RUSTCOLL_ERR_TRUNCATE)),
             },
         };
         let mut work = Work::new();
         let subject = self.subject(&arguments, &planned.decision);
         let limit = values.scratch_limit();
         let Ok(wrapping) = scratch::obtain(&mut work, &mut arguments, &planned, limit, self.place()) else {
-            return Some(Err(MPI_ERR_NO_MEM));
+            return Some(Err(RUSTCOLL_ERR_NO_MEM));
         };
         let channel = self.channel(tag, local_tag);
         let course = Course::new(planned.program, limit);

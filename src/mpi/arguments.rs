@@ -1,7 +1,7 @@
 //! The arguments of a collective as the shim hands them over, read once for each call.
 
 use super::bindings::*;
-use super::pml::{Block, Error, Span, bytes};
+use super::messages::{Block, Error, Span, bytes};
 use crate::algorithms::Collective;
 use crate::engine::call::Counts;
 use crate::selection::Measure;
@@ -269,8 +269,8 @@ impl Arguments {
             root: 0,
             has_two_groups: false,
             send: Side::none(),
-            recv: Side::elements(numbers.cast(), count, super::pml::numbers()),
-            operator: super::pml::maximum(),
+            recv: Side::elements(numbers.cast(), count, super::messages::numbers()),
+            operator: super::messages::maximum(),
         }
     }
 
@@ -296,11 +296,11 @@ impl Arguments {
         self.recv.datatype.contiguous == 0
     }
 
-    /// What is illegal among so many ranks, as an MPI error: Open MPI lets some of it through even where it checks arguments.
+    /// What is illegal among so many ranks, as an MPI error: MPI lets some of it through even where it checks arguments.
     pub fn check(&self, ranks: usize) -> Result<(), Error> {
         match () {
-            _ if self.root >= ranks => Err(MPI_ERR_ROOT),
-            _ if self.send.has_negative_count() || self.recv.has_negative_count() => Err(MPI_ERR_COUNT),
+            _ if self.root >= ranks => Err(RUSTCOLL_ERR_ROOT),
+            _ if self.send.has_negative_count() || self.recv.has_negative_count() => Err(RUSTCOLL_ERR_COUNT),
             _ => Ok(()),
         }
     }
