@@ -41,7 +41,6 @@ const NO_MESSAGES: &[&str] = &[
     "ranks {sign} {most} * nodes",
     "the table",
     "the built-in rules",
-    "Open MPI v%31[0-9.]",
     "/proc/{process}/fd/{descriptor}",
 ];
 
@@ -133,7 +132,9 @@ fn messages_of(file: &Path) -> Vec<Message> {
     let is_for_users = |literal: &&Literal| {
         let before = code[..literal.start].trim_end();
         let is_rule = literal.text.contains("->");
+        let is_read = literal.text.contains("%31[");
         !is_rule
+            && !is_read
             && !PRIVATE.iter().any(|opening| before.ends_with(opening))
             && !NO_MESSAGES.contains(&&*literal.text)
     };
