@@ -8,6 +8,8 @@
 # make check-long      the exhaustive ones
 # make check-preload   that library with the MPICH of the system, and with MPICH and Intel MPI from PyPI
 # make check-guide     the page's tests, in Chromium; part of make check where the page can be built
+# make book            the book of docs/, into build/book; needs mdbook, or cargo to get it
+# make check-book      that it is built without warnings; that its links lead somewhere is part of cargo test
 # make screenshots     the pictures of docs/guide
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
 # make check-mpi4py-shared  the same with everything over shared memory that can go there, on more numbers of ranks
@@ -168,6 +170,15 @@ check-preload: preload
 check-guide: guide cli
 	@packaging/prerequisites --guide
 	cd guide && CHROMIUM=$(INSTALLED_CHROMIUM) npm test
+
+.PHONY: book
+book:
+	packaging/book
+
+.PHONY: check-book
+check-book:
+	packaging/book --strict
+	$(CARGO) test --test book --test troubleshooting --test algorithms --test example
 
 .PHONY: screenshots
 screenshots: guide cli
