@@ -12,7 +12,7 @@
 #include "opal/mca/base/mca_base_var_enum.h"
 
 static int priority_parameter, verbose_parameter;
-static int priority_index;
+static int priority_index = -1;
 static char *refused, *refused_legal;
 
 /* An enumerator of one word and all numbers from a minimum up, so that Open MPI itself refuses every other value,
@@ -174,6 +174,6 @@ int rustcoll_given_priority(int *priority)
 {
     mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
     *priority = priority_parameter;
-    return OPAL_SUCCESS == mca_base_var_get_value(priority_index, NULL, &source, NULL)
+    return 0 <= priority_index && OPAL_SUCCESS == mca_base_var_get_value(priority_index, NULL, &source, NULL)
            && MCA_BASE_VAR_SOURCE_DEFAULT != source;
 }
