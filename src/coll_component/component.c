@@ -2,9 +2,6 @@
 
 #include "component.h"
 
-#include <dlfcn.h>
-#include <libgen.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +15,6 @@
 #include "opal/mca/base/base.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/util/proc.h"
-#include "opal/util/show_help.h"
 
 /* The release this component is built for; a test overrides it. */
 #ifndef RUSTCOLL_RELEASE
@@ -52,20 +48,6 @@ mca_coll_base_component_t mca_coll_rustcoll_component = {
 };
 MCA_BASE_COMPONENT_INIT(ompi, coll, rustcoll)
 
-/* Open MPI 4.1 loses messages that a process hands to its help system shortly before it ends, and now and then others
- * too, so only the text comes from there. */
-void rustcoll_show(const char *topic, ...)
-{
-    va_list arguments;
-    va_start(arguments, topic);
-    char *text = opal_show_help_vstring("help-mca-coll-rustcoll.txt", topic, true, arguments);
-    va_end(arguments);
-    if (NULL != text) {
-        fputs(text, stderr);
-    }
-    free(text);
-}
-
 /* To another release nothing is handed over: what it takes for a parameter may be laid out otherwise. */
 static int register_parameters(void)
 {
@@ -75,15 +57,8 @@ static int register_parameters(void)
     return OMPI_SUCCESS;
 }
 
-/* The help text lies beside the plug-in, wherever that was installed. */
 static int open_component(void)
 {
-    Dl_info info;
-    if (dladdr(&mca_coll_rustcoll_component, &info) && NULL != info.dli_fname) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s", info.dli_fname);
-        opal_show_help_add_dir(dirname(path));
-    }
     rustcoll_open_output();
     if (is_built_for_this_release(1)) {
         rustcoll_publish(priority_on(NULL));
