@@ -7,6 +7,7 @@
 # make check           all tests, those on a real MPI included
 # make check-long      the exhaustive ones
 # make check-preload   that library with the MPICH of the system, and with MPICH and Intel MPI from PyPI
+# make check-series    the component on Open MPI 5.0 and 6.0, from Debian's packages in folders of their own below build; needs root
 # make check-guide     the page's tests, in Chromium; part of make check where the page can be built
 # make book            the book of docs/, into build/book; needs mdbook, or cargo to get it
 # make check-book      that it is built without warnings; that its links lead somewhere is part of cargo test
@@ -45,6 +46,9 @@ PAGE_SOURCES = $(wildcard guide/*.html guide/*.ts guide/*.json) $(shell find gui
 WASM := wasm32-unknown-unknown
 PRELOAD_RANKS ?= 1 2 3 4 5 6 7 8 9 13
 PRELOAD_SECONDS ?= 15
+SERIES ?= 5.0 6.0
+SERIES_RANKS ?= 1 2 3 4 5 8
+SERIES_SECONDS ?= 15
 # Known only once it is installed.
 INSTALLED_CHROMIUM = $(shell command -v $${CHROMIUM:-chromium})
 OPENMPI_PLUGIN_DIR = $(shell ompi_info --path pkglibdir --parsable 2>/dev/null | cut -d: -f3)
@@ -165,6 +169,10 @@ check: all programs
 check-preload: preload
 	@packaging/prerequisites --python
 	PRELOAD_MPICC=$(PRELOAD_MPICC) SECONDS_EACH=$(PRELOAD_SECONDS) packaging/check-preload $(PRELOAD_RANKS)
+
+.PHONY: check-series
+check-series: prerequisites archive
+	RANKS="$(SERIES_RANKS)" SECONDS_EACH=$(SERIES_SECONDS) packaging/check-series $(SERIES)
 
 .PHONY: check-guide
 check-guide: guide cli

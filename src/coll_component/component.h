@@ -2,12 +2,9 @@
 #ifndef RUSTCOLL_COMPONENT_H
 #define RUSTCOLL_COMPONENT_H
 
-#include "ompi_config.h"
+#include "series.h"
 
-#include "mpi.h"
-#include "ompi/communicator/communicator.h"
 #include "ompi/mca/coll/base/base.h"
-#include "ompi/mca/coll/coll.h"
 #include "ompi/request/request.h"
 
 #include "description.h"
