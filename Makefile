@@ -7,6 +7,7 @@
 # make check           all tests, those on a real MPI included
 # make check-long      the exhaustive ones
 # make check-preload   that library with the MPICH of the system, and with MPICH and Intel MPI from PyPI
+# make check-in-tree  rustcoll as a part of Open MPI's own sources, which are fetched from Debian and built twice
 # make check-guide     the page's tests, in Chromium; part of make check where the page can be built
 # make screenshots     the pictures of docs/guide
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
@@ -163,6 +164,12 @@ check: all programs
 check-preload: preload
 	@packaging/prerequisites --python
 	PRELOAD_MPICC=$(PRELOAD_MPICC) SECONDS_EACH=$(PRELOAD_SECONDS) packaging/check-preload $(PRELOAD_RANKS)
+
+.PHONY: check-in-tree
+check-in-tree:
+	@packaging/prerequisites --in-tree
+	$(MAKE) archive
+	packaging/check-in-tree
 
 .PHONY: check-guide
 check-guide: guide cli

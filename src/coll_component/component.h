@@ -10,9 +10,13 @@
 #include "ompi/mca/coll/coll.h"
 #include "ompi/request/request.h"
 
+/* What the shim and Rust call of each other is exported by no library that they become a part of. */
+#pragma GCC visibility push(hidden)
+#include "shim.h"
+#pragma GCC visibility pop
+
 #include "description.h"
 #include "errors.h"
-#include "shim.h"
 
 /* A communicator's module: what was below it, and Rust's state. */
 typedef struct rustcoll_module {
