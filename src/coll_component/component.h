@@ -10,13 +10,12 @@
 #include "ompi/mca/coll/coll.h"
 #include "ompi/request/request.h"
 
-/* What the shim and Rust call of each other is exported by no library that they become a part of. */
+/* From here on nothing is exported by a library that this becomes a part of, however it is compiled. */
 #pragma GCC visibility push(hidden)
-#include "shim.h"
-#pragma GCC visibility pop
 
 #include "description.h"
 #include "errors.h"
+#include "shim.h"
 
 /* A communicator's module: what was below it, and Rust's state. */
 typedef struct rustcoll_module {
@@ -61,5 +60,7 @@ void rustcoll_agree(struct ompi_communicator_t *communicator);
 
 /* The stream that log lines go to. */
 void rustcoll_open_output(void);
+
+#pragma GCC visibility pop
 
 #endif

@@ -46,8 +46,6 @@ AC_DEFUN([MCA_ompi_coll_rustcoll_CONFIG],[
           [AC_MSG_WARN([rustcoll is not built. Missing: $coll_rustcoll_missing])
            $2])
 
-    # Found later by Open MPI's configure, but not handed to the compiler in 4.1.
-    AC_SUBST([OPAL_VISIBILITY_CFLAGS])
     AC_SUBST([coll_rustcoll_archive])
     AC_SUBST([coll_rustcoll_CFLAGS])
     AC_SUBST([coll_rustcoll_LIBS])
