@@ -8,6 +8,7 @@
 # make check-long      the exhaustive ones
 # make check-preload   that library with the MPICH of the system, and with MPICH and Intel MPI from PyPI
 # make check-series    the component on Open MPI 5.0 and 6.0, from Debian's packages in folders of their own below build; needs root
+# make check-in-tree  rustcoll as a part of Open MPI's own sources, which are fetched from Debian and built twice
 # make check-guide     the page's tests, in Chromium; part of make check where the page can be built
 # make book            the book of docs/, into build/book; needs mdbook, or cargo to get it
 # make check-book      that it is built without warnings; that its links lead somewhere is part of cargo test
@@ -173,6 +174,12 @@ check-preload: preload
 .PHONY: check-series
 check-series: prerequisites archive
 	RANKS="$(SERIES_RANKS)" SECONDS_EACH=$(SERIES_SECONDS) packaging/check-series $(SERIES)
+
+.PHONY: check-in-tree
+check-in-tree:
+	@packaging/prerequisites --in-tree
+	$(MAKE) archive
+	packaging/check-in-tree
 
 .PHONY: check-guide
 check-guide: guide cli

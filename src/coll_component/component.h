@@ -7,6 +7,9 @@
 #include "ompi/mca/coll/base/base.h"
 #include "ompi/request/request.h"
 
+/* From here on nothing is exported by a library that this becomes a part of, however it is compiled. */
+#pragma GCC visibility push(hidden)
+
 #include "description.h"
 #include "errors.h"
 #include "shim.h"
@@ -54,5 +57,7 @@ void rustcoll_agree(struct ompi_communicator_t *communicator);
 
 /* The stream that log lines go to. */
 void rustcoll_open_output(void);
+
+#pragma GCC visibility pop
 
 #endif
