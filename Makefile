@@ -22,6 +22,7 @@
 # make check-packages  what packages are made with: docs/install.md; needs root
 # make install         what make has built: the component into Open MPI's plug-in folder, the command and its measuring
 #                      program into /usr/local, with a modulefile and for pkg-config; PREFIX, PLUGIN_DIR, LIBDIR, DESTDIR
+# make install-cli     of these the command alone
 # make install-preload what make preload has built, with the same two, into /usr/local; PREFIX, LIBDIR, DESTDIR
 # make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
 
@@ -237,19 +238,24 @@ check-packages: dist
 	@packaging/prerequisites --packages
 	packaging/check-packages $(VERSION)
 
+# The command alone, which make cli has built.
+.PHONY: install-cli
+install-cli:
+	@test -f $(COMMAND) || { echo "$(COMMAND) is not built; run make cli first" >&2; exit 1; }
+	install -D -m 755 -t $(DESTDIR)$(COMMAND_PREFIX)/bin $(COMMAND)
+	install -d $(DESTDIR)$(COMMAND_PREFIX)/share
+	cp -R $(SHARE)/. $(DESTDIR)$(COMMAND_PREFIX)/share
+
 .PHONY: install
-install:
-	@for built in $(COMPONENT) $(COMMAND) $(MEASURE); do \
+install: install-cli
+	@for built in $(COMPONENT) $(MEASURE); do \
 	  test -f $$built || { echo "$$built is not built; run make first" >&2; exit 1; }; \
 	done
 	@test -n "$(PLUGIN_DIR)" || { echo "ompi_info names no plug-in folder; set PREFIX or PLUGIN_DIR" >&2; exit 1; }
 	install -d $(DESTDIR)$(PLUGIN_DIR)
 	install -m 755 $(COMPONENT) $(DESTDIR)$(PLUGIN_DIR)
 	install -m 644 $(HELP) $(DESTDIR)$(PLUGIN_DIR)
-	install -D -m 755 -t $(DESTDIR)$(COMMAND_PREFIX)/bin $(COMMAND)
 	install -D -m 755 -t $(DESTDIR)$(COMMAND_PREFIX)/libexec/rustcoll $(MEASURE)
-	install -d $(DESTDIR)$(COMMAND_PREFIX)/share
-	cp -R $(SHARE)/. $(DESTDIR)$(COMMAND_PREFIX)/share
 	$(call fill,packaging/modulefile/rustcoll-openmpi,$(MODULEFILES)/rustcoll-openmpi/$(VERSION))
 	$(call fill,packaging/pkg-config/rustcoll.pc,$(PKGCONFIG_DIR)/rustcoll.pc)
 
