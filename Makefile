@@ -13,6 +13,8 @@
 # make check-mpi4py-shared  the same with everything over shared memory that can go there, on more numbers of ranks
 # make check-lab       the emulated cluster of lab/: whether it works and is what is asked of it; needs root
 # make check-valgrind  the component under valgrind
+# make check-supply-chain  what rustcoll is made of, and what is made of it: docs/supply-chain.md; CHECKS names some of its checks
+# make sbom            bills of materials of the libraries and the command, into build/sbom
 # make bench           docs/performance.md: rustcoll against Open MPI's own components, over an emulated network as root, and
 #                      against MPICH and Intel MPI on one node
 # make other-mpis      MPICH and Intel MPI from PyPI, into build/other-mpis, and the measuring program for them
@@ -206,6 +208,15 @@ check-mpi4py-shared: all
 	@packaging/prerequisites --python
 	packaging/check-mpi4py --forced shared,shared_flat $(SHARED_RANKS)
 	packaging/check-mpi4py --forced shared,shared_slices $(SHARED_RANKS)
+
+.PHONY: check-supply-chain
+check-supply-chain:
+	@packaging/prerequisites --python
+	packaging/check-supply-chain $(CHECKS)
+
+.PHONY: sbom
+sbom:
+	packaging/bills-of-materials
 
 .PHONY: check-lab
 check-lab:
