@@ -17,6 +17,8 @@
 # make check-mpi4py-shared  the same with everything over shared memory that can go there, on more numbers of ranks
 # make check-lab       the emulated cluster of lab/: whether it works and is what is asked of it; needs root
 # make check-valgrind  the component under valgrind
+# make check-supply-chain  what rustcoll is made of, and what is made of it: docs/supply-chain.md; CHECKS names some of its checks
+# make sbom            bills of materials of the libraries and the command, into build/sbom
 # make bench           docs/performance.md: rustcoll against Open MPI's own components, over an emulated network as root, and
 #                      against MPICH and Intel MPI on one node
 # make other-mpis      MPICH and Intel MPI from PyPI, into build/other-mpis, and the measuring program for them
@@ -36,6 +38,8 @@ MPIRUN ?= mpirun
 CARGO ?= cargo
 BUILD := build
 ARCHIVE := target/library/librustcoll.a
+# Where it is built does not show in what runs inside an MPI.
+WITHOUT_PATHS = --remap-path-prefix=$(CURDIR)=. --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
 COMPONENT := $(BUILD)/mca_coll_rustcoll.so
 HELP := $(BUILD)/help-mca-coll-rustcoll.txt
 COMMAND := $(BUILD)/rustcoll
@@ -69,10 +73,11 @@ export MPICC MPIRUN CARGO
 .PHONY: all
 all: $(COMPONENT) $(HELP) cli measure
 
-# What runs inside an MPI; Cargo decides whether anything has to be compiled again.
+# What runs inside an MPI; Cargo decides whether anything has to be compiled again. Flags of the environment would displace those given here.
 .PHONY: archive
 archive:
-	$(CARGO) build --profile library --features mpi --lib --target-dir target
+	$(if $(RUSTFLAGS),RUSTFLAGS="$(RUSTFLAGS) $(WITHOUT_PATHS)") $(CARGO) build --profile library --features mpi --lib --target-dir target \
+	  --config 'build.rustflags="$(WITHOUT_PATHS)"'
 
 $(COMPONENT): prerequisites archive
 	packaging/link-component $@ $(ARCHIVE)
@@ -243,6 +248,15 @@ check-mpi4py-shared: all
 	@packaging/prerequisites --python
 	packaging/check-mpi4py --forced shared,shared_flat $(SHARED_RANKS)
 	packaging/check-mpi4py --forced shared,shared_slices $(SHARED_RANKS)
+
+.PHONY: check-supply-chain
+check-supply-chain:
+	@packaging/prerequisites --python
+	packaging/check-supply-chain $(CHECKS)
+
+.PHONY: sbom
+sbom:
+	packaging/bills-of-materials
 
 .PHONY: check-lab
 check-lab:
