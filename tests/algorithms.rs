@@ -58,7 +58,7 @@ fn reference() -> String {
          takes if\na rank sends and receives at most one message in each ([costs.md](costs.md)). *Sent* and *reduced* count whole vectors, \
          or blocks where\nranks have blocks of their own; *read* those that are read in the shared memory of others, *temporary* those for which a \
          rank needs memory\nbesides. Where nodes matter, {RANKS_PER_NODE} neighbouring ranks share one; two groups are halves; neighbours are those of a \
-         ring. A drawing shows who sends\nto whom on {DRAWN} ranks, and how much each sends.\n"
+         ring. A drawing shows who sends\nto whom on {DRAWN} ranks, and how many of how many blocks each sends.\n"
     );
     let files = files();
     for collective in Collective::ALL {
@@ -213,7 +213,7 @@ fn list_mock_ups(collective: Collective, text: &mut String) {
     let needs = Requirement::OtherCollectives.description();
     write!(
         text,
-        "\n### Mock-ups of {}\n\nThey call other collectives of the communicator ([component.md](component.md#mock-ups)), and serve {needs}. \
+        "\n### Mock-ups of {}\n\nThey call other collectives of the communicator ([component.md](component.md#mock-ups)), and serve\n{needs}. \
          Each costs what those cost.\n\n| Name | Guideline | Source |\n|---|---|---|\n",
         collective.name()
     )
