@@ -33,7 +33,7 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads);
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicator, int *priority);
 
 /* Exported even where Open MPI compiles this, which hides all other names. */
-OMPI_MODULE_DECLSPEC extern mca_coll_base_component_t mca_coll_rustcoll_component;
+OMPI_DECLSPEC extern mca_coll_base_component_t mca_coll_rustcoll_component;
 
 mca_coll_base_component_t mca_coll_rustcoll_component = {
     .collm_version =

@@ -9,9 +9,9 @@ use rustcoll::algorithms::Collective;
 use crate::communicator::Communicator;
 use crate::environment::{Error, check};
 use crate::handles;
-use crate::persistent;
 use crate::image::Image;
 use crate::operator::Operator;
+use crate::persistent;
 
 /// How a collective is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
