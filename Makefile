@@ -32,7 +32,8 @@ CARGO ?= cargo
 BUILD := build
 ARCHIVE := target/library/librustcoll.a
 # Where it is built does not show in what runs inside an MPI.
-WITHOUT_PATHS = --remap-path-prefix=$(CURDIR)=. --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
+CRATES = $(or $(CARGO_HOME),$(HOME)/.cargo)/registry
+WITHOUT_PATHS = --remap-path-prefix=$(CURDIR)=. $(foreach folder,$(sort $(CRATES) $(realpath $(CRATES))),--remap-path-prefix=$(folder)=crates)
 COMPONENT := $(BUILD)/mca_coll_rustcoll.so
 HELP := $(BUILD)/help-mca-coll-rustcoll.txt
 COMMAND := $(BUILD)/rustcoll
@@ -64,8 +65,8 @@ all: $(COMPONENT) $(HELP) cli measure
 # What runs inside an MPI; Cargo decides whether anything has to be compiled again. Flags of the environment would displace those given here.
 .PHONY: archive
 archive:
-	$(if $(RUSTFLAGS),RUSTFLAGS="$(RUSTFLAGS) $(WITHOUT_PATHS)") $(CARGO) build --profile library --features mpi --lib --target-dir target \
-	  --config 'build.rustflags="$(WITHOUT_PATHS)"'
+	$(if $(filter undefined,$(origin RUSTFLAGS)),,RUSTFLAGS="$(RUSTFLAGS) $(WITHOUT_PATHS)") $(CARGO) build --profile library --features mpi \
+	  --lib --target-dir target --config 'build.rustflags="$(WITHOUT_PATHS)"'
 
 $(COMPONENT): prerequisites archive
 	packaging/link-component $@ $(ARCHIVE)
