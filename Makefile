@@ -7,7 +7,11 @@
 # make check           all tests, those on a real MPI included
 # make check-long      the exhaustive ones
 # make check-preload   that library with the MPICH of the system, and with MPICH and Intel MPI from PyPI
+# make check-series    the component on Open MPI 5.0 and 6.0, from Debian's packages in folders of their own below build; needs root
+# make check-in-tree  rustcoll as a part of Open MPI's own sources, which are fetched from Debian and built twice
 # make check-guide     the page's tests, in Chromium; part of make check where the page can be built
+# make book            the book of docs/, into build/book; needs mdbook, or cargo to get it
+# make check-book      that it is built without warnings; that its links lead somewhere is part of cargo test
 # make screenshots     the pictures of docs/guide
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
 # make check-mpi4py-shared  the same with everything over shared memory that can go there, on more numbers of ranks
@@ -19,10 +23,13 @@
 #                      against MPICH and Intel MPI on one node
 # make other-mpis      MPICH and Intel MPI from PyPI, into build/other-mpis, and the measuring program for them
 # make bench-costs     what it costs to choose an algorithm, and to build schedules
-# make source-release  the committed sources with the guide's page, which then needs no Node.js, into build/
+# make dist            the committed sources with the guide's page and all crates, which need neither Node.js nor a network, into
+#                      build/rustcoll-VERSION.tar.xz, and the recipes for Spack and EasyBuild with its digest into build/recipes
+# make check-packages  what packages are made with: docs/install.md; needs root
 # make install         what make has built: the component into Open MPI's plug-in folder, the command and its measuring
-#                      program into /usr/local; PREFIX, PLUGIN_DIR, DESTDIR
-# make install-preload what make preload has built, and a modulefile, into /usr/local; PREFIX, DESTDIR
+#                      program into /usr/local, with a modulefile and for pkg-config; PREFIX, PLUGIN_DIR, LIBDIR, DESTDIR
+# make install-cli     of these the command alone
+# make install-preload what make preload has built, with the same two, into /usr/local; PREFIX, LIBDIR, DESTDIR
 # make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
 
 MPICC ?= mpicc
@@ -38,18 +45,23 @@ MEASURE := $(BUILD)/measure
 SHARE := $(BUILD)/share
 
 VERSION = $(shell sed -n '/workspace.package/,/^version/s/^version = "\(.*\)"/\1/p' Cargo.toml)
-RELEASE = rustcoll-$(VERSION)
 PAGE := guide/dist/index.html
 PAGE_LIBRARY := guide/wasm/guide.wasm
 PAGE_SOURCES = $(wildcard guide/*.html guide/*.ts guide/*.json) $(shell find guide/src guide/build -type f)
 WASM := wasm32-unknown-unknown
 PRELOAD_RANKS ?= 1 2 3 4 5 6 7 8 9 13
 PRELOAD_SECONDS ?= 15
+SERIES ?= 5.0 6.0
+SERIES_RANKS ?= 1 2 3 4 5 8
+SERIES_SECONDS ?= 15
 # Known only once it is installed.
 INSTALLED_CHROMIUM = $(shell command -v $${CHROMIUM:-chromium})
 OPENMPI_PLUGIN_DIR = $(shell ompi_info --path pkglibdir --parsable 2>/dev/null | cut -d: -f3)
 PLUGIN_DIR ?= $(if $(PREFIX),$(PREFIX)/lib/openmpi,$(OPENMPI_PLUGIN_DIR))
 COMMAND_PREFIX = $(or $(PREFIX),/usr/local)
+LIBDIR ?= $(COMMAND_PREFIX)/lib
+PKGCONFIG_DIR ?= $(LIBDIR)/pkgconfig
+MODULEFILES ?= $(COMMAND_PREFIX)/share/modulefiles
 DEMO_RANKS ?= 8
 SHARED_RANKS ?= 2 3 4 5 6 7 8 9 13 16
 LAB_TESTS = python3 -B -m unittest discover --top-level-directory lab --start-directory lab/tests
@@ -126,15 +138,24 @@ preload:
 	$(MAKE) archive
 	MPICC=$(PRELOAD_MPICC) packaging/link-preload $(BUILD) $(ARCHIVE)
 
-# What make preload has built, with a modulefile that loads it.
+# Installs a template, with what it names between @ put in: $(call fill,TEMPLATE,TARGET).
+PRELOAD_LIBRARY = $(notdir $(firstword $(wildcard $(BUILD)/librustcoll_*.so)))
+define fill
+install -d $(DESTDIR)$(dir $(2))
+sed 's#@VERSION@#$(VERSION)#; s#@PREFIX@#$(COMMAND_PREFIX)#; s#@LIBDIR@#$(LIBDIR)#; s#@LIBRARY@#$(PRELOAD_LIBRARY)#; \
+  s#@ARCHIVE@#$(PRELOAD_LIBRARY:lib%.so=%)#; s#@PLUGIN_DIR@#$(PLUGIN_DIR)#; s#@OPENMPI_PLUGIN_DIR@#$(OPENMPI_PLUGIN_DIR)#' \
+  $(1) > $(DESTDIR)$(2)
+chmod 644 $(DESTDIR)$(2)
+endef
+
 .PHONY: install-preload
 install-preload:
-	@ls $(BUILD)/librustcoll_*.so >/dev/null 2>&1 || { echo "no $(BUILD)/librustcoll_*.so is built; run make preload first" >&2; exit 1; }
-	install -d $(DESTDIR)$(COMMAND_PREFIX)/lib $(DESTDIR)$(COMMAND_PREFIX)/share/modulefiles/rustcoll
-	install -m 755 $(BUILD)/librustcoll_*.so $(DESTDIR)$(COMMAND_PREFIX)/lib
-	install -m 644 $(BUILD)/librustcoll_*.a $(DESTDIR)$(COMMAND_PREFIX)/lib
-	sed 's#@VERSION@#$(VERSION)#; s#@LIBRARY@#$(COMMAND_PREFIX)/lib/$(notdir $(firstword $(wildcard $(BUILD)/librustcoll_*.so)))#' \
-	  packaging/modulefile/rustcoll > $(DESTDIR)$(COMMAND_PREFIX)/share/modulefiles/rustcoll/$(VERSION)
+	@test -n "$(PRELOAD_LIBRARY)" || { echo "no $(BUILD)/librustcoll_*.so is built; run make preload first" >&2; exit 1; }
+	install -d $(DESTDIR)$(LIBDIR)
+	install -m 755 $(BUILD)/librustcoll_*.so $(DESTDIR)$(LIBDIR)
+	install -m 644 $(BUILD)/librustcoll_*.a $(DESTDIR)$(LIBDIR)
+	$(call fill,packaging/modulefile/rustcoll,$(MODULEFILES)/rustcoll/$(VERSION))
+	$(call fill,packaging/pkg-config/rustcoll-preload.pc,$(PKGCONFIG_DIR)/rustcoll-preload.pc)
 
 .PHONY: programs
 programs: prerequisites
@@ -166,10 +187,29 @@ check-preload: preload
 	@packaging/prerequisites --python
 	PRELOAD_MPICC=$(PRELOAD_MPICC) SECONDS_EACH=$(PRELOAD_SECONDS) packaging/check-preload $(PRELOAD_RANKS)
 
+.PHONY: check-series
+check-series: prerequisites archive
+	RANKS="$(SERIES_RANKS)" SECONDS_EACH=$(SERIES_SECONDS) packaging/check-series $(SERIES)
+
+.PHONY: check-in-tree
+check-in-tree:
+	@packaging/prerequisites --in-tree
+	$(MAKE) archive
+	packaging/check-in-tree
+
 .PHONY: check-guide
 check-guide: guide cli
 	@packaging/prerequisites --guide
 	cd guide && CHROMIUM=$(INSTALLED_CHROMIUM) npm test
+
+.PHONY: book
+book:
+	packaging/book
+
+.PHONY: check-book
+check-book:
+	packaging/book --strict
+	$(CARGO) test --test book --test troubleshooting --test algorithms --test example
 
 .PHONY: screenshots
 screenshots: guide cli
@@ -227,24 +267,35 @@ check-valgrind:
 	$(MAKE) all programs
 	$(CARGO) test --release -p mpi-programs --test valgrind -- --ignored
 
-.PHONY: source-release
-source-release: guide
-	@mkdir -p $(BUILD)
-	git archive --prefix=$(RELEASE)/guide/dist/ --add-file=$(PAGE) --add-file=guide/dist/licences.md \
-	  --prefix=$(RELEASE)/ --output=$(BUILD)/$(RELEASE).tar.gz HEAD
+.PHONY: dist
+dist: guide
+	packaging/dist $(VERSION) $(BUILD)
+
+.PHONY: check-packages
+check-packages: dist
+	@packaging/prerequisites --packages
+	packaging/check-packages $(VERSION)
+
+# The command alone, which make cli has built.
+.PHONY: install-cli
+install-cli:
+	@test -f $(COMMAND) || { echo "$(COMMAND) is not built; run make cli first" >&2; exit 1; }
+	install -D -m 755 -t $(DESTDIR)$(COMMAND_PREFIX)/bin $(COMMAND)
+	install -d $(DESTDIR)$(COMMAND_PREFIX)/share
+	cp -R $(SHARE)/. $(DESTDIR)$(COMMAND_PREFIX)/share
 
 .PHONY: install
-install:
-	@for built in $(COMPONENT) $(COMMAND) $(MEASURE); do \
+install: install-cli
+	@for built in $(COMPONENT) $(MEASURE); do \
 	  test -f $$built || { echo "$$built is not built; run make first" >&2; exit 1; }; \
 	done
 	@test -n "$(PLUGIN_DIR)" || { echo "ompi_info names no plug-in folder; set PREFIX or PLUGIN_DIR" >&2; exit 1; }
 	install -d $(DESTDIR)$(PLUGIN_DIR)
 	install -m 755 $(COMPONENT) $(DESTDIR)$(PLUGIN_DIR)
 	install -m 644 $(HELP) $(DESTDIR)$(PLUGIN_DIR)
-	install -d $(DESTDIR)$(COMMAND_PREFIX)/bin $(DESTDIR)$(COMMAND_PREFIX)/share
-	install -m 755 $(COMMAND) $(MEASURE) $(DESTDIR)$(COMMAND_PREFIX)/bin
-	cp -R $(SHARE)/. $(DESTDIR)$(COMMAND_PREFIX)/share
+	install -D -m 755 -t $(DESTDIR)$(COMMAND_PREFIX)/libexec/rustcoll $(MEASURE)
+	$(call fill,packaging/modulefile/rustcoll-openmpi,$(MODULEFILES)/rustcoll-openmpi/$(VERSION))
+	$(call fill,packaging/pkg-config/rustcoll.pc,$(PKGCONFIG_DIR)/rustcoll.pc)
 
 .PHONY: install-user
 install-user:

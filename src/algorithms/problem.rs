@@ -197,6 +197,27 @@ pub enum Requirement {
     OneGroup,
 }
 
+impl Requirement {
+    /// What there must be, in the words of users.
+    pub fn description(self) -> &'static str {
+        match self {
+            Requirement::Commutative => "an operator that commutes",
+            Requirement::EvenSize => "an even number of ranks",
+            Requirement::Nodes => "the ranks' nodes",
+            Requirement::BlockLengths => "the lengths of all blocks, sent ahead",
+            Requirement::LongestBlock => "the length of the longest block, found ahead",
+            Requirement::OneNode => "all ranks on one node",
+            Requirement::OtherCollectives => {
+                "calls that block, in one group, not reproducible, not within another mock-up"
+            }
+            Requirement::SharedMemory => "memory that the ranks of a node share",
+            Requirement::Predefined => "an operator of MPI's own",
+            Requirement::TwoGroups => "two groups",
+            Requirement::OneGroup => "one group",
+        }
+    }
+}
+
 /// Why an algorithm cannot serve a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {

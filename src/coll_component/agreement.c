@@ -8,9 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ompi/mca/rte/rte.h"
 #include "ompi/proc/proc.h"
-#include "opal/mca/pmix/pmix.h"
 
 extern mca_coll_base_component_t mca_coll_rustcoll_component;
 
@@ -25,33 +23,20 @@ static int does_world_agree;
 
 void rustcoll_publish(int priority)
 {
-    /* Tools have no such service. */
-    if (NULL == opal_pmix.put) {
+    if (!rustcoll_can_exchange()) {
         return;
     }
     own = rustcoll_holdings(priority);
     int status;
-    OPAL_MODEX_SEND(status, OPAL_PMIX_GLOBAL, &mca_coll_rustcoll_component.collm_version, own, strlen(own) + 1);
+    OPAL_MODEX_SEND(status, RUSTCOLL_EVERYWHERE, &mca_coll_rustcoll_component.collm_version, own, strlen(own) + 1);
     (void) status;
 }
 
-/* What a process has published, or NULL. Unless it is asked for at once, the service waits for some seconds for what it
- * does not know: where data are not exchanged in advance, it has to fetch them. */
+/* What a process has published, or NULL. */
 static char *published_by(opal_process_name_t process, int at_once)
 {
-    char *key = mca_base_component_to_string(&mca_coll_rustcoll_component.collm_version), *text = NULL;
-    opal_value_t *value = NULL, *immediate = OBJ_NEW(opal_value_t);
-    opal_list_t options;
-    OBJ_CONSTRUCT(&options, opal_list_t);
-    immediate->key = strdup(OPAL_PMIX_IMMEDIATE);
-    immediate->type = OPAL_BOOL;
-    immediate->data.flag = true;
-    opal_list_append(&options, &immediate->super);
-    if (OPAL_SUCCESS == opal_pmix.get(&process, key, at_once ? &options : NULL, &value) && NULL != value) {
-        text = strndup((char *) value->data.bo.bytes, value->data.bo.size);
-        OBJ_RELEASE(value);
-    }
-    OPAL_LIST_DESTRUCT(&options);
+    char *key = mca_base_component_to_string(&mca_coll_rustcoll_component.collm_version);
+    char *text = rustcoll_told_by(process, key, at_once);
     free(key);
     return text;
 }

@@ -11,7 +11,8 @@
 
 #define DATATYPE(side) ((ompi_datatype_t *) (side)->datatype)
 #define ONE(side) (side)->buffer, (side)->count, DATATYPE(side)
-#define EACH(side) (side)->buffer, (side)->counts, (side)->displacements, DATATYPE(side)
+#define EACH(side)                                                                                           \
+    (side)->buffer, RUSTCOLL_COUNTS((side)->counts), RUSTCOLL_DISPLACEMENTS((side)->displacements), DATATYPE(side)
 
 static int call_collective(ompi_communicator_t *communicator, const rustcoll_own_call *call)
 {
@@ -39,7 +40,7 @@ static int call_collective(ompi_communicator_t *communicator, const rustcoll_own
     case RUSTCOLL_REDUCE:
         return CALL(reduce, send->buffer, ONE(recv), operator_, call->root);
     case RUSTCOLL_REDUCE_SCATTER:
-        return CALL(reduce_scatter, send->buffer, recv->buffer, send->counts, DATATYPE(recv), operator_);
+        return CALL(reduce_scatter, send->buffer, recv->buffer, RUSTCOLL_COUNTS(send->counts), DATATYPE(recv), operator_);
     case RUSTCOLL_REDUCE_SCATTER_BLOCK:
         return CALL(reduce_scatter_block, send->buffer, ONE(recv), operator_);
     case RUSTCOLL_SCATTER:

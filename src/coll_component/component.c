@@ -2,9 +2,6 @@
 
 #include "component.h"
 
-#include <dlfcn.h>
-#include <libgen.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,22 +9,19 @@
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/coll/base/coll_base_util.h"
-#include "ompi/mca/rte/rte.h"
 #include "ompi/mca/topo/topo.h"
 #include "ompi/op/op.h"
 #include "ompi/request/request.h"
 #include "opal/mca/base/base.h"
 #include "opal/mca/base/mca_base_var.h"
-#include "opal/util/info.h"
 #include "opal/util/proc.h"
-#include "opal/util/show_help.h"
 
 /* The release this component is built for; a test overrides it. */
 #ifndef RUSTCOLL_RELEASE
 #define STRINGIFY_EXPANDED(text) #text
 #define STRINGIFY(text) STRINGIFY_EXPANDED(text)
 #define RUSTCOLL_RELEASE \
-    STRINGIFY(OMPI_MAJOR_VERSION) "." STRINGIFY(OMPI_MINOR_VERSION) "." STRINGIFY(OMPI_RELEASE_VERSION)
+    STRINGIFY(OMPI_MAJOR_VERSION) "." STRINGIFY(OMPI_MINOR_VERSION) "." STRINGIFY(OMPI_RELEASE_VERSION) OMPI_GREEK_VERSION
 #endif
 
 static int is_built_for_this_release(int is_quiet);
@@ -38,10 +32,13 @@ static int close_component(void);
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads);
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicator, int *priority);
 
+/* Exported even where Open MPI compiles this, which hides all other names. */
+OMPI_MODULE_DECLSPEC extern mca_coll_base_component_t mca_coll_rustcoll_component;
+
 mca_coll_base_component_t mca_coll_rustcoll_component = {
     .collm_version =
         {
-            MCA_COLL_BASE_VERSION_2_0_0,
+            RUSTCOLL_COLL_VERSION,
             .mca_component_name = "rustcoll",
             MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION),
             .mca_register_component_params = register_parameters,
@@ -52,36 +49,19 @@ mca_coll_base_component_t mca_coll_rustcoll_component = {
     .collm_init_query = init_query,
     .collm_comm_query = comm_query,
 };
+MCA_BASE_COMPONENT_INIT(ompi, coll, rustcoll)
 
-/* Open MPI 4.1 loses messages that a process hands to its help system shortly before it ends, and now and then others
- * too, so only the text comes from there. */
-void rustcoll_show(const char *topic, ...)
-{
-    va_list arguments;
-    va_start(arguments, topic);
-    char *text = opal_show_help_vstring("help-mca-coll-rustcoll.txt", topic, true, arguments);
-    va_end(arguments);
-    if (NULL != text) {
-        fputs(text, stderr);
-    }
-    free(text);
-}
-
+/* To another release nothing is handed over: what it takes for a parameter may be laid out otherwise. */
 static int register_parameters(void)
 {
-    rustcoll_register_parameters(&mca_coll_rustcoll_component.collm_version);
+    if (is_built_for_this_release(1)) {
+        rustcoll_register_parameters(&mca_coll_rustcoll_component.collm_version);
+    }
     return OMPI_SUCCESS;
 }
 
-/* The help text lies beside the plug-in, wherever that was installed. */
 static int open_component(void)
 {
-    Dl_info info;
-    if (dladdr(&mca_coll_rustcoll_component, &info) && NULL != info.dli_fname) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s", info.dli_fname);
-        opal_show_help_add_dir(dirname(path));
-    }
     rustcoll_open_output();
     if (is_built_for_this_release(1)) {
         rustcoll_publish(priority_on(NULL));
@@ -103,7 +83,7 @@ static void running_release(char release[32])
     int length;
     release[0] = '\0';
     if (MPI_SUCCESS == PMPI_Get_library_version(text, &length)) {
-        sscanf(text, "Open MPI v%31[0-9.]", release);
+        sscanf(text, "Open MPI v%31[^, ]", release);
     }
 }
 
@@ -232,16 +212,21 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     return OMPI_SUCCESS;
 }
 
+/* Which components a communicator's creator prefers there, or NULL. */
+static const char *preference_of(struct ompi_communicator_t *communicator)
+{
+    const char *key, *value;
+    for (int number = 0; rustcoll_shim_info(communicator, number, &key, &value); number++) {
+        if (0 == strcmp(key, "ompi_comm_coll_preference")) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicator, int *priority)
 {
-    char preference[OPAL_MAX_INFO_VAL + 1];
-    int has_preference = 0;
-    *priority = -1;
-    if (NULL != communicator->super.s_info) {
-        opal_info_get(communicator->super.s_info, "ompi_comm_coll_preference", sizeof preference, preference,
-                      &has_preference);
-    }
-    *priority = priority_on(has_preference ? preference : NULL);
+    *priority = priority_on(preference_of(communicator));
     if (0 > *priority) {
         return NULL;
     }

@@ -2,13 +2,13 @@
 #ifndef RUSTCOLL_COMPONENT_H
 #define RUSTCOLL_COMPONENT_H
 
-#include "ompi_config.h"
+#include "series.h"
 
-#include "mpi.h"
-#include "ompi/communicator/communicator.h"
 #include "ompi/mca/coll/base/base.h"
-#include "ompi/mca/coll/coll.h"
 #include "ompi/request/request.h"
+
+/* From here on nothing is exported by a library that this becomes a part of, however it is compiled. */
+#pragma GCC visibility push(hidden)
 
 #include "description.h"
 #include "errors.h"
@@ -57,5 +57,7 @@ void rustcoll_agree(struct ompi_communicator_t *communicator);
 
 /* The stream that log lines go to. */
 void rustcoll_open_output(void);
+
+#pragma GCC visibility pop
 
 #endif

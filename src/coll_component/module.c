@@ -49,6 +49,40 @@ static rustcoll_below served_below(const mca_coll_base_comm_coll_t *saved)
 #undef SERVED
 }
 
+/* Applies a macro to each slot. */
+#define EACH_SLOT(apply)                                                                                     \
+    RUSTCOLL_EACH(apply##_FORMS)                                                                             \
+    RUSTCOLL_EACH_OTHER_SLOT(apply)
+
+static void enter_slots(mca_coll_base_module_t *module, mca_coll_base_comm_coll_t *slots)
+{
+#define ENTER(name)                                                                                          \
+    if (NULL != module->coll_##name) {                                                                       \
+        slots->coll_##name = module->coll_##name;                                                            \
+        slots->coll_##name##_module = module;                                                                \
+    }
+#define ENTER_FORMS(number, Name, name, ...) ENTER(name) ENTER(i##name) ENTER(name##_init)
+    EACH_SLOT(ENTER)
+}
+
+static void leave_slots(mca_coll_base_module_t *module, mca_coll_base_comm_coll_t *slots,
+                        const mca_coll_base_comm_coll_t *below)
+{
+#define LEAVE(name)                                                                                          \
+    if (module == slots->coll_##name##_module) {                                                             \
+        slots->coll_##name = below->coll_##name;                                                             \
+        slots->coll_##name##_module = below->coll_##name##_module;                                           \
+    }
+#define LEAVE_FORMS(number, Name, name, ...) LEAVE(name) LEAVE(i##name) LEAVE(name##_init)
+    EACH_SLOT(LEAVE)
+}
+
+static int disable(mca_coll_base_module_t *super, struct ompi_communicator_t *communicator)
+{
+    leave_slots(super, communicator->c_coll, &((rustcoll_module *) super)->below);
+    return OMPI_SUCCESS;
+}
+
 static int enable(mca_coll_base_module_t *super, struct ompi_communicator_t *communicator)
 {
     rustcoll_module *module = (rustcoll_module *) super;
@@ -61,8 +95,15 @@ static int enable(mca_coll_base_module_t *super, struct ompi_communicator_t *com
     module->state = rustcoll_communicator_new(communicator, is_inter ? communicator->c_local_comm : communicator,
                                               module->group.rank, module->group.size,
                                               is_inter ? ompi_comm_remote_size(communicator) : 0,
-                                              communicator->c_contextid, &below);
-    return NULL == module->state ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+                                              rustcoll_identifier(communicator), &below);
+    if (NULL == module->state) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    rustcoll_complete_slots(super, &module->below);
+    if (RUSTCOLL_ENTERS_ITS_SLOTS) {
+        enter_slots(super, communicator->c_coll);
+    }
+    return OMPI_SUCCESS;
 }
 
 rustcoll_module *rustcoll_module_new(int is_inter)
@@ -70,6 +111,7 @@ rustcoll_module *rustcoll_module_new(int is_inter)
     rustcoll_module *module = OBJ_NEW(rustcoll_module);
     if (NULL != module) {
         module->super.coll_module_enable = enable;
+        module->super.coll_module_disable = RUSTCOLL_ENTERS_ITS_SLOTS ? disable : NULL;
         rustcoll_fill_slots(&module->super, is_inter);
     }
     return module;

@@ -12,7 +12,7 @@
 #include "opal/mca/base/mca_base_var_enum.h"
 
 static int priority_parameter, verbose_parameter;
-static int priority_index;
+static int priority_index = -1;
 static char *refused, *refused_legal;
 
 /* An enumerator of one word and all numbers from a minimum up, so that Open MPI itself refuses every other value,
@@ -51,7 +51,7 @@ static int string_from_number(mca_base_var_enum_t *self, const int value, char *
     return 0 > length ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_SUCCESS;
 }
 
-static int dump_numbers(mca_base_var_enum_t *self, char **text)
+static int dump_numbers(RUSTCOLL_DUMP_PARAMETERS)
 {
     int length = asprintf(text, "\"%s\", or a number from %d up", self->enum_values[0].string,
                           ((number_enumerator *) self)->minimum);
@@ -94,7 +94,7 @@ static int register_integer(const mca_base_component_t *component, const char *n
         if (0 > asprintf(&refused, "coll_%s_%s", component->mca_component_name, name)) {
             refused = NULL;
         }
-        enumerator->dump(enumerator, &refused_legal);
+        rustcoll_dump(enumerator, &refused_legal);
     }
     return index;
 }
@@ -174,6 +174,6 @@ int rustcoll_given_priority(int *priority)
 {
     mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
     *priority = priority_parameter;
-    return OPAL_SUCCESS == mca_base_var_get_value(priority_index, NULL, &source, NULL)
+    return 0 <= priority_index && OPAL_SUCCESS == mca_base_var_get_value(priority_index, NULL, &source, NULL)
            && MCA_BASE_VAR_SOURCE_DEFAULT != source;
 }

@@ -134,8 +134,8 @@ int rustcoll_shim_info(const void *handle, int number, const char **key, const c
     if (NULL != info) {
         OPAL_LIST_FOREACH(entry, &info->super, opal_info_entry_t) {
             if (0 == number--) {
-                *key = entry->ie_key;
-                *value = entry->ie_value;
+                *key = rustcoll_text(entry->ie_key);
+                *value = rustcoll_text(entry->ie_value);
                 return 1;
             }
         }

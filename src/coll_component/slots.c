@@ -6,9 +6,6 @@
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/op/op.h"
 
-#define COUNT int
-#define DISPLACEMENT int
-#define IS_WIDE 0
 #define FORM(name) name
 #include "describe.h"
 
@@ -65,7 +62,7 @@ rustcoll_operator rustcoll_describe_operator(MPI_Op operator_)
     return (rustcoll_operator) {operator_, ompi_op_is_commute(operator_), ompi_op_is_intrinsic(operator_)};
 }
 
-static int reduce_local(const void *source, void *target, int count, struct ompi_datatype_t *datatype,
+static int reduce_local(const void *source, void *target, COUNT count, struct ompi_datatype_t *datatype,
                         struct ompi_op_t *operator_, mca_coll_base_module_t *super)
 {
     ompi_op_reduce(operator_, (void *) source, target, (size_t) count, datatype);

@@ -74,8 +74,9 @@ static int is_known(const rustcoll_description *described)
     INTERCEPT_REQUEST(number, Name##_init, signature, describe, PERSISTENT, 1)
 
 #define COUNT int
-#define DISPLACEMENT int
-#define IS_WIDE 0
+#define COUNTS const int *
+#define DISPLACEMENTS const int *
+#define BYTE_DISPLACEMENTS const MPI_Aint *
 #define FORM(name) name
 #include "describe.h"
 
@@ -86,12 +87,12 @@ RUSTCOLL_EACH(INTERCEPT_PERSISTENT)
 
 /* The same with counts of 64 bits. */
 #undef COUNT
-#undef DISPLACEMENT
-#undef IS_WIDE
+#undef COUNTS
+#undef DISPLACEMENTS
 #undef FORM
 #define COUNT MPI_Count
-#define DISPLACEMENT MPI_Aint
-#define IS_WIDE 1
+#define COUNTS const MPI_Count *
+#define DISPLACEMENTS const MPI_Aint *
 #define FORM(name) name##_c
 #include "describe.h"
 

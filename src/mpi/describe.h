@@ -1,8 +1,6 @@
-/* From the arguments of each collective to the neutral form. It is included once for each width of counts: COUNT, DISPLACEMENT,
- * IS_WIDE and FORM(name), which makes the functions' names, are defined then. */
+/* From the arguments of each collective to the neutral form. It is included once for each type of counts: COUNT, COUNTS, DISPLACEMENTS,
+ * BYTE_DISPLACEMENTS and FORM(name), which makes the functions' names, are defined then. */
 #include "description.h"
-
-#define NUMBERS(values) ((rustcoll_numbers) {(values), IS_WIDE})
 
 static void FORM(describe_blocks)(rustcoll_description *described, BLOCKS_PARAMETERS)
 {
@@ -40,9 +38,8 @@ static void FORM(describe_alltoallw)(rustcoll_description *described, ALLTOALLW_
 static void FORM(describe_neighbor_alltoallw)(rustcoll_description *described, NEIGHBOR_ALLTOALLW_PARAMETERS)
 {
     rustcoll_call *call = &described->call;
-    const rustcoll_numbers sent_from = {send_displacements, 1}, received_at = {recv_displacements, 1};
-    set_separate(&call->send, send, NUMBERS(send_counts), sent_from, send_datatypes);
-    set_separate(&call->recv, recv, NUMBERS(recv_counts), received_at, recv_datatypes);
+    set_separate(&call->send, send, NUMBERS(send_counts), NUMBERS(send_displacements), send_datatypes);
+    set_separate(&call->recv, recv, NUMBERS(recv_counts), NUMBERS(recv_displacements), recv_datatypes);
 }
 
 static void FORM(describe_bcast)(rustcoll_description *described, BCAST_PARAMETERS)
@@ -70,7 +67,7 @@ static void FORM(describe_reduce_scatter)(rustcoll_description *described, REDUC
     if (is_given(described, send)) {
         set_uniform(&call->send, send, 0, type);
     }
-    set_uniform(&call->recv, recv, recv_counts[described->group->rank], type);
+    set_uniform(&call->recv, recv, COUNT_AT(recv_counts, described->group->rank), type);
     call->recv.counts = NUMBERS(recv_counts);
 }
 
@@ -130,5 +127,3 @@ static void FORM(describe_scatterv)(rustcoll_description *described, SCATTERV_PA
         set_varying_send(described, send, NUMBERS(send_counts), NUMBERS(displacements), send_datatype);
     }
 }
-
-#undef NUMBERS

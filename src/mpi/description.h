@@ -24,6 +24,12 @@ typedef struct rustcoll_description {
     const rustcoll_group *group;
 } rustcoll_description;
 
+/* An array of numbers in the neutral form, and one of its elements, unless whoever includes this has other arrays. */
+#ifndef NUMBERS
+#define NUMBERS(array) ((rustcoll_numbers) {(array), _Generic((array), const int *: 0, default: 1)})
+#define COUNT_AT(counts, rank) (counts)[rank]
+#endif
+
 /* The buffers of a collective with a root: one that the root has, and one that each rank has. */
 enum { RUSTCOLL_OF_ROOT = 1, RUSTCOLL_OF_EACH = 2 };
 
@@ -132,35 +138,36 @@ static inline int is_given_by_each(rustcoll_description *described, int has, con
 /* There is nothing to say of a barrier. */
 static inline void describe_barrier(rustcoll_description *described, MPI_Comm communicator) {}
 
-/* What MPI's functions take, and how it is passed on; COUNT is the type of counts, DISPLACEMENT that of displacements. */
+/* What MPI's functions take, and how it is passed on; COUNT is the type of a count, COUNTS, DISPLACEMENTS
+ * and BYTE_DISPLACEMENTS are those of arrays. */
 #define BLOCKS_PARAMETERS                                                                                    \
     const void *send, COUNT send_count, MPI_Datatype send_datatype, void *recv, COUNT recv_count,            \
         MPI_Datatype recv_datatype, MPI_Comm communicator
 #define BLOCKS_ARGUMENTS send, send_count, send_datatype, recv, recv_count, recv_datatype, communicator
 
 #define ALLGATHERV_PARAMETERS                                                                                \
-    const void *send, COUNT send_count, MPI_Datatype send_datatype, void *recv, const COUNT *recv_counts,    \
-        const DISPLACEMENT *displacements, MPI_Datatype recv_datatype, MPI_Comm communicator
+    const void *send, COUNT send_count, MPI_Datatype send_datatype, void *recv, COUNTS recv_counts,    \
+        DISPLACEMENTS displacements, MPI_Datatype recv_datatype, MPI_Comm communicator
 #define ALLGATHERV_ARGUMENTS                                                                                 \
     send, send_count, send_datatype, recv, recv_counts, displacements, recv_datatype, communicator
 
 #define ALLTOALLV_PARAMETERS                                                                                 \
-    const void *send, const COUNT *send_counts, const DISPLACEMENT *send_displacements,                      \
-        MPI_Datatype send_datatype, void *recv, const COUNT *recv_counts,                                    \
-        const DISPLACEMENT *recv_displacements, MPI_Datatype recv_datatype, MPI_Comm communicator
+    const void *send, COUNTS send_counts, DISPLACEMENTS send_displacements,                      \
+        MPI_Datatype send_datatype, void *recv, COUNTS recv_counts,                                    \
+        DISPLACEMENTS recv_displacements, MPI_Datatype recv_datatype, MPI_Comm communicator
 #define ALLTOALLV_ARGUMENTS                                                                                  \
     send, send_counts, send_displacements, send_datatype, recv, recv_counts, recv_displacements,             \
         recv_datatype, communicator
 
-#define SEPARATE_PARAMETERS(displacement)                                                                    \
-    const void *send, const COUNT *send_counts, const displacement *send_displacements,                      \
-        MPI_Datatype const *send_datatypes, void *recv, const COUNT *recv_counts,                            \
-        const displacement *recv_displacements, MPI_Datatype const *recv_datatypes, MPI_Comm communicator
-#define ALLTOALLW_PARAMETERS SEPARATE_PARAMETERS(DISPLACEMENT)
+#define SEPARATE_PARAMETERS(displacements)                                                                    \
+    const void *send, COUNTS send_counts, displacements send_displacements,                      \
+        MPI_Datatype const *send_datatypes, void *recv, COUNTS recv_counts,                            \
+        displacements recv_displacements, MPI_Datatype const *recv_datatypes, MPI_Comm communicator
+#define ALLTOALLW_PARAMETERS SEPARATE_PARAMETERS(DISPLACEMENTS)
 #define ALLTOALLW_ARGUMENTS                                                                                  \
     send, send_counts, send_displacements, send_datatypes, recv, recv_counts, recv_displacements,            \
         recv_datatypes, communicator
-#define NEIGHBOR_ALLTOALLW_PARAMETERS SEPARATE_PARAMETERS(MPI_Aint)
+#define NEIGHBOR_ALLTOALLW_PARAMETERS SEPARATE_PARAMETERS(BYTE_DISPLACEMENTS)
 #define NEIGHBOR_ALLTOALLW_ARGUMENTS ALLTOALLW_ARGUMENTS
 
 #define BARRIER_PARAMETERS MPI_Comm communicator
@@ -174,7 +181,7 @@ static inline void describe_barrier(rustcoll_description *described, MPI_Comm co
 #define REDUCTION_ARGUMENTS send, recv, count, datatype, operator_, communicator
 
 #define REDUCE_SCATTER_PARAMETERS                                                                            \
-    const void *send, void *recv, const COUNT *recv_counts, MPI_Datatype datatype, MPI_Op operator_,         \
+    const void *send, void *recv, COUNTS recv_counts, MPI_Datatype datatype, MPI_Op operator_,         \
         MPI_Comm communicator
 #define REDUCE_SCATTER_ARGUMENTS send, recv, recv_counts, datatype, operator_, communicator
 
@@ -190,13 +197,13 @@ static inline void describe_barrier(rustcoll_description *described, MPI_Comm co
     send, send_count, send_datatype, recv, recv_count, recv_datatype, root, communicator
 
 #define GATHERV_PARAMETERS                                                                                   \
-    const void *send, COUNT send_count, MPI_Datatype send_datatype, void *recv, const COUNT *recv_counts,    \
-        const DISPLACEMENT *displacements, MPI_Datatype recv_datatype, int root, MPI_Comm communicator
+    const void *send, COUNT send_count, MPI_Datatype send_datatype, void *recv, COUNTS recv_counts,    \
+        DISPLACEMENTS displacements, MPI_Datatype recv_datatype, int root, MPI_Comm communicator
 #define GATHERV_ARGUMENTS                                                                                    \
     send, send_count, send_datatype, recv, recv_counts, displacements, recv_datatype, root, communicator
 
 #define SCATTERV_PARAMETERS                                                                                  \
-    const void *send, const COUNT *send_counts, const DISPLACEMENT *displacements,                           \
+    const void *send, COUNTS send_counts, DISPLACEMENTS displacements,                           \
         MPI_Datatype send_datatype, void *recv, COUNT recv_count, MPI_Datatype recv_datatype, int root,      \
         MPI_Comm communicator
 #define SCATTERV_ARGUMENTS                                                                                   \

@@ -9,6 +9,7 @@ use rustcoll::algorithms::Collective;
 use crate::communicator::Communicator;
 use crate::environment::{Error, check};
 use crate::handles;
+use crate::persistent;
 use crate::image::Image;
 use crate::operator::Operator;
 
@@ -95,7 +96,7 @@ macro_rules! in_form {
         match $form {
             Form::Blocking => mpi_sys::$blocking($($argument),+),
             Form::Nonblocking => mpi_sys::$nonblocking($($argument),+, $request),
-            Form::Persistent => handles::$persistent($($argument),+, mpi_sys::RSMPI_INFO_NULL, $request),
+            Form::Persistent => persistent::$persistent($($argument),+, mpi_sys::RSMPI_INFO_NULL, $request),
         }
     };
 }

@@ -16,6 +16,8 @@ pub mod image;
 pub mod invocation;
 pub mod mock_up;
 pub mod operator;
+#[cfg_attr(persistent_extension, path = "persistent_of_extension.rs")]
+mod persistent;
 pub mod preloaded;
 pub mod random;
 pub mod tools;

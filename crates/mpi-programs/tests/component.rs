@@ -282,7 +282,8 @@ fn make_install_puts_the_component_and_the_command_where_it_is_told() {
         "lib/openmpi/mca_coll_rustcoll.so",
         "lib/openmpi/help-mca-coll-rustcoll.txt",
         "bin/rustcoll",
-        "bin/measure",
+        "lib/pkgconfig/rustcoll.pc",
+        "libexec/rustcoll/measure",
     ] {
         job.assert(stage.join("opt/mpi").join(file).exists(), file);
     }

@@ -4,7 +4,7 @@ use crate::command_line::AlgorithmsOptions;
 use crate::failure::{Failure, Outcome};
 use crate::problem::{algorithm, names};
 use crate::table;
-use rustcoll::algorithms::{Algorithm, Cut, Dimension, Graph, Parameter, Problem, Requirement, registered};
+use rustcoll::algorithms::{Algorithm, Cut, Dimension, Graph, Parameter, Problem, registered};
 use std::io::{self, Write};
 
 const HEAD: [&str; 6] = ["collective", "name", "other names", "parameters", "requires", "source"];
@@ -35,7 +35,7 @@ fn row(algorithm: &'static Algorithm) -> [String; 6] {
         algorithm.name.to_owned(),
         names(algorithm).skip(1).collect::<Vec<_>>().join(", "),
         algorithm.parameters.iter().map(|parameter| parameter.name()).collect::<Vec<_>>().join(", "),
-        algorithm.requires.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        algorithm.requires.iter().map(|requirement| requirement.description()).collect::<Vec<_>>().join(", "),
         algorithm.source.to_owned(),
     ]
 }
@@ -61,24 +61,6 @@ fn describe(algorithm: &'static Algorithm, ranks: usize, output: &mut impl Write
         }
     }
     Ok(())
-}
-
-fn in_words(requirement: &Requirement) -> &'static str {
-    match requirement {
-        Requirement::Commutative => "an operator that commutes",
-        Requirement::EvenSize => "an even number of ranks",
-        Requirement::Nodes => "the ranks' nodes",
-        Requirement::BlockLengths => "the lengths of all blocks, sent ahead",
-        Requirement::LongestBlock => "the length of the longest block, found ahead",
-        Requirement::OneNode => "all ranks on one node",
-        Requirement::OtherCollectives => {
-            "calls that block, in one group, not reproducible, not within another mock-up"
-        }
-        Requirement::SharedMemory => "memory that the ranks of a node share",
-        Requirement::Predefined => "an operator of MPI's own",
-        Requirement::TwoGroups => "two groups",
-        Requirement::OneGroup => "one group",
-    }
 }
 
 /// The cost in words, with all parameters at their defaults; two groups are equal, neighbours those of a ring.

@@ -13,6 +13,8 @@ use std::time::Duration;
 pub const DEFAULT_LAUNCHER: &str = "mpirun --oversubscribe --bind-to none -n {ranks}";
 
 const PROGRAM: &str = "measure";
+/// From the folder of this command.
+const INSTALLED: &str = "../libexec/rustcoll";
 const PLUGIN: &str = "mca_coll_rustcoll.so";
 
 /// What the contestants need, and what they and Open MPI itself are made of.
@@ -145,6 +147,13 @@ fn own_folder() -> Option<PathBuf> {
     Some(env::current_exe().ok()?.parent()?.to_owned())
 }
 
+/// Where `make install` puts the measuring program, or beside this command, as `make` leaves it.
+fn own_program() -> Option<PathBuf> {
+    let folder = own_folder()?;
+    let installed = folder.join(INSTALLED).join(PROGRAM);
+    Some(if installed.exists() { installed } else { folder.join(PROGRAM) })
+}
+
 /// The parameter by which jobs get rule files, wherever they run.
 pub fn rules_parameter(files: &[PathBuf]) -> Result<(String, String), Failure> {
     let absolute = |file: &PathBuf| match file.canonicalize() {
@@ -156,7 +165,7 @@ pub fn rules_parameter(files: &[PathBuf]) -> Result<(String, String), Failure> {
 }
 
 fn program(named: Option<&Path>) -> Result<PathBuf, Failure> {
-    let program = named.map(Path::to_owned).or_else(|| Some(own_folder()?.join(PROGRAM)));
+    let program = named.map(Path::to_owned).or_else(own_program);
     let program = program.ok_or_else(|| Failure::Input("the folder of this command is not known".into()))?;
     match program.canonicalize() {
         Ok(program) => Ok(program),

@@ -84,7 +84,7 @@ pub struct LaunchOptions {
 /// What is started, and how long it may be silent.
 #[derive(Args, Clone, Debug)]
 pub struct ProgramOptions {
-    /// The measuring program; `measure` beside this command unless given
+    /// The measuring program; unless given `measure` of ../libexec/rustcoll, seen from this command, or beside it
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub program: Option<PathBuf>,
     /// The folder of the component; that of this command if it is there, else where Open MPI looks

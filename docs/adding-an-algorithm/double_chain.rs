@@ -1,0 +1,55 @@
+//! Two chains for MPI_Bcast: segments leave the root in both directions round the ring, and meet on the other side.
+//!
+//! Source: the example of rustcoll's book.
+//! With k segments 2(k − 1) + ceil(p/2) rounds of one segment: the root sends each twice, and the last rank is p/2 away.
+//! Loses when: vectors are long (to `chain`, whose root sends them once), or short (to `binomial`).
+
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
+use crate::cost::Cost;
+use crate::schedule::{Buffer::Recv, Builder, Schedule};
+use std::iter;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collective: Collective::Bcast,
+    name: "double_chain",
+    aliases: &[],
+    source: "the example of rustcoll's book",
+    parameters: &[Parameter::Segment],
+    requires: &[],
+    body: Body::Messages { schedule, cost },
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let Problem { size, root, segments, .. } = *problem;
+    // Counted from the root, it begins both chains; one goes up to the middle, the other down from the last rank.
+    let (rank, middle) = (problem.relative(rank), size / 2);
+    let chains = [(0..=middle).collect::<Vec<_>>(), iter::once(0).chain((middle + 1..size).rev()).collect()];
+    let (mut parent, mut children) = (None, Vec::new());
+    for chain in chains {
+        if let Some(place) = chain.iter().position(|&member| member == rank) {
+            parent = parent.or(place.checked_sub(1).map(|before| chain[before]));
+            children.extend(chain.get(place + 1).copied());
+        }
+    }
+
+    let mut program = Builder::new(rank, size, segments);
+    let receive = |segment| parent.and_then(|parent| program.receive(parent, Recv.block(segment)));
+    let arriving: Vec<_> = (0..segments).map(receive).collect();
+    for (segment, arriving) in arriving.into_iter().enumerate() {
+        program.wait(arriving);
+        for &child in &children {
+            program.send(child, Recv.block(segment));
+        }
+    }
+    program.build().relabel(root)
+}
+
+fn cost(problem: &Problem) -> Cost {
+    let Problem { size, segments, .. } = *problem;
+    let (rounds, messages) = match size {
+        1 => (0, 0),
+        2 => (segments, segments),
+        _ => (2 * (segments - 1) + size.div_ceil(2), 2 * segments),
+    };
+    Cost { rounds, messages, blocks: messages, ..Cost::default() }
+}

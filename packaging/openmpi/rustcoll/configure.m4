@@ -1,0 +1,52 @@
+# -*- shell-script -*-
+#
+# rustcoll: collective algorithms in Rust. The C files are compiled by Open MPI's build; what is written in Rust comes as
+# librustcoll.a in this folder, or cargo builds it from the sources in rust/.
+
+# MCA_ompi_coll_rustcoll_CONFIG([action-if-can-compile], [action-if-cant-compile])
+# ------------------------------------------------
+AC_DEFUN([MCA_ompi_coll_rustcoll_CONFIG],[
+    AC_CONFIG_FILES([ompi/mca/coll/rustcoll/Makefile])
+
+    coll_rustcoll_missing=
+    AC_ARG_VAR([CARGO], [cargo, which builds rustcoll where no librustcoll.a came with it])
+    AC_CHECK_TOOL([OBJCOPY], [objcopy])
+    AS_IF([test -z "$OBJCOPY"], [coll_rustcoll_missing="objcopy of the GNU binutils"])
+
+    AC_MSG_CHECKING([where librustcoll.a comes from])
+    AS_IF([test -f "$srcdir/ompi/mca/coll/rustcoll/librustcoll.a"],
+          [coll_rustcoll_archive='$(srcdir)/librustcoll.a'
+           AC_MSG_RESULT([it is there])],
+          [test -f "$srcdir/ompi/mca/coll/rustcoll/rust/Cargo.toml"],
+          [coll_rustcoll_archive=cargo/library/librustcoll.a
+           AC_MSG_RESULT([cargo builds it])
+           AC_CHECK_PROG([CARGO], [cargo], [cargo])
+           AS_IF([test -z "$CARGO"],
+                 [coll_rustcoll_missing="cargo, or ompi/mca/coll/rustcoll/librustcoll.a"])],
+          [AC_MSG_RESULT([nowhere])
+           coll_rustcoll_missing="ompi/mca/coll/rustcoll/librustcoll.a, or rust/Cargo.toml beside it"])
+
+    # Clearing the description of a call must not cost a string instruction, which takes longer than the rest.
+    coll_rustcoll_CFLAGS=-mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign
+    coll_rustcoll_CFLAGS_save=$CFLAGS
+    CFLAGS="$CFLAGS $coll_rustcoll_CFLAGS"
+    AC_MSG_CHECKING([whether $CC takes $coll_rustcoll_CFLAGS])
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])],
+                      [AC_MSG_RESULT([yes])],
+                      [AC_MSG_RESULT([no])
+                       coll_rustcoll_CFLAGS=])
+    CFLAGS=$coll_rustcoll_CFLAGS_save
+
+    # What Rust's standard library needs.
+    coll_rustcoll_LIBS="-lpthread -lm -ldl"
+
+    AS_IF([test -z "$coll_rustcoll_missing"],
+          [coll_rustcoll_WRAPPER_EXTRA_LIBS=$coll_rustcoll_LIBS
+           $1],
+          [AC_MSG_WARN([rustcoll is not built. Missing: $coll_rustcoll_missing])
+           $2])
+
+    AC_SUBST([coll_rustcoll_archive])
+    AC_SUBST([coll_rustcoll_CFLAGS])
+    AC_SUBST([coll_rustcoll_LIBS])
+])dnl

@@ -1,0 +1,154 @@
+/* What differs between the series of Open MPI that the component can be built for: 4.1, 5.0 and 6.0. The other files are written
+ * for what stands here and know of no series. */
+#ifndef RUSTCOLL_SERIES_H
+#define RUSTCOLL_SERIES_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ompi_config.h"
+
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/mca/coll/base/coll_base_functions.h"
+#include "ompi/mca/coll/coll.h"
+#include "opal/mca/base/mca_base_var_enum.h"
+#include "opal/util/info.h"
+
+#define RUSTCOLL_IS_SERIES(major, minor) (major == OMPI_MAJOR_VERSION && minor == OMPI_MINOR_VERSION)
+
+#if RUSTCOLL_IS_SERIES(4, 1)
+#include "ompi/mca/rte/rte.h"
+#include "opal/mca/pmix/pmix.h"
+#define RUSTCOLL_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
+#elif RUSTCOLL_IS_SERIES(5, 0)
+#include "ompi/runtime/ompi_rte.h"
+#include "opal/mca/pmix/pmix-internal.h"
+#define RUSTCOLL_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
+#elif RUSTCOLL_IS_SERIES(6, 0)
+#include "ompi/runtime/ompi_rte.h"
+#include "opal/mca/pmix/pmix-internal.h"
+#define RUSTCOLL_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
+#else
+#error "rustcoll's component knows Open MPI 4.1, 5.0 and 6.0, and these headers are of another series"
+#endif
+
+/* Counts, arrays of counts and displacements as components get them, and as the neutral interface and a call of another component
+ * take them. */
+#if OMPI_MAJOR_VERSION >= 6
+#define COUNT size_t
+#define COUNTS ompi_count_array_t
+#define DISPLACEMENTS ompi_disp_array_t
+#define BYTE_DISPLACEMENTS ompi_disp_array_t
+#define COUNT_AT(counts, rank) ompi_count_array_get(counts, rank)
+#define NUMBERS(array) ((rustcoll_numbers) {ompi_count_array_ptr(array), ompi_count_array_is_64bit(array)})
+#define RUSTCOLL_COUNTS(ints) ompi_count_array_create(ints)
+#define RUSTCOLL_DISPLACEMENTS(ints) ompi_disp_array_create(ints)
+#else
+#define COUNT int
+#define COUNTS const int *
+#define DISPLACEMENTS const int *
+#define BYTE_DISPLACEMENTS const MPI_Aint *
+#define RUSTCOLL_COUNTS(ints) (ints)
+#define RUSTCOLL_DISPLACEMENTS(ints) (ints)
+#endif
+
+/* The slots of a module beside those of the collectives, and what MPI itself calls in some that nobody else may serve: agreement
+ * on what has failed, here where nothing has. */
+#if OMPI_MAJOR_VERSION >= 5
+#define RUSTCOLL_EACH_OTHER_SLOT(apply) apply(reduce_local) apply(agree) apply(iagree)
+static inline void rustcoll_complete_slots(mca_coll_base_module_t *module, const mca_coll_base_comm_coll_t *below)
+{
+    module->coll_agree = NULL == below->coll_agree ? ompi_coll_base_agree_noft : NULL;
+    module->coll_iagree = NULL == below->coll_iagree ? ompi_coll_base_iagree_noft : NULL;
+}
+#else
+#define RUSTCOLL_EACH_OTHER_SLOT(apply) apply(reduce_local)
+static inline void rustcoll_complete_slots(mca_coll_base_module_t *module, const mca_coll_base_comm_coll_t *below) {}
+#endif
+
+/* Whether a module enters its slots in the communicator when it is enabled, and gives them back when it is disabled; else Open MPI
+ * does that. */
+#define RUSTCOLL_ENTERS_ITS_SLOTS (OMPI_MAJOR_VERSION >= 6)
+
+/* For static builds. */
+#ifndef MCA_BASE_COMPONENT_INIT
+#define MCA_BASE_COMPONENT_INIT(project, framework, name)
+#endif
+
+/* A communicator's number in this process. */
+static inline unsigned rustcoll_identifier(const ompi_communicator_t *communicator)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    return communicator->c_index;
+#else
+    return communicator->c_contextid;
+#endif
+}
+
+/* The texts of info entries. */
+#if OMPI_MAJOR_VERSION >= 5
+static inline const char *rustcoll_text(const opal_cstring_t *text) { return text->string; }
+#else
+static inline const char *rustcoll_text(const char *text) { return text; }
+#endif
+
+/* How an enumerator tells what is legal. */
+#if OMPI_MAJOR_VERSION >= 5
+#define RUSTCOLL_DUMP_PARAMETERS mca_base_var_enum_t *self, char **text, mca_base_var_enum_dump_type_t form
+static inline int rustcoll_dump(mca_base_var_enum_t *enumerator, char **text)
+{
+    return enumerator->dump(enumerator, text, MCA_BASE_VAR_ENUM_DUMP_READABLE);
+}
+#else
+#define RUSTCOLL_DUMP_PARAMETERS mca_base_var_enum_t *self, char **text
+static inline int rustcoll_dump(mca_base_var_enum_t *enumerator, char **text) { return enumerator->dump(enumerator, text); }
+#endif
+
+/* Data that processes tell each other when they start. Tools have no such service. */
+#if OMPI_MAJOR_VERSION >= 5
+static inline int rustcoll_can_exchange(void) { return PMIx_Initialized(); }
+#define RUSTCOLL_EVERYWHERE PMIX_GLOBAL
+#else
+static inline int rustcoll_can_exchange(void) { return NULL != opal_pmix.put; }
+#define RUSTCOLL_EVERYWHERE OPAL_PMIX_GLOBAL
+#endif
+
+/* What a process tells under a key, or NULL. Unless it is asked for at once, the service waits for some seconds for what it does
+ * not know: where data are not exchanged in advance, it has to fetch them. */
+#if OMPI_MAJOR_VERSION >= 5
+static inline char *rustcoll_told_by(opal_process_name_t process, const char *key, int at_once)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    int status;
+    if (at_once) {
+        OPAL_MODEX_RECV_STRING_IMMEDIATE(status, key, &process, &bytes, &size);
+    } else {
+        OPAL_MODEX_RECV_STRING(status, key, &process, &bytes, &size);
+    }
+    char *text = PMIX_SUCCESS == status && NULL != bytes ? strndup((char *) bytes, size) : NULL;
+    free(bytes);
+    return text;
+}
+#else
+static inline char *rustcoll_told_by(opal_process_name_t process, const char *key, int at_once)
+{
+    char *text = NULL;
+    opal_value_t *value = NULL, *immediate = OBJ_NEW(opal_value_t);
+    opal_list_t options;
+    OBJ_CONSTRUCT(&options, opal_list_t);
+    immediate->key = strdup(OPAL_PMIX_IMMEDIATE);
+    immediate->type = OPAL_BOOL;
+    immediate->data.flag = true;
+    opal_list_append(&options, &immediate->super);
+    if (OPAL_SUCCESS == opal_pmix.get(&process, key, at_once ? &options : NULL, &value) && NULL != value) {
+        text = strndup((char *) value->data.bo.bytes, value->data.bo.size);
+        OBJ_RELEASE(value);
+    }
+    OPAL_LIST_DESTRUCT(&options);
+    return text;
+}
+#endif
+
+#endif

@@ -1,0 +1,225 @@
+//! The reference of algorithms in the book: what the registry, the headers of the algorithms' files and their schedules say.
+//!
+//! Run with UPDATE_SNAPSHOTS=1 to rewrite it after an intended change.
+
+use rustcoll::algorithms::{
+    Algorithm, Collective, Cut, Dimension, Graph, MOCK_UPS, Problem, REGISTRY, Requirement,
+};
+use rustcoll::cost::Cost;
+use rustcoll::schedule::Schedule;
+use rustcoll::trace::{Event, Trace, Travel};
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::{env, fs};
+
+const REFERENCE: &str = "docs/algorithms.md";
+
+/// Of how many ranks the table of costs speaks: powers of two and not.
+const RANKS: [usize; 3] = [8, 13, 64];
+
+const RANKS_PER_NODE: usize = 4;
+
+/// How many ranks there are in a drawing.
+const DRAWN: usize = 8;
+
+#[test]
+fn the_reference_is_what_the_registry_says() {
+    let reference = reference();
+    if env::var_os("UPDATE_SNAPSHOTS").is_some_and(|value| value == "1") {
+        fs::write(path(REFERENCE), &reference).expect("writing the reference");
+    }
+    let written = fs::read_to_string(path(REFERENCE)).unwrap_or_default();
+    assert!(
+        written == reference,
+        "{REFERENCE} is not what the registry says; UPDATE_SNAPSHOTS=1 rewrites it"
+    );
+}
+
+#[test]
+fn every_algorithm_has_a_section() {
+    let reference = reference();
+    for algorithm in REGISTRY {
+        let heading = format!("\n### {}\n", title(algorithm));
+        assert_eq!(reference.matches(&heading).count(), 1, "{heading}");
+    }
+}
+
+fn path(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), name].iter().collect()
+}
+
+fn reference() -> String {
+    let mut text = format!(
+        "# Algorithms\n\n\
+         All algorithms of the registry, by collective. In what is said of them p is the number of ranks and n the bytes of a vector. \
+         `rustcoll guide`\nshows each of them step by step ([guide.md](guide.md)), and `rustcoll algorithms allreduce ring` tells the same \
+         for any number of ranks.\n\n\
+         The costs are counted in the schedules, at the busiest rank, with all parameters at their defaults. *Rounds* are the steps that it \
+         takes if\na rank sends and receives at most one message in each ([costs.md](costs.md)). *Sent* and *reduced* count whole vectors, \
+         or blocks where\nranks have blocks of their own; *read* those that are read in the shared memory of others, *temporary* those for which a \
+         rank needs memory\nbesides. Where nodes matter, {RANKS_PER_NODE} neighbouring ranks share one; two groups are halves; neighbours are those of a \
+         ring. A drawing shows who sends\nto whom on {DRAWN} ranks, and how much each sends.\n"
+    );
+    let files = files();
+    for collective in Collective::ALL {
+        write!(text, "\n## {}\n", collective.name()).unwrap();
+        for (algorithm, file) in REGISTRY.iter().zip(&files) {
+            if algorithm.collective == collective {
+                describe(algorithm, file, &mut text);
+            }
+        }
+        list_mock_ups(collective, &mut text);
+    }
+    text
+}
+
+/// The file of each registered algorithm, from its line in the registry.
+fn files() -> Vec<String> {
+    let registry = fs::read_to_string(path("src/algorithms/mod.rs")).expect("the registry");
+    let (_, lines) = registry.split_once("pub static REGISTRY").expect("the registry's start");
+    let (lines, _) = lines.split_once("];").expect("the registry's end");
+    let entries = lines.lines().filter_map(|line| line.trim().strip_prefix('&')?.strip_suffix(','));
+    let files: Vec<String> = entries
+        .map(|entry| entry.rsplit_once("::").expect("a path").0.replace("::", "/"))
+        .map(|module| format!("src/algorithms/{module}.rs"))
+        .collect();
+    assert_eq!(files.len(), REGISTRY.len(), "each line of the registry names one algorithm");
+    files
+}
+
+fn title(algorithm: &Algorithm) -> String {
+    format!("{} {}", algorithm.collective.name(), algorithm.name)
+}
+
+fn describe(algorithm: &Algorithm, file: &str, text: &mut String) {
+    let header = header(file);
+    writeln!(text, "\n### {}\n\n{header}\n", title(algorithm)).unwrap();
+    let source = if header.contains("Source: ") { "" } else { algorithm.source };
+    let words = |words: &mut dyn Iterator<Item = &str>| words.collect::<Vec<_>>().join(", ");
+    for (what, said) in [
+        ("Source", source.to_owned()),
+        ("Other names", words(&mut algorithm.aliases.iter().copied())),
+        ("Parameters", words(&mut algorithm.parameters.iter().map(|parameter| parameter.name()))),
+        ("Needs", words(&mut algorithm.requires.iter().map(|requirement| requirement.description()))),
+        ("Operator", operator(algorithm).to_owned()),
+    ] {
+        if !said.is_empty() {
+            writeln!(text, "- {what}: {said}").unwrap();
+        }
+    }
+    writeln!(text, "- File: `{file}`\n").unwrap();
+    price(algorithm, text);
+    draw(algorithm, text);
+}
+
+/// What stands at the beginning of an algorithm's file. A drawing in it is kept as it is.
+fn header(file: &str) -> String {
+    let content = fs::read_to_string(path(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let lines = content.lines().map_while(|line| line.strip_prefix("//!"));
+    lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
+
+fn operator(algorithm: &Algorithm) -> &'static str {
+    match () {
+        () if !algorithm.collective.reduces() => "",
+        () if algorithm.is_reproducible() => "operands keep their order; the results are reproducible",
+        () if algorithm.keeps_order() => "operands keep their order",
+        () => "",
+    }
+}
+
+/// A problem of so many ranks, if the algorithm can serve it.
+fn problem(algorithm: &Algorithm, size: usize) -> Option<Problem> {
+    let remote = if algorithm.is_for_two_groups() { size / 2 } else { 0 };
+    algorithm.serves(size, remote, true).ok()?;
+    let mut problem = Problem { remote, ..Problem::new(size) };
+    if algorithm.takes_nodes() {
+        problem.nodes = (0..size).map(|rank| (rank / RANKS_PER_NODE) as u32).collect();
+    }
+    if algorithm.collective.cut() == Cut::Edges {
+        problem.graph = Graph::grid(&[Dimension { length: size, periodic: true }]);
+    }
+    Some(problem)
+}
+
+fn price(algorithm: &Algorithm, text: &mut String) {
+    let counts_vectors = algorithm.collective.cut() == Cut::Vector;
+    text.push_str(
+        "| ranks | rounds | messages | sent | reduced | read | temporary |\n|---|---|---|---|---|---|---|\n",
+    );
+    for (size, problem) in RANKS.into_iter().filter_map(|size| Some((size, problem(algorithm, size)?))) {
+        let schedules = algorithm.programs(&problem);
+        let Cost { rounds, messages, blocks, reduced, read } = algorithm.cost(&problem);
+        let temporary = schedules.iter().map(Schedule::scratch_blocks).max().unwrap_or(0);
+        let unit = if counts_vectors { schedules[0].blocks.max(1) } else { 1 };
+        let [sent, reduced, read, temporary] =
+            [blocks, reduced, read, temporary].map(|count| quantity(count, unit));
+        writeln!(text, "| {size} | {rounds} | {messages} | {sent} | {reduced} | {read} | {temporary} |")
+            .unwrap();
+    }
+}
+
+/// A number of units that are cut into so many pieces.
+fn quantity(pieces: usize, unit: usize) -> String {
+    match pieces % unit {
+        0 => (pieces / unit).to_string(),
+        _ => format!("{:.2}", pieces as f64 / unit as f64),
+    }
+}
+
+/// Who sends to whom in each step, where anybody does.
+fn draw(algorithm: &Algorithm, text: &mut String) {
+    let Some(problem) = problem(algorithm, DRAWN) else { return };
+    let schedules = algorithm.programs(&problem);
+    let trace = Trace::new(algorithm.collective, &problem, &schedules).expect("it is verified");
+    let steps = trace.steps.iter().filter_map(|step| match &step.event {
+        Event::Messages(messages) => Some(in_one_line(messages, schedules[0].blocks)),
+        Event::Work(_) => None,
+    });
+    let steps: Vec<String> = steps.collect();
+    if steps.is_empty() {
+        return;
+    }
+    text.push_str("\n```text\n");
+    let mut first = 0;
+    for alike in steps.chunk_by(PartialEq::eq) {
+        let last = first + alike.len();
+        let numbers = if alike.len() == 1 { last.to_string() } else { format!("{}-{last}", first + 1) };
+        writeln!(text, "{numbers:>5}  {}", alike[0]).unwrap();
+        first = last;
+    }
+    text.push_str("```\n");
+}
+
+fn in_one_line(messages: &[Travel], of_blocks: usize) -> String {
+    let mut arrows: Vec<(usize, usize)> =
+        messages.iter().map(|message| (message.source, message.target)).collect();
+    arrows.sort();
+    let arrows: Vec<String> =
+        arrows.into_iter().map(|(source, target)| format!("{source}→{target}")).collect();
+    let sizes = messages.iter().map(|message| message.from.blocks());
+    let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
+    let each = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    let each = if most == 0 { String::new() } else { format!("   {each} of {of_blocks}") };
+    format!("{:<width$}{each}", arrows.join(" "), width = 4 * DRAWN - 1)
+}
+
+fn list_mock_ups(collective: Collective, text: &mut String) {
+    let mock_ups: Vec<&Algorithm> =
+        MOCK_UPS.iter().copied().filter(|algorithm| algorithm.collective == collective).collect();
+    if mock_ups.is_empty() {
+        return;
+    }
+    let needs = Requirement::OtherCollectives.description();
+    write!(
+        text,
+        "\n### Mock-ups of {}\n\nThey call other collectives of the communicator ([component.md](component.md#mock-ups)), and serve {needs}. \
+         Each costs what those cost.\n\n| Name | Guideline | Source |\n|---|---|---|\n",
+        collective.name()
+    )
+    .unwrap();
+    for algorithm in mock_ups {
+        let guideline = algorithm.guideline().unwrap_or_default();
+        writeln!(text, "| {} | `{guideline}` | {} |", algorithm.name, algorithm.source).unwrap();
+    }
+}
