@@ -38,8 +38,6 @@ MPIRUN ?= mpirun
 CARGO ?= cargo
 BUILD := build
 ARCHIVE := target/library/librustcoll.a
-# Where it is built does not show in what runs inside an MPI.
-WITHOUT_PATHS = --remap-path-prefix=$(CURDIR)=. --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
 COMPONENT := $(BUILD)/mca_coll_rustcoll.so
 HELP := $(BUILD)/help-mca-coll-rustcoll.txt
 COMMAND := $(BUILD)/rustcoll
@@ -73,11 +71,10 @@ export MPICC MPIRUN CARGO
 .PHONY: all
 all: $(COMPONENT) $(HELP) cli measure
 
-# What runs inside an MPI; Cargo decides whether anything has to be compiled again. Flags of the environment would displace those given here.
+# What runs inside an MPI; Cargo decides whether anything has to be compiled again.
 .PHONY: archive
 archive:
-	$(if $(RUSTFLAGS),RUSTFLAGS="$(RUSTFLAGS) $(WITHOUT_PATHS)") $(CARGO) build --profile library --features mpi --lib --target-dir target \
-	  --config 'build.rustflags="$(WITHOUT_PATHS)"'
+	RUSTC_WRAPPER=$(CURDIR)/packaging/rustc-without-paths $(CARGO) build --profile library --features mpi --lib --target-dir target
 
 $(COMPONENT): prerequisites archive
 	packaging/link-component $@ $(ARCHIVE)
