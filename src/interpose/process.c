@@ -62,6 +62,8 @@ void rustcoll_end_job(const char *format, ...)
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
+    /* Launchers lose what a process says immediately before it ends the job. */
+    sleep(1);
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
@@ -70,7 +72,7 @@ void rustcoll_end_job(const char *format, ...)
 static void let_speak(int speaks_first)
 {
     if (!speaks_first) {
-        sleep(2);
+        sleep(3);
     }
 }
 
