@@ -38,7 +38,7 @@ AC_DEFUN([MCA_ompi_coll_rustcoll_CONFIG],[
     CFLAGS=$coll_rustcoll_CFLAGS_save
 
     # What Rust's standard library needs.
-    coll_rustcoll_LIBS="-lpthread -lm -ldl"
+    coll_rustcoll_LIBS=`cat "$srcdir/ompi/mca/coll/rustcoll/system-libraries"`
 
     AS_IF([test -z "$coll_rustcoll_missing"],
           [coll_rustcoll_WRAPPER_EXTRA_LIBS=$coll_rustcoll_LIBS
