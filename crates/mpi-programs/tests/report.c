@@ -2,9 +2,14 @@
  * session counted, in lines "variable: value value ...". With an argument it makes a communicator of half of the ranks, too,
  * which takes calls of MPI's own. */
 #include <mpi.h>
-#include <mpi-ext.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* Persistent collectives have been an extension. */
+#if OMPI_MAJOR_VERSION < 5
+#include <mpi-ext.h>
+#define MPI_Scan_init MPIX_Scan_init
+#endif
 
 enum { CALLS = 10, COUNT = 3 };
 
@@ -47,7 +52,7 @@ static void scan_persistently(void)
 {
     int one = 1, sum;
     MPI_Request request;
-    MPIX_Scan_init(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    MPI_Scan_init(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
     for (int i = 0; i < CALLS; i++) {
         start_and_wait(&request, 1);
     }

@@ -168,7 +168,9 @@ impl Writer<'_> {
             let Some(start) = self.start(&pieces[..=position], ranks) else { break };
             let tuned = self.tuned(piece, ranks);
             // Bytes per rank are rounded, so that a piece may come to nothing.
-            steps.pop_if(|last| last.start.start() >= start.start());
+            if steps.last().is_some_and(|last| last.start.start() >= start.start()) {
+                steps.pop();
+            }
             steps.push(Step { start, tuned });
         }
         steps
