@@ -7,7 +7,7 @@ use std::ptr;
 use crate::communicator::Communicator;
 
 /// Whether this MPI has components whose variables tell them what to do, as Open MPI has.
-pub const HAS_COMPONENTS: bool = cfg!(not(mpich_abi));
+pub const HAS_COMPONENTS: bool = cfg!(not(any(mpich_abi, standard_abi)));
 
 /// A return code other than `MPI_SUCCESS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

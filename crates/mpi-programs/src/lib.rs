@@ -11,6 +11,7 @@ pub mod environment;
 pub mod even;
 pub mod expected;
 #[cfg_attr(mpich_abi, path = "handles_of_mpich.rs")]
+#[cfg_attr(standard_abi, path = "handles_of_standard.rs")]
 mod handles;
 pub mod image;
 pub mod invocation;
