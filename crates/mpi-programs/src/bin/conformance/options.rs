@@ -36,6 +36,9 @@ pub struct Options {
     /// Test nothing but so many operations on communicators that come and go: resident memory must not grow
     #[arg(long, value_name = "OPERATIONS", conflicts_with = "huge")]
     pub soak: Option<usize>,
+    /// Leave out calls that must fail: for an MPI that ends jobs at errors even where MPI_ERRORS_RETURN is set
+    #[arg(long)]
+    pub without_errors: bool,
     /// Test the test: run over the MPI library's own algorithms, without the component. Open MPI 4.1 fails where a
     /// periodic dimension has one or two ranks: what its libnbc sends in one direction arrives from the same one
     #[arg(long, conflicts_with = "algorithm")]
