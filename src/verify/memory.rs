@@ -6,8 +6,16 @@ use crate::schedule::{Buffer, Message, Post, Run};
 
 /// The blocks of all buffers of one rank.
 pub struct Memory {
-    buffers: [Vec<Block>; Buffer::PRIVATE.len()],
+    buffers: [Blocks; Buffer::PRIVATE.len()],
 }
+
+/// Consecutive blocks, few of which may be used: an algorithm may keep one block of each of many copies of a vector in scratch.
+struct Blocks {
+    /// None before the first use of one of its blocks.
+    pages: Vec<Option<Box<[Block; PAGE]>>>,
+}
+
+const PAGE: usize = 32;
 
 #[derive(Clone, Copy, Default)]
 struct Block {
@@ -19,22 +27,36 @@ struct Block {
     receive: Option<Post>,
 }
 
+impl Blocks {
+    fn new(length: usize) -> Self {
+        Blocks { pages: vec![None; length.div_ceil(PAGE)] }
+    }
+
+    fn get(&self, index: usize) -> Block {
+        self.pages[index / PAGE].as_ref().map_or_else(Block::default, |page| page[index % PAGE])
+    }
+
+    fn get_mut(&mut self, index: usize) -> &mut Block {
+        &mut self.pages[index / PAGE].get_or_insert_default()[index % PAGE]
+    }
+}
+
 impl Memory {
     /// Memory of so many blocks in the send and the receive buffer and in scratch, none of which is defined.
     pub fn new(blocks: usize, scratch: usize) -> Self {
-        Memory { buffers: [blocks, blocks, scratch].map(|length| vec![Block::default(); length]) }
+        Memory { buffers: [blocks, blocks, scratch].map(Blocks::new) }
     }
 
     /// Defines the blocks of a buffer from block `first` on.
     pub fn fill(&mut self, buffer: Buffer, first: usize, values: impl Iterator<Item = Value>) {
-        for (block, value) in self.buffers[index(buffer)][first..].iter_mut().zip(values) {
-            block.value = Some(value);
+        for (block, value) in (first..).zip(values) {
+            self.buffers[index(buffer)].get_mut(block).value = Some(value);
         }
     }
 
     /// Reads a run of one block.
     pub fn read(&self, run: Run) -> Result<Value, Fault> {
-        let block = self.buffers[index(run.buffer)][run.first as usize];
+        let block = self.buffers[index(run.buffer)].get(run.first as usize);
         match block.receive {
             Some(post) => Err(Fault::ReadWhileReceived(run, post)),
             None => block.value.ok_or(Fault::Undefined(run)),
@@ -83,7 +105,7 @@ impl Memory {
     }
 
     fn block(&mut self, run: Run) -> &mut Block {
-        &mut self.buffers[index(run.buffer)][run.first as usize]
+        self.buffers[index(run.buffer)].get_mut(run.first as usize)
     }
 
     fn writable(&mut self, run: Run) -> Result<&mut Block, Fault> {
