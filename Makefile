@@ -231,9 +231,10 @@ bench-costs:
 
 .PHONY: check-long
 check-long: all programs
+	@packaging/prerequisites --valgrind
 	$(CARGO) test --release -- --ignored
 	$(CARGO) test --release -p rustcoll-cli -- --ignored
-	$(CARGO) test --release -p mpi-programs -- --ignored
+	$(CARGO) test --release -p mpi-programs --no-fail-fast -- --ignored
 
 .PHONY: check-mpi4py
 check-mpi4py: all

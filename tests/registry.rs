@@ -10,7 +10,7 @@ fn all_problems_up_to_64_ranks() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes half an hour and 14 GB"]
 fn selected_problems_up_to_1024_ranks() {
     let sizes = [1024, 1023, 1000, 512, 511, 256, 255, 129, 128, 127, 100, 65];
     verify_all(sizes, is_selected);

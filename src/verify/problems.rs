@@ -46,6 +46,7 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
     if algorithm.collective.cut() == Cut::Edges {
         return graphs(size).into_iter().map(|graph| Problem { graph, ..base.clone() }).collect();
     }
+    let node_maps = node_maps(algorithm, size);
     let mut problems = Vec::new();
     for root in if algorithm.collective.is_rooted() { 0..size } else { 0..1 } {
         // There is no call in place on an inter-communicator.
@@ -56,8 +57,8 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
                     if algorithm.cuts_segments() { &segment_counts[..] } else { &segment_counts[..1] }
                 {
                     for &window in if takes(Parameter::Window) { &WINDOWS[..] } else { &WINDOWS[..1] } {
-                        for nodes in node_maps(algorithm, size) {
-                            let base = base.clone();
+                        for nodes in &node_maps {
+                            let (nodes, base) = (nodes.clone(), base.clone());
                             problems.push(Problem { root, in_place, radix, segments, window, nodes, ..base });
                         }
                     }
