@@ -11,10 +11,10 @@ use crate::preloaded;
 
 const TEXT: usize = 256;
 
-/// A control variable of type int, bound to no object. Its handle lives until the tool interface ends.
+/// A control variable of type int, bound to no object.
 #[derive(Debug)]
 pub struct ControlVariable {
-    source: Source<MPI_T_cvar_handle>,
+    source: Source<ControlHandle>,
     enumerator: MPI_T_enum,
 }
 
@@ -33,16 +33,10 @@ impl ControlVariable {
         if let Some(place) = preloaded::variable(name) {
             return Some(ControlVariable { source: Source::Preloaded(place), enumerator: ptr::null_mut() });
         }
-        let name = CString::new(name).ok()?;
-        let (mut index, mut count) = (0, 0);
-        let mut handle: MPI_T_cvar_handle = ptr::null_mut();
-        // SAFETY: the name is zero-terminated.
-        check(unsafe { mpi_sys::MPI_T_cvar_get_index(name.as_ptr(), &mut index) }).ok()?;
+        let index = index_of_control(name)?;
         let enumerator = Self::enumerator_of_int(index)?;
-        // SAFETY: the index is valid, and a variable that is bound to no object takes none.
-        check(unsafe { mpi_sys::MPI_T_cvar_handle_alloc(index, ptr::null_mut(), &mut handle, &mut count) })
-            .ok()?;
-        (count == 1).then_some(ControlVariable { source: Source::Mpi(handle), enumerator })
+        let source = Source::Mpi(ControlHandle::new(index)?);
+        Some(ControlVariable { source, enumerator })
     }
 
     fn enumerator_of_int(index: c_int) -> Option<MPI_T_enum> {
@@ -72,9 +66,9 @@ impl ControlVariable {
         let mut value = 0;
         // SAFETY: the variable is one int.
         unsafe {
-            match self.source {
+            match &self.source {
                 Source::Preloaded(place) => value = place.read_volatile(),
-                Source::Mpi(handle) => check(mpi_sys::MPI_T_cvar_read(handle, (&raw mut value).cast()))?,
+                Source::Mpi(handle) => check(mpi_sys::MPI_T_cvar_read(handle.0, (&raw mut value).cast()))?,
             }
         }
         Ok(value)
@@ -84,9 +78,9 @@ impl ControlVariable {
     pub fn write(&self, value: i32) -> Result<(), Error> {
         // SAFETY: the variable is one int.
         unsafe {
-            match self.source {
+            match &self.source {
                 Source::Preloaded(place) => place.write_volatile(value),
-                Source::Mpi(handle) => check(mpi_sys::MPI_T_cvar_write(handle, (&raw const value).cast()))?,
+                Source::Mpi(handle) => check(mpi_sys::MPI_T_cvar_write(handle.0, (&raw const value).cast()))?,
             }
         }
         Ok(())
@@ -107,29 +101,49 @@ impl ControlVariable {
 
 /// Whether a control variable that is a flag is set; `None` if there is no such variable.
 pub fn is_set(name: &str) -> Option<bool> {
-    let name = CString::new(name).ok()?;
-    let (mut index, mut count) = (0, 0);
-    let mut handle: MPI_T_cvar_handle = ptr::null_mut();
+    let handle = ControlHandle::new(index_of_control(name)?)?;
     // A flag is a byte or an int, as Open MPI likes.
     let mut value = [0u8; size_of::<u64>()];
-    // SAFETY: the name is zero-terminated; a variable that is bound to no object takes none.
-    unsafe {
-        check(mpi_sys::MPI_T_cvar_get_index(name.as_ptr(), &mut index)).ok()?;
-        check(mpi_sys::MPI_T_cvar_handle_alloc(index, ptr::null_mut(), &mut handle, &mut count)).ok()?;
-    }
-    if count != 1 {
-        return None;
-    }
     // SAFETY: the variable is one value, and no type of MPI_T's variables is longer than this one.
-    check(unsafe { mpi_sys::MPI_T_cvar_read(handle, value.as_mut_ptr().cast()) }).ok()?;
+    check(unsafe { mpi_sys::MPI_T_cvar_read(handle.0, value.as_mut_ptr().cast()) }).ok()?;
     Some(value.iter().any(|&byte| byte != 0))
 }
 
-/// A performance variable of class STATE and type int, bound to no object and continuous. Its handle lives until the
-/// tool interface ends.
+fn index_of_control(name: &str) -> Option<c_int> {
+    let name = CString::new(name).ok()?;
+    let mut index = 0;
+    // SAFETY: the name is zero-terminated.
+    check(unsafe { mpi_sys::MPI_T_cvar_get_index(name.as_ptr(), &mut index) }).ok()?;
+    Some(index)
+}
+
+/// A control variable of one value that is bound to no object. Freed before the tool interface ends, which the environment
+/// sees to: not every MPI frees what is left then.
+#[derive(Debug)]
+struct ControlHandle(MPI_T_cvar_handle);
+
+impl ControlHandle {
+    fn new(index: c_int) -> Option<Self> {
+        let (mut handle, mut count): (MPI_T_cvar_handle, c_int) = (ptr::null_mut(), 0);
+        // SAFETY: the index is valid, and a variable that is bound to no object takes none.
+        check(unsafe { mpi_sys::MPI_T_cvar_handle_alloc(index, ptr::null_mut(), &mut handle, &mut count) })
+            .ok()?;
+        let handle = ControlHandle(handle);
+        (count == 1).then_some(handle)
+    }
+}
+
+impl Drop for ControlHandle {
+    fn drop(&mut self) {
+        // SAFETY: the handle is valid, and nobody else has it.
+        unsafe { mpi_sys::MPI_T_cvar_handle_free(&mut self.0) };
+    }
+}
+
+/// A performance variable of class STATE and type int, bound to no object and continuous.
 #[derive(Debug)]
 pub struct PerformanceVariable {
-    source: Source<(MPI_T_pvar_session, MPI_T_pvar_handle)>,
+    source: Source<StateHandle>,
     enumerator: MPI_T_enum,
 }
 
@@ -143,19 +157,12 @@ impl PerformanceVariable {
             });
         }
         let name = CString::new(name).ok()?;
-        let (mut index, mut count) = (0, 0);
-        let mut session: MPI_T_pvar_session = ptr::null_mut();
-        let mut handle: MPI_T_pvar_handle = ptr::null_mut();
+        let mut index = 0;
         // SAFETY: the name is zero-terminated.
         check(unsafe { mpi_sys::MPI_T_pvar_get_index(name.as_ptr(), handles::STATE, &mut index) }).ok()?;
         let enumerator = Self::enumerator_of_continuous_int(index)?;
-        // SAFETY: the index is valid, and a variable that is bound to no object takes none.
-        unsafe {
-            check(mpi_sys::MPI_T_pvar_session_create(&mut session)).ok()?;
-            check(mpi_sys::MPI_T_pvar_handle_alloc(session, index, ptr::null_mut(), &mut handle, &mut count))
-                .ok()?;
-        }
-        (count == 1).then_some(PerformanceVariable { source: Source::Mpi((session, handle)), enumerator })
+        let source = Source::Mpi(StateHandle::new(index)?);
+        Some(PerformanceVariable { source, enumerator })
     }
 
     fn enumerator_of_continuous_int(index: c_int) -> Option<MPI_T_enum> {
@@ -189,10 +196,10 @@ impl PerformanceVariable {
         let mut value = 0;
         // SAFETY: the variable is one int.
         unsafe {
-            match self.source {
+            match &self.source {
                 Source::Preloaded(place) => value = place.read_volatile(),
-                Source::Mpi((session, handle)) => {
-                    check(mpi_sys::MPI_T_pvar_read(session, handle, (&raw mut value).cast()))?
+                Source::Mpi(StateHandle { session, handle }) => {
+                    check(mpi_sys::MPI_T_pvar_read(*session, *handle, (&raw mut value).cast()))?
                 }
             }
         }
@@ -202,6 +209,44 @@ impl PerformanceVariable {
     /// The values it may have and their names; empty if it has no enumerator.
     pub fn names(&self) -> Vec<(i32, String)> {
         names(self.enumerator)
+    }
+}
+
+/// A continuous performance variable of one value that is bound to no object, in a session of its own; freed as
+/// [`ControlHandle`] is.
+#[derive(Debug)]
+struct StateHandle {
+    session: MPI_T_pvar_session,
+    handle: MPI_T_pvar_handle,
+}
+
+impl StateHandle {
+    fn new(index: c_int) -> Option<Self> {
+        let mut count = 0;
+        let mut new = StateHandle { session: ptr::null_mut(), handle: ptr::null_mut() };
+        let StateHandle { session, handle } = &mut new;
+        // SAFETY: the index is valid, and a variable that is bound to no object takes none.
+        unsafe {
+            check(mpi_sys::MPI_T_pvar_session_create(session)).ok()?;
+            check(mpi_sys::MPI_T_pvar_handle_alloc(*session, index, ptr::null_mut(), handle, &mut count))
+                .ok()?;
+        }
+        (count == 1).then_some(new)
+    }
+}
+
+impl Drop for StateHandle {
+    fn drop(&mut self) {
+        let StateHandle { session, handle } = self;
+        // SAFETY: those that are not null are valid, and nobody else has them.
+        unsafe {
+            if !handle.is_null() {
+                mpi_sys::MPI_T_pvar_handle_free(*session, handle);
+            }
+            if !session.is_null() {
+                mpi_sys::MPI_T_pvar_session_free(session);
+            }
+        }
     }
 }
 

@@ -37,15 +37,10 @@ fn reports_in(log: &str) -> Vec<String> {
     // The component has no constructors. What one of them lost is another plug-in's, which was unloaded before the
     // component took its addresses.
     let concerns_component = |report: &&str| report.contains("rustcoll") && !report.contains("call_init");
-    // Handles of MPI_T that the program keeps to its end, unless the component itself lost what it was asked for then.
-    let is_of_program = |report: &&str| {
-        let called = report.split_once("Variable::find (tools.rs").map(|(called, _)| called);
-        called.is_some_and(|called| called.contains(" lost in ") && !called.contains("rustcoll"))
-    };
     let is_command_line = |report: &&str| report.contains("Command:");
     text.split("\n\n")
         .filter(concerns_component)
-        .filter(|report| !is_of_program(report) && !is_command_line(report))
+        .filter(|report| !is_command_line(report))
         .map(str::to_owned)
         .collect()
 }
