@@ -15,6 +15,7 @@ pub mod expected;
 mod handles;
 pub mod image;
 pub mod invocation;
+pub mod memory;
 pub mod mock_up;
 pub mod operator;
 #[cfg_attr(persistent_extension, path = "persistent_of_extension.rs")]
