@@ -2,6 +2,7 @@
 
 use super::{Memory, Region};
 use crate::schedule::{Buffer, Layout, Run};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How one buffer is seen: its blocks in elements, its elements in bytes of data.
@@ -26,6 +27,12 @@ impl View {
     /// A view of elements that all have the same bytes of data.
     pub fn new(layout: Layout, element_bytes: usize) -> View {
         View { layout, bytes: ElementBytes::Each(element_bytes) }
+    }
+
+    fn piece(&self, buffer: Buffer, range: Range<usize>) -> Option<Piece> {
+        let region = Region { memory: Memory::Buffer(buffer), offset: range.start, elements: range.len() };
+        let bytes = self.bytes(region.offset, region.elements);
+        (bytes > 0).then_some(Piece { region, bytes })
     }
 
     fn bytes(&self, offset: usize, elements: usize) -> usize {
@@ -61,18 +68,63 @@ impl Binding {
 
     /// The elements of a run, as far as they lie together, with their bytes of data; what has none is left out.
     pub fn pieces(&self, run: Run) -> impl Iterator<Item = Piece> {
-        let view = match run.buffer {
+        let view = self.view(run.buffer);
+        view.layout.ranges(run.indices()).filter_map(move |range| view.piece(run.buffer, range))
+    }
+
+    /// The elements of a block with their bytes of data; none, if it has none.
+    pub fn piece(&self, buffer: Buffer, block: usize) -> Option<Piece> {
+        let view = self.view(buffer);
+        view.piece(buffer, view.layout.block(block))
+    }
+
+    /// Runs of equally many blocks as parallel pieces: whole where each run lies together, else block by block. Padded
+    /// blocks may have more bytes than their counterparts, but none has fewer then: if the whole has as many, so has each.
+    pub fn in_parallel<const N: usize>(&self, runs: [Run; N]) -> impl Iterator<Item = [Piece; N]> {
+        let whole = if runs.iter().any(|run| is_in_slots(*run)) { None } else { self.whole(runs) };
+        let is_whole = whole.is_some();
+        let blocks = if is_whole { 0..0 } else { 0..runs[0].count as usize };
+        whole.into_iter().flatten().chain(blocks.filter_map(move |index| self.parallel_blocks(runs, index)))
+    }
+
+    /// The runs as one piece each, if each lies together; without data there is nothing to be done.
+    fn whole<const N: usize>(&self, runs: [Run; N]) -> Option<Option<[Piece; N]>> {
+        let firsts = runs.map(|run| {
+            let mut pieces = self.pieces(run);
+            (pieces.next(), pieces.next().is_some())
+        });
+        let bytes = |(first, _): &(Option<Piece>, bool)| first.map(|piece| piece.bytes);
+        let is_whole = firsts.iter().all(|run| !run.1 && bytes(run) == bytes(&firsts[0]));
+        is_whole.then(|| together(firsts.map(|(first, _)| first)))
+    }
+
+    /// The blocks of the runs that have a number, counted from the first one of each.
+    fn parallel_blocks<const N: usize>(&self, runs: [Run; N], index: usize) -> Option<[Piece; N]> {
+        let block = |run: Run| run.first as usize + index;
+        let known = runs.into_iter().find(|run| !is_in_slots(*run)).expect("a slot meets other memory");
+        let met = self.piece(known.buffer, block(known))?;
+        together(runs.map(|run| match run.buffer {
+            Buffer::Shared(_) => Some(self.piece_in_slots(run.buffer, block(run), met)),
+            _ => self.piece(run.buffer, block(run)),
+        }))
+    }
+
+    /// What a slot holds is known from what it meets: as many elements as there are in scratch memory.
+    fn piece_in_slots(&self, buffer: Buffer, slot: usize, met: Piece) -> Piece {
+        let elements = match &self.scratch.bytes {
+            ElementBytes::Each(bytes) => met.bytes / (*bytes).max(1),
+            ElementBytes::Listed(_) => met.bytes,
+        };
+        Piece { region: Region { memory: Memory::Buffer(buffer), offset: slot, elements }, bytes: met.bytes }
+    }
+
+    fn view(&self, buffer: Buffer) -> &View {
+        match buffer {
             Buffer::Send => &self.send,
             Buffer::Recv => &self.recv,
             Buffer::Scratch => &self.scratch,
             Buffer::Shared(_) => unreachable!("what a slot holds is known from what it meets"),
-        };
-        let memory = Memory::Buffer(run.buffer);
-        view.layout.ranges(run.indices()).into_iter().filter_map(move |range| {
-            let region = Region { memory, offset: range.start, elements: range.len() };
-            let bytes = view.bytes(region.offset, region.elements);
-            (bytes > 0).then_some(Piece { region, bytes })
-        })
+        }
     }
 }
 
@@ -83,4 +135,13 @@ pub struct Piece {
     pub region: Region,
     /// Its bytes of data.
     pub bytes: usize,
+}
+
+fn is_in_slots(run: Run) -> bool {
+    matches!(run.buffer, Buffer::Shared(_))
+}
+
+/// The pieces, if all of them have data.
+fn together<const N: usize>(pieces: [Option<Piece>; N]) -> Option<[Piece; N]> {
+    pieces.iter().all(Option::is_some).then(|| pieces.map(|piece| piece.expect("all are there")))
 }

@@ -19,7 +19,7 @@ pub use binding::{Binding, ElementBytes, Piece, View};
 pub use execution::Execution;
 pub use goal::{Goal, is_expressible_in_goal};
 pub use length_exchange::{DataPlan, LengthExchange};
-pub use plan::{CACHE_LINE, LINE_PAYLOAD, Operation, Plan, SlotBounds, Slots};
+pub use plan::{CACHE_LINE, LINE_PAYLOAD, Operation, Plan, SlotBounds, Slots, Stripes};
 
 use crate::schedule::{Buffer, Post};
 

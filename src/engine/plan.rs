@@ -1,6 +1,6 @@
 //! A schedule bound to elements: what remains is posting, waiting, copying and reducing regions.
 
-use super::{Binding, ElementBytes, Memory, Piece, Region, View};
+use super::{Binding, Memory, Piece, Region, View};
 use crate::schedule::{Buffer, Layout, Message, Post, Run, Schedule, Step};
 use std::ops::Range;
 
@@ -157,6 +157,12 @@ pub struct SlotBounds {
 impl SlotBounds {
     /// A cache line without its flag; what stays in the caches of all who read it.
     pub const DEFAULT: SlotBounds = SlotBounds { line: LINE_PAYLOAD, bank: 1 << 20, stripe: None };
+
+    /// The most bytes of a block that are in shared memory at a time, if a rank has so many slots.
+    pub fn longest_stripe(&self, slots: usize) -> usize {
+        let most = self.bank / slots.max(1) / CACHE_LINE * CACHE_LINE;
+        self.stripe.unwrap_or(most).min(most)
+    }
 }
 
 impl Plan {
@@ -173,42 +179,11 @@ impl Plan {
         planner.plan
     }
 
-    /// Binds a schedule that uses slots, for an element of scratch memory that takes `extent` bytes. Where blocks are
-    /// longer than slots, they are cut into stripes and the schedule is carried out once for each stripe; then elements of
-    /// blocks that meet must be of the same bytes.
+    /// Binds a schedule that uses slots, all [`Stripes`] one after the other.
     pub fn in_stripes(schedule: &Schedule, binding: &Binding, extent: usize, bounds: &SlotBounds) -> Plan {
-        let longest =
-            (0..schedule.blocks).map(|block| binding.scratch.layout.elements(block..block + 1)).max();
-        let longest = longest.unwrap_or(0);
-        let most = bounds.bank / schedule.slots.max(1) / CACHE_LINE * CACHE_LINE;
-        let wanted = bounds.stripe.unwrap_or(most).min(most).min(longest * extent);
-        let step = (wanted / extent).max(1);
-        let slots = match longest * extent <= bounds.line {
-            true => Slots::Lines,
-            false => {
-                let stride = (step * extent).next_multiple_of(CACHE_LINE);
-                Slots::Apart { stride, bytes: stride * schedule.slots }
-            }
-        };
-        let mut plan = Plan { slots: Some(slots), ..Plan::default() };
-        let stripes = longest.div_ceil(step).max(1);
-        for stripe in 0..stripes {
-            let cut = |view: &View| View { layout: view.layout.striped(stripe * step, step), ..view.clone() };
-            // Scratch memory is used anew in each stripe.
-            let packed = |view: View| {
-                let lengths = (0..schedule.blocks).map(|block| view.layout.elements(block..block + 1));
-                View { layout: Layout::packed(lengths), ..view.clone() }
-            };
-            let Binding { send, recv, scratch } = binding;
-            match stripes {
-                1 => plan.append(Plan::new(schedule, binding)),
-                _ => plan.append(Plan::new(
-                    schedule,
-                    &Binding { send: cut(send), recv: cut(recv), scratch: packed(cut(scratch)) },
-                )),
-            }
-            plan.operations.push(Operation::EndStripe);
-        }
+        let stripes = Stripes::new(schedule, binding, extent, bounds);
+        let mut plan = Plan { slots: Some(stripes.slots), ..Plan::default() };
+        (0..stripes.count).for_each(|stripe| plan.append(stripes.plan(stripe)));
         plan
     }
 
@@ -269,6 +244,62 @@ impl Plan {
     }
 }
 
+/// A schedule that uses slots, and how it is carried out: where blocks are longer than slots, they are cut into stripes, and
+/// it is carried out once for each; then elements of blocks that meet must be of the same bytes.
+pub struct Stripes<'a> {
+    schedule: &'a Schedule,
+    binding: &'a Binding,
+    /// Elements of a block's stripe, but for the last one.
+    step: usize,
+    /// How many there are.
+    pub count: usize,
+    /// What all of them use.
+    pub slots: Slots,
+}
+
+impl<'a> Stripes<'a> {
+    /// For an element of scratch memory that takes `extent` bytes.
+    pub fn new(schedule: &'a Schedule, binding: &'a Binding, extent: usize, bounds: &SlotBounds) -> Self {
+        let longest = binding.scratch.layout.longest(schedule.blocks);
+        let step = (bounds.longest_stripe(schedule.slots).min(longest * extent) / extent).max(1);
+        let slots = match longest * extent <= bounds.line {
+            true => Slots::Lines,
+            false => {
+                let stride = (step * extent).next_multiple_of(CACHE_LINE);
+                Slots::Apart { stride, bytes: stride * schedule.slots }
+            }
+        };
+        Stripes { schedule, binding, step, count: longest.div_ceil(step).max(1), slots }
+    }
+
+    /// Whether the plans of two stripes differ in offsets alone, as blocks of one length have whole ones.
+    pub fn are_alike(&self, one: usize, other: usize) -> bool {
+        match self.binding.scratch.layout {
+            Layout::Uniform { elements } => (one.max(other) + 1) * self.step <= elements,
+            _ => one == other,
+        }
+    }
+
+    /// Binds one of them, which ends.
+    pub fn plan(&self, stripe: usize) -> Plan {
+        let Stripes { schedule, binding, step, .. } = *self;
+        let Binding { send, recv, scratch } = binding;
+        let from = stripe * step;
+        let cut = |view: &View| View { layout: view.layout.striped(from, step), ..view.clone() };
+        // Scratch memory is used anew in each stripe.
+        let packed = scratch.layout.packed_stripes(from, step, schedule.blocks);
+        let mut plan = match self.count {
+            1 => Plan::new(schedule, binding),
+            _ => {
+                let scratch = View { layout: packed, ..scratch.clone() };
+                Plan::new(schedule, &Binding { send: cut(send), recv: cut(recv), scratch })
+            }
+        };
+        plan.operations.push(Operation::EndStripe);
+        plan
+    }
+}
+
 /// A packed message on its way.
 struct Staged {
     post: Post,
@@ -326,7 +357,7 @@ impl<'a> Planner<'a> {
             Step::Copy { source, target } => {
                 self.send_first();
                 self.await_slots(&[*target]);
-                for [source, target] in self.in_parallel([*source, *target]) {
+                for [source, target] in self.binding.in_parallel([*source, *target]) {
                     let source = cut(source, target);
                     self.plan.operations.push(Operation::Copy { source, target: target.region });
                 }
@@ -334,7 +365,7 @@ impl<'a> Planner<'a> {
             Step::Reduce { left, right, target } => {
                 self.send_first();
                 self.await_slots(&[*target]);
-                for pieces in self.in_parallel([*left, *right, *target]) {
+                for pieces in self.binding.in_parallel([*left, *right, *target]) {
                     let [left, right, target] = pieces.map(|piece| piece.region);
                     if target == left {
                         self.plan.spare_elements = self.plan.spare_elements.max(left.elements);
@@ -342,57 +373,6 @@ impl<'a> Planner<'a> {
                     self.plan.operations.push(Operation::Reduce { left, right, target });
                 }
             }
-        }
-    }
-
-    /// Runs of equally many blocks as parallel pieces: whole where each run lies together, else block by block. Padded
-    /// blocks may have more bytes than their counterparts, but none has fewer then: if the whole has as many, so has each.
-    fn in_parallel<const N: usize>(&self, runs: [Run; N]) -> Vec<[Piece; N]> {
-        // What a slot holds is known from what it meets.
-        let Some(known) = runs.iter().position(|run| !matches!(run.buffer, Buffer::Shared(_))) else {
-            unreachable!("slots are copied from and to other memory")
-        };
-        let runs_of_slots = runs.map(|run| matches!(run.buffer, Buffer::Shared(_)));
-        if runs_of_slots.contains(&true) {
-            return self.with_slots(runs, runs[known]);
-        }
-        let whole = runs.map(|run| {
-            let mut pieces = self.binding.pieces(run);
-            (pieces.next(), pieces.next().is_some())
-        });
-        let bytes = |(first, _): &(Option<Piece>, bool)| first.map(|piece| piece.bytes);
-        if whole.iter().all(|run| !run.1 && bytes(run) == bytes(&whole[0])) {
-            return together(whole.map(|(first, _)| first)).into_iter().collect();
-        }
-        let block = |index: usize| runs.map(|run| run.buffer.block(run.first as usize + index));
-        let first_piece = |run: Run| self.binding.pieces(run).next();
-        (0..runs[0].count as usize).filter_map(|index| together(block(index).map(first_piece))).collect()
-    }
-
-    /// As [`Planner::in_parallel`], block by block, where some of the runs are slots; `known` is one that is not.
-    fn with_slots<const N: usize>(&self, runs: [Run; N], known: Run) -> Vec<[Piece; N]> {
-        let block = |run: Run, index: usize| run.buffer.block(run.first as usize + index);
-        let pieces = |index| {
-            let known = self.binding.pieces(block(known, index)).next()?;
-            let piece = |run: Run| match run.buffer {
-                Buffer::Shared(_) => {
-                    let memory = Memory::Buffer(run.buffer);
-                    let elements = self.elements_in_slots(&known);
-                    let region = Region { offset: run.first as usize + index, memory, elements };
-                    Some(Piece { region, bytes: known.bytes })
-                }
-                _ => self.binding.pieces(block(run, index)).next(),
-            };
-            together(runs.map(piece))
-        };
-        (0..known.count as usize).filter_map(pieces).collect()
-    }
-
-    /// How many elements of scratch memory a slot holds that meets a piece.
-    fn elements_in_slots(&self, known: &Piece) -> usize {
-        match &self.binding.scratch.bytes {
-            ElementBytes::Each(bytes) => known.bytes / (*bytes).max(1),
-            ElementBytes::Listed(_) => known.bytes,
         }
     }
 
@@ -477,11 +457,6 @@ impl<'a> Planner<'a> {
         let packed = Region { memory: Memory::Staging, offset: start, elements: self.staging_top - start };
         (packed.elements > 0).then_some((packed, copies))
     }
-}
-
-/// The pieces, if all of them have data.
-fn together<const N: usize>(pieces: [Option<Piece>; N]) -> Option<[Piece; N]> {
-    pieces.iter().all(Option::is_some).then(|| pieces.map(|piece| piece.expect("all are there")))
 }
 
 /// What a target takes of its source. Where scratch memory holds more bytes, by padding or because a message was longer
@@ -626,7 +601,7 @@ mod tests {
         for layout in
             [Layout::Uniform { elements: 33 }, Layout::Balanced { elements: 100, blocks: 3 }, placed]
         {
-            let mut expected: Vec<usize> = layout.ranges(0..3).into_iter().flatten().collect();
+            let mut expected: Vec<usize> = layout.ranges(0..3).flatten().collect();
             expected.sort_unstable();
             let view = View::new(layout, 4);
             let scratch =

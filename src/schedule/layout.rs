@@ -68,49 +68,98 @@ impl Layout {
         Layout::Striped { from, elements, layout: Box::new(self.clone()) }
     }
 
+    /// The stripes, one after the other.
+    pub fn packed_stripes(&self, from: usize, elements: usize, blocks: usize) -> Layout {
+        match *self {
+            Layout::Uniform { elements: whole } => {
+                Layout::Uniform { elements: whole.saturating_sub(from).min(elements) }
+            }
+            _ => {
+                let striped = self.striped(from, elements);
+                Layout::packed((0..blocks).map(|block| striped.block(block).len()))
+            }
+        }
+    }
+
+    /// Elements of the longest of so many blocks.
+    pub fn longest(&self, blocks: usize) -> usize {
+        match *self {
+            Layout::Uniform { elements } if blocks > 0 => elements,
+            _ => (0..blocks).map(|block| self.block(block).len()).max().unwrap_or(0),
+        }
+    }
+
     /// The elements of consecutive blocks, as far as they lie together: one range where blocks follow each other
     /// without a gap, else several; none is empty.
-    pub fn ranges(&self, blocks: Range<usize>) -> Vec<Range<usize>> {
-        if blocks.is_empty() {
-            return Vec::new();
-        }
-        if let Layout::Separate = self {
-            return blocks.map(|block| block..block + 1).collect();
-        }
-        if let Layout::Shifted { by, layout } = self {
-            return layout.ranges(blocks.start.saturating_sub(*by)..blocks.end.saturating_sub(*by));
-        }
-        let mut ranges: Vec<Range<usize>> = Vec::new();
-        let mut push = |range: Range<usize>| match ranges.last_mut() {
-            _ if range.is_empty() => {}
-            Some(last) if last.end == range.start => last.end = range.end,
-            _ => ranges.push(range),
-        };
-        match self {
-            Layout::Striped { from, elements, layout } => {
-                for whole in blocks.flat_map(|block| layout.ranges(block..block + 1)) {
-                    let start = whole.end.min(whole.start + from);
-                    push(start..whole.end.min(start + elements));
+    pub fn ranges(&self, blocks: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let (layout, blocks) = self.unshifted(blocks);
+        let is_whole = layout.is_without_gaps();
+        let mut next = blocks.start;
+        std::iter::from_fn(move || {
+            let mut found = 0..0;
+            while next < blocks.end {
+                let end = if is_whole { blocks.end } else { next + 1 };
+                let part =
+                    if is_whole { layout.offset(next)..layout.offset(end) } else { layout.block(next) };
+                if found.is_empty() {
+                    found = part;
+                } else if part.start == found.end && layout.joins() {
+                    found.end = part.end;
+                } else if !part.is_empty() {
+                    break;
                 }
+                next = end;
             }
-            Layout::Placed(places) => {
-                places[blocks].iter().for_each(|&(offset, elements)| push(offset..offset + elements));
-            }
-            Layout::Single { block, elements } => push(0..if blocks.contains(block) { *elements } else { 0 }),
-            Layout::Uniform { .. }
-            | Layout::Balanced { .. }
-            | Layout::Packed(_)
-            | Layout::Separate
-            | Layout::Shifted { .. } => {
-                push(self.offset(blocks.start)..self.offset(blocks.end));
-            }
-        }
-        ranges
+            (!found.is_empty()).then_some(found)
+        })
     }
 
     /// How many elements consecutive blocks have.
     pub fn elements(&self, blocks: Range<usize>) -> usize {
-        self.ranges(blocks).iter().map(|range| range.len()).sum()
+        self.ranges(blocks).map(|range| range.len()).sum()
+    }
+
+    /// The elements of a block.
+    pub fn block(&self, block: usize) -> Range<usize> {
+        match self {
+            Layout::Striped { from, elements, layout } => {
+                let whole = layout.block(block);
+                let start = whole.end.min(whole.start + from);
+                start..whole.end.min(start + elements)
+            }
+            Layout::Placed(places) => {
+                let (offset, elements) = places[block];
+                offset..offset + elements
+            }
+            Layout::Single { block: own, elements } => 0..if block == *own { *elements } else { 0 },
+            Layout::Separate => block..block + 1,
+            Layout::Shifted { by, layout } => {
+                block.checked_sub(*by).map_or(0..0, |block| layout.block(block))
+            }
+            Layout::Uniform { .. } | Layout::Balanced { .. } | Layout::Packed(_) => {
+                self.offset(block)..self.offset(block + 1)
+            }
+        }
+    }
+
+    /// The same blocks by the numbers that they have in a layout that is not shifted.
+    fn unshifted(&self, blocks: Range<usize>) -> (&Layout, Range<usize>) {
+        match self {
+            Layout::Shifted { by, layout } => {
+                layout.unshifted(blocks.start.saturating_sub(*by)..blocks.end.saturating_sub(*by))
+            }
+            _ => (self, blocks),
+        }
+    }
+
+    /// Whether blocks follow each other.
+    fn is_without_gaps(&self) -> bool {
+        matches!(self, Layout::Uniform { .. } | Layout::Balanced { .. } | Layout::Packed(_))
+    }
+
+    /// Whether blocks that touch are taken together.
+    fn joins(&self) -> bool {
+        !matches!(self, Layout::Separate)
     }
 
     /// Where a block starts, in a layout whose blocks follow each other.
@@ -142,6 +191,14 @@ impl Layout {
 mod tests {
     use super::*;
 
+    fn ranges(layout: &Layout, blocks: Range<usize>) -> Vec<Range<usize>> {
+        layout.ranges(blocks).collect()
+    }
+
+    fn once(range: Range<usize>) -> Vec<Range<usize>> {
+        vec![range]
+    }
+
     #[test]
     fn balanced_blocks_cover_the_vector_and_differ_by_one() {
         for elements in 0..50 {
@@ -168,18 +225,18 @@ mod tests {
     #[test]
     fn placed_blocks_are_joined_where_they_touch() {
         let layout = Layout::Placed([(4, 2), (6, 1), (0, 3), (9, 0)].into());
-        assert_eq!(layout.ranges(0..4), [4..7, 0..3]);
+        assert_eq!(ranges(&layout, 0..4), [4..7, 0..3]);
     }
 
     #[test]
     fn separate_blocks_stay_apart() {
-        assert_eq!(Layout::Separate.ranges(1..3), [1..2, 2..3]);
+        assert_eq!(ranges(&Layout::Separate, 1..3), [1..2, 2..3]);
     }
 
     #[test]
     fn a_single_block_starts_its_buffer() {
         let layout = Layout::Single { block: 3, elements: 7 };
-        assert_eq!(layout.ranges(3..4), std::iter::once(0..7).collect::<Vec<_>>());
+        assert_eq!(ranges(&layout, 3..4), once(0..7));
     }
 
     #[test]
@@ -190,12 +247,9 @@ mod tests {
     #[test]
     fn shifted_blocks_have_other_numbers() {
         let shifted = |layout| Layout::Shifted { by: 3, layout: Box::new(layout) };
-        assert_eq!(
-            shifted(Layout::Uniform { elements: 4 }).ranges(4..6),
-            std::iter::once(4..12).collect::<Vec<_>>()
-        );
-        assert_eq!(shifted(Layout::Separate).ranges(3..5), [0..1, 1..2]);
-        assert_eq!(shifted(Layout::packed([5, 6])).ranges(1..4), std::iter::once(0..5).collect::<Vec<_>>());
+        assert_eq!(ranges(&shifted(Layout::Uniform { elements: 4 }), 4..6), once(4..12));
+        assert_eq!(ranges(&shifted(Layout::Separate), 3..5), [0..1, 1..2]);
+        assert_eq!(ranges(&shifted(Layout::packed([5, 6])), 1..4), once(0..5));
     }
 
     #[test]
