@@ -233,7 +233,7 @@ bench-costs:
 check-long: all programs
 	@packaging/prerequisites --valgrind
 	$(CARGO) test --release -- --ignored
-	$(CARGO) test --release -p rustcoll-cli -- --ignored
+	$(CARGO) test --release -p rustcoll-cli -- --ignored --test-threads=1
 	$(CARGO) test --release -p mpi-programs --no-fail-fast -- --ignored
 
 .PHONY: check-mpi4py

@@ -6,25 +6,28 @@ use std::ops::RangeInclusive;
 /// Up to here every number of ranks is looked at.
 const EVERY: usize = 32;
 
+/// Up to here every number of nodes is.
+const EVERY_NODE: usize = 16;
+
 /// The same where there are only samples.
-const EVERY_SAMPLE: usize = 8;
+const EVERY_SAMPLED_NODE: usize = 8;
 
 /// How many numbers to each power of two there are in a sample, besides the powers and their neighbours.
 const SAMPLES_PER_OCTAVE: usize = 2;
 
 /// How many there are else.
-const PER_OCTAVE: usize = 12;
+const PER_OCTAVE: usize = 8;
 
-/// Numbers of ranks, ascending: all up to 32, above a dozen to each power of two and, as algorithms change there, the powers
-/// and their neighbours; the bounds as well. Above those of a node they are numbers of nodes instead, all filled: others
-/// take much longer to be priced.
+/// Numbers of ranks, ascending: all up to 32, above eight to each power of two and, as algorithms change there, the powers
+/// and their neighbours; the bounds as well. Above those of a node they are numbers of nodes instead, all of these up to 16
+/// and all filled: others take much longer to be priced.
 pub fn numbers_of_ranks(range: RangeInclusive<usize>, ranks_per_node: usize) -> Vec<usize> {
-    filling(range, ranks_per_node, EVERY, PER_OCTAVE)
+    filling(range, ranks_per_node, EVERY_NODE, PER_OCTAVE)
 }
 
 /// Fewer of them.
 pub fn sampled_numbers_of_ranks(range: RangeInclusive<usize>, ranks_per_node: usize) -> Vec<usize> {
-    filling(range, ranks_per_node, EVERY_SAMPLE, SAMPLES_PER_OCTAVE)
+    filling(range, ranks_per_node, EVERY_SAMPLED_NODE, SAMPLES_PER_OCTAVE)
 }
 
 /// Up to a node's ranks as they are, above by nodes, all up to so many.

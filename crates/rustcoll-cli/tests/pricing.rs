@@ -200,7 +200,7 @@ fn an_atlas_is_a_table_too() {
 }
 
 #[test]
-#[ignore = "takes half a minute"]
+#[ignore = "takes a minute, and needs the processors for itself"]
 fn an_atlas_of_allreduce_up_to_1024_ranks_and_16_mib_is_drawn_within_a_minute() {
     for machine in ["emulated", "cray-xc40-aries"] {
         let file = folder("large").join("atlas.svg");
@@ -215,7 +215,7 @@ fn an_atlas_of_allreduce_up_to_1024_ranks_and_16_mib_is_drawn_within_a_minute() 
 }
 
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes minutes"]
 fn rules_of_all_collectives_are_derived() {
     let file = folder("derived-all").join("rules.toml");
     let file = file.display();

@@ -7,12 +7,12 @@
 
 use super::network::Network;
 use super::program::{Direction, Step};
+use super::queue::{Queue, Timed};
 use super::signals::Given;
 use super::timeline::{Activity, Recorder, Span};
 use super::{Prediction, Progress, SimulationError, Stage};
 use crate::cost::machine::{Link, Machine, Port};
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Ordering;
 
 /// After so many events the observer is told.
 const EVENTS_BETWEEN_TELLING: u64 = 1 << 16;
@@ -41,7 +41,7 @@ pub fn run_recorded(
     let mut run = Run::new(network, block_bytes, machine, recorder);
     run.advance_all();
     for happened in 0.. {
-        let Some(Reverse(event)) = run.events.pop() else { break };
+        let Some(event) = run.events.pop() else { break };
         if happened % EVENTS_BETWEEN_TELLING == 0 {
             observe(Progress { stage: Stage::Messages, done: run.done, total: network.ends.len() });
         }
@@ -63,6 +63,12 @@ struct Event {
 impl Ord for Event {
     fn cmp(&self, other: &Event) -> Ordering {
         self.time.total_cmp(&other.time).then((self.order, self.post).cmp(&(other.order, other.post)))
+    }
+}
+
+impl Timed for Event {
+    fn time(&self) -> f64 {
+        self.time
     }
 }
 
@@ -97,7 +103,7 @@ struct Run<'job, R> {
     /// Ranks that may go on.
     ready: Vec<usize>,
     rounds: Vec<f64>,
-    events: BinaryHeap<Reverse<Event>>,
+    events: Queue<Event>,
     /// How many posts are complete.
     done: usize,
     recorder: &'job mut R,
@@ -131,7 +137,7 @@ impl<'job, R: Recorder> Run<'job, R> {
             given: Given::none(&network.signals),
             ready: (0..ranks).rev().collect(),
             rounds: Vec::new(),
-            events: BinaryHeap::new(),
+            events: Queue::new(),
             done: 0,
             recorder,
         }
@@ -218,7 +224,7 @@ impl<'job, R: Recorder> Run<'job, R> {
     fn leave(&mut self, send: usize, time: f64) {
         let packets = self.link(send).packets(self.bytes(send));
         (self.packets[send], self.packets[self.network.ends[send].partner as usize]) = (packets, packets);
-        self.events.push(Reverse(Event { time, order: self.order(send), post: send as u32 }));
+        self.events.push(Event { time, order: self.order(send), post: send as u32 });
     }
 
     /// A packet passes a port. Behind it queue what came to the port before, and then its message's next one.
@@ -238,12 +244,12 @@ impl<'job, R: Recorder> Run<'job, R> {
         if !is_entering {
             let receive = self.network.ends[number].partner;
             let order = self.order(receive as usize) | ENTERING;
-            self.events.push(Reverse(Event { time: begin + latency, order, post: receive }));
+            self.events.push(Event { time: begin + latency, order, post: receive });
         }
         match self.packets[number] {
             0 => self.complete(number, end),
             _ if is_entering => {}
-            _ => self.events.push(Reverse(Event { time: end, ..event })),
+            _ => self.events.push(Event { time: end, ..event }),
         }
     }
 

@@ -10,9 +10,10 @@ use super::{
 };
 use crate::algorithms::{Algorithm, Cut, Problem, Reason, Requirement};
 use crate::cost::machine::{Machine, Port};
+use crate::engine::SlotBounds;
 use crate::schedule::Schedule;
 
-/// Up to so many ranks are all simulated: it takes no time, and blocks that differ by a byte are told apart.
+/// Up to so many ranks are all simulated, with blocks that differ by a byte told apart: it takes no time.
 const FEW_RANKS: usize = 32;
 
 /// The programs of so many ranks are written before it is asked whether they are too long.
@@ -27,8 +28,8 @@ pub struct Simulation<'job> {
     is_block_placed: bool,
     /// How many blocks a schedule cuts vectors into.
     blocks: usize,
-    /// Whether ranks share slots: how long blocks are decides what the programs do.
-    has_slots: bool,
+    /// How many slots each rank shares.
+    slots: usize,
     /// The ranks that stand for all, if any do.
     symmetry: Option<Symmetry>,
     /// The programs for blocks of one length, which may be any, once these were asked for.
@@ -43,7 +44,7 @@ impl<'job> Simulation<'job> {
         machine: &'job Machine,
     ) -> Result<Self, SimulationError> {
         let mut simulation = Simulation::of_all_ranks(algorithm, problem, machine)?;
-        if problem.size > FEW_RANKS {
+        if simulation.has_mean_blocks() {
             simulation.symmetry = simulation.find_symmetry();
         }
         Ok(simulation)
@@ -74,7 +75,7 @@ impl<'job> Simulation<'job> {
             machine,
             is_block_placed,
             blocks,
-            has_slots: slots > 0,
+            slots,
             symmetry: None,
             even: None,
         })
@@ -83,9 +84,9 @@ impl<'job> Simulation<'job> {
     /// What the algorithm costs. `bytes` are those of the collective's [`Measure`](crate::selection::Measure); where it
     /// has none, of each block.
     ///
-    /// Vectors are cut as the engine cuts them, into blocks that differ by a byte at most. But where more than a few ranks
-    /// do the same, they are given blocks of the mean length: a block's bytes are wrong by less than one, and blocks of
-    /// less than a byte are sent although some would be empty and stay away.
+    /// Vectors are cut as the engine cuts them, into blocks that differ by a byte at most. But more than a few ranks are
+    /// given blocks of the mean length: a block's bytes are wrong by less than one, and blocks of less than a byte are sent
+    /// although some would be empty and stay away.
     pub fn predict(&mut self, bytes: usize) -> Result<Prediction, SimulationError> {
         self.predict_observed(bytes, &mut |_| {})
     }
@@ -100,8 +101,8 @@ impl<'job> Simulation<'job> {
             return Err(SimulationError::TooManyBytes(bytes));
         }
         let parts = Sizes::parts(self.algorithm.collective, &self.problem, self.blocks);
-        let is_even = bytes.is_multiple_of(parts) || self.symmetry.is_some();
-        if bytes > 0 && is_even && !self.has_slots {
+        let is_even = bytes.is_multiple_of(parts) || self.has_mean_blocks();
+        if bytes > 0 && is_even && !self.cuts_stripes(bytes.div_ceil(parts)) {
             let network = match self.even.take() {
                 Some(network) => network,
                 None => self.network(self.symmetry, Lengths::AnyOne, observe)?,
@@ -109,11 +110,19 @@ impl<'job> Simulation<'job> {
             let block_bytes = bytes as f64 / parts as f64;
             return events::run(self.even.insert(network), block_bytes, self.machine, observe);
         }
-        // Blocks without data are all of one length.
-        let symmetry = self.symmetry.filter(|_| bytes == 0 || self.has_slots);
-        let lengths = if symmetry.is_some() { Lengths::Mean(bytes) } else { Lengths::Of(bytes) };
-        let network = self.network(symmetry, lengths, observe)?;
+        let lengths = if self.has_mean_blocks() { Lengths::Mean(bytes) } else { Lengths::Of(bytes) };
+        let network = self.network(self.symmetry, lengths, observe)?;
         events::run(&network, 1.0, self.machine, observe)
+    }
+
+    /// Whether blocks of so many bytes go through slots piece by piece, so that how long they are decides what the programs do.
+    fn cuts_stripes(&self, block_bytes: usize) -> bool {
+        let longest_stripe = SlotBounds::DEFAULT.longest_stripe(self.slots);
+        self.slots > 0 && (self.problem.segments > 1 || block_bytes > longest_stripe)
+    }
+
+    fn has_mean_blocks(&self) -> bool {
+        self.size() > FEW_RANKS
     }
 
     /// What each rank does when, for the bytes of [`Simulation::predict`]. All ranks are simulated, whether they do the same or not.

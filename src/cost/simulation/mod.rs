@@ -10,6 +10,7 @@ mod events;
 mod job;
 mod network;
 mod program;
+mod queue;
 mod signals;
 mod sizes;
 mod symmetry;

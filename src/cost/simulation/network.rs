@@ -127,7 +127,8 @@ impl Network {
         }
         let shared = Traffic {
             messages: (self.signals.expectations() * self.copies) as u64,
-            bytes: self.programs.iter().map(|program| program.read).sum::<f64>() * self.copies as f64,
+            bytes: self.programs.iter().map(|program| program.read.with(block_bytes)).sum::<f64>()
+                * self.copies as f64,
         };
         Prediction { ranks: Vec::new(), rounds: Vec::new(), within, between, shared, busiest }
     }

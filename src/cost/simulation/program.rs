@@ -1,9 +1,9 @@
 //! What a rank does, as far as it takes time.
 
-use super::sizes::{Amount, Lengths, Sizes};
+use super::sizes::{Amount, Lengths, Sizes, Total};
 use crate::algorithms::{Algorithm, Problem, RECURSIVE_DOUBLING_ALLREDUCE, Requirement};
 use crate::cost::Machine;
-use crate::engine::{CACHE_LINE, Memory, Operation, Plan, Region, SlotBounds};
+use crate::engine::{CACHE_LINE, Memory, Operation, Plan, Region, SlotBounds, Stripes};
 use crate::schedule::{Buffer, Schedule};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -29,8 +29,8 @@ pub struct Program {
     pub given: Vec<Signal>,
     /// The signals that it waits for, in the order of the steps.
     pub expected: Vec<Signal>,
-    /// Bytes that it reads in slots of other ranks, if blocks of unknown length have one byte.
-    pub read: f64,
+    /// Bytes that it reads in slots of other ranks.
+    pub read: Total,
 }
 
 impl Program {
@@ -139,9 +139,33 @@ impl<'job> Writer<'job> {
     }
 
     pub fn append(&mut self, schedule: &Schedule, sizes: &Sizes) {
-        let plan = self.planned(schedule, sizes);
-        let own = schedule.rank as u32;
-        let mut stripe = Stripe::default();
+        if schedule.slots == 0 {
+            let plan = Plan::new(schedule, &sizes.binding);
+            return self.append_stripe(&plan, Stripe::of(schedule.rank, 0, 1), sizes);
+        }
+        let bounds = self.bounds(schedule, sizes);
+        let stripes = Stripes::new(schedule, &sizes.binding, 1, &bounds);
+        let mut plan = stripes.plan(0);
+        for number in 0..stripes.count {
+            if !stripes.are_alike(0, number) {
+                plan = stripes.plan(number);
+            }
+            self.append_stripe(&plan, Stripe::of(schedule.rank, number, stripes.slots.banks()), sizes);
+        }
+    }
+
+    fn bounds(&self, schedule: &Schedule, sizes: &Sizes) -> SlotBounds {
+        let longest = sizes.binding.scratch.layout.longest(schedule.blocks);
+        let least_slot = longest.div_ceil(MOST_STRIPES).next_multiple_of(CACHE_LINE);
+        SlotBounds {
+            bank: SlotBounds::DEFAULT.bank.max(least_slot * schedule.slots),
+            stripe: (self.segments > 1).then(|| longest.div_ceil(self.segments).max(least_slot)),
+            ..SlotBounds::DEFAULT
+        }
+    }
+
+    fn append_stripe(&mut self, plan: &Plan, mut stripe: Stripe, sizes: &Sizes) {
+        let own = stripe.rank;
         // Posts without data are left out.
         let mut number_of = vec![None; plan.posts];
         for operation in &plan.operations {
@@ -159,14 +183,14 @@ impl<'job> Writer<'job> {
                 }
                 Operation::Notify { slot } => {
                     self.end_work(sizes);
-                    self.give(stripe.raised(own, *slot));
+                    self.give(stripe.raised(*slot));
                 }
                 &Operation::Await { rank, slot, times } => {
                     self.end_work(sizes);
                     self.expect(Signal::Flag { rank, stripe: stripe.number, slot, times });
                 }
                 Operation::AwaitSlots => {
-                    if let Some(stripe) = stripe.number.checked_sub(banks(&plan)) {
+                    if let Some(stripe) = stripe.number.checked_sub(stripe.banks) {
                         self.end_work(sizes);
                         self.expect(Signal::End { stripe });
                     }
@@ -174,30 +198,12 @@ impl<'job> Writer<'job> {
                 Operation::EndStripe => {
                     self.end_work(sizes);
                     self.give(Signal::End { stripe: stripe.number });
-                    stripe = Stripe { number: stripe.number + 1, ..Stripe::default() };
                 }
                 Operation::Copy { source, .. } => self.copy(*source, own, sizes),
                 Operation::Reduce { left, right, target } => self.reduce(*left, *right, *target, own, sizes),
             }
         }
         self.end_work(sizes);
-    }
-
-    /// The plan of a schedule, in stripes if it uses slots.
-    fn planned(&self, schedule: &Schedule, sizes: &Sizes) -> Plan {
-        if schedule.slots == 0 {
-            return Plan::new(schedule, &sizes.binding);
-        }
-        let lengths =
-            (0..schedule.blocks).map(|block| sizes.binding.scratch.layout.elements(block..block + 1));
-        let longest = lengths.max().unwrap_or(0);
-        let least_slot = longest.div_ceil(MOST_STRIPES).next_multiple_of(CACHE_LINE);
-        let bounds = SlotBounds {
-            bank: SlotBounds::DEFAULT.bank.max(least_slot * schedule.slots),
-            stripe: (self.segments > 1).then(|| longest.div_ceil(self.segments).max(least_slot)),
-            ..SlotBounds::DEFAULT
-        };
-        Plan::in_stripes(schedule, &sizes.binding, 1, &bounds)
     }
 
     fn post(&mut self, direction: Direction, peer: u32, region: &Region, sizes: &Sizes) -> u32 {
@@ -253,15 +259,12 @@ impl<'job> Writer<'job> {
     /// in slots of others comes while the processor reduces: the longer of the two counts.
     fn reduce(&mut self, left: Region, right: Region, target: Region, own: u32, sizes: &Sizes) {
         let copies = copies_of_reduction(left, right, target);
-        let mut operands = vec![left];
         if copies > 0 {
             self.copy(right, own, sizes);
             self.work.copied += (copies - 1) * target.elements;
-        } else {
-            operands.push(right);
         }
-        let read =
-            operands.into_iter().filter(|&operand| is_of_others(operand, own)).count() * target.elements;
+        let operands = if copies > 0 { &[left][..] } else { &[left, right] };
+        let read = operands.iter().filter(|&&operand| is_of_others(operand, own)).count() * target.elements;
         self.note_read(read, sizes);
         let (reading, reducing) = (self.machine.shared().byte_time, self.machine.processor.reduce_time);
         if read as f64 * reading > target.elements as f64 * reducing {
@@ -272,7 +275,7 @@ impl<'job> Writer<'job> {
     }
 
     fn note_read(&mut self, elements: usize, sizes: &Sizes) {
-        self.program.read += sizes.element.times(elements as f64).with(1.0);
+        self.program.read.add(sizes.element.times(elements as f64));
     }
 
     fn end_work(&mut self, sizes: &Sizes) {
@@ -287,25 +290,23 @@ impl<'job> Writer<'job> {
     }
 }
 
-/// Which stripe is being written down, and how many times each flag was raised in it.
-#[derive(Default)]
+/// Which stripe of a rank is being written down, how many banks of slots there are, and how many times each flag was raised.
 struct Stripe {
+    rank: u32,
     number: u32,
+    banks: u32,
     raised: HashMap<u32, u32>,
 }
 
 impl Stripe {
-    fn raised(&mut self, rank: u32, slot: u32) -> Signal {
+    fn of(rank: usize, number: usize, banks: usize) -> Stripe {
+        Stripe { rank: rank as u32, number: number as u32, banks: banks as u32, raised: HashMap::new() }
+    }
+
+    fn raised(&mut self, slot: u32) -> Signal {
         let times = self.raised.entry(slot).or_default();
         *times += 1;
-        Signal::Flag { rank, stripe: self.number, slot, times: *times }
-    }
-}
-
-fn banks(plan: &Plan) -> u32 {
-    match plan.slots {
-        Some(slots) => slots.banks() as u32,
-        None => 1,
+        Signal::Flag { rank: self.rank, stripe: self.number, slot, times: *times }
     }
 }
 

@@ -31,6 +31,28 @@ pub enum Amount {
     ForEachByte(f64),
 }
 
+/// A sum of amounts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Total {
+    known: f64,
+    for_each_byte: f64,
+}
+
+impl Total {
+    /// One more.
+    pub fn add(&mut self, amount: Amount) {
+        match amount {
+            Amount::Known(number) => self.known += number,
+            Amount::ForEachByte(number) => self.for_each_byte += number,
+        }
+    }
+
+    /// The number, if blocks have so many bytes.
+    pub fn with(self, block_bytes: f64) -> f64 {
+        self.known + self.for_each_byte * block_bytes
+    }
+}
+
 impl Sizes {
     /// The blocks of a call, of which a schedule has `blocks`.
     pub fn of(collective: Collective, problem: &Problem, blocks: usize, lengths: Lengths) -> Sizes {
