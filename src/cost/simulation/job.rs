@@ -110,8 +110,7 @@ impl<'job> Simulation<'job> {
             let block_bytes = bytes as f64 / parts as f64;
             return events::run(self.even.insert(network), block_bytes, self.machine, observe);
         }
-        let lengths = if self.has_mean_blocks() { Lengths::Mean(bytes) } else { Lengths::Of(bytes) };
-        let network = self.network(self.symmetry, lengths, observe)?;
+        let network = self.network(self.symmetry, self.lengths(bytes), observe)?;
         events::run(&network, 1.0, self.machine, observe)
     }
 
@@ -119,6 +118,10 @@ impl<'job> Simulation<'job> {
     fn cuts_stripes(&self, block_bytes: usize) -> bool {
         let longest_stripe = SlotBounds::DEFAULT.longest_stripe(self.slots);
         self.slots > 0 && (self.problem.segments > 1 || block_bytes > longest_stripe)
+    }
+
+    fn lengths(&self, bytes: usize) -> Lengths {
+        if self.has_mean_blocks() { Lengths::Mean(bytes) } else { Lengths::Of(bytes) }
     }
 
     fn has_mean_blocks(&self) -> bool {
@@ -133,7 +136,7 @@ impl<'job> Simulation<'job> {
         if bytes > MOST_BYTES {
             return Err(SimulationError::TooManyBytes(bytes));
         }
-        let network = self.network(None, Lengths::Of(bytes), &mut |_| {})?;
+        let network = self.network(None, self.lengths(bytes), &mut |_| {})?;
         let mut records = Records::of(&network);
         let prediction = events::run_recorded(&network, 1.0, self.machine, &mut |_| {}, &mut records)?;
         Ok(records.timeline(&network, &prediction))

@@ -135,7 +135,7 @@ const ROUNDING: f64 = 1e-12;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::Collective::{Allgather, Bcast};
+    use crate::algorithms::Collective::{Allgather, Allreduce, Bcast};
     use crate::algorithms::{Algorithm, Problem, REGISTRY};
     use crate::cost::simulation::{Simulation, SimulationError};
     use crate::cost::{Link, Machine, Processor, Shared};
@@ -195,6 +195,22 @@ mod tests {
                 assert_eq!(last, prediction.of_rank(rank), "{label}, rank {rank}");
             }
         });
+    }
+
+    /// Where blocks have a mean length, which is no whole number of bytes.
+    #[test]
+    fn many_ranks_are_done_when_it_is_predicted() {
+        for name in ["circulant", "binary_blocks", "ring"] {
+            let algorithm = Allreduce.algorithm(name).unwrap();
+            for machine in &machines() {
+                for bytes in [1000, 30] {
+                    let mut simulation = Simulation::new(algorithm, &Problem::new(45), machine).unwrap();
+                    let predicted = simulation.predict(bytes).unwrap().time();
+                    let seconds = simulation.timeline(bytes).unwrap().seconds;
+                    assert!((seconds / predicted - 1.0).abs() < 1e-9, "{name}, {bytes} bytes");
+                }
+            }
+        }
     }
 
     #[test]
