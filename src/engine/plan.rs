@@ -286,12 +286,12 @@ impl<'a> Stripes<'a> {
         let Binding { send, recv, scratch } = binding;
         let from = stripe * step;
         let cut = |view: &View| View { layout: view.layout.striped(from, step), ..view.clone() };
-        // Scratch memory is used anew in each stripe.
-        let packed = scratch.layout.packed_stripes(from, step, schedule.blocks);
         let mut plan = match self.count {
             1 => Plan::new(schedule, binding),
             _ => {
-                let scratch = View { layout: packed, ..scratch.clone() };
+                // Scratch memory is used anew in each stripe.
+                let layout = scratch.layout.packed_stripes(from, step, schedule.blocks);
+                let scratch = View { layout, ..scratch.clone() };
                 Plan::new(schedule, &Binding { send: cut(send), recv: cut(recv), scratch })
             }
         };
