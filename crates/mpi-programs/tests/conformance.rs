@@ -65,14 +65,14 @@ fn memory_stays_flat_through_600_000_operations_on_200_communicators() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes twenty minutes"]
 fn every_size_up_to_16_at_length() {
-    conformance(5, ALONE, &["--long", "--cases", "1000"], 1200);
+    conformance(5, ALONE, &["--long", "--cases", "1000", "--budget-seconds", "600"], 1200);
     conformance(16, ALONE, &["--seed", "3", "--cases", "1000", "--budget-seconds", "600"], 1200);
 }
 
 #[test]
-#[ignore = "needs 11 GB of memory and ten minutes"]
+#[ignore = "needs 11 GB of memory and twenty minutes"]
 fn vectors_of_more_than_2_gib() {
     conformance(2, ALONE, &["--huge"], 1800);
 }

@@ -54,9 +54,10 @@ pub fn run(command: &mut Command, seconds: u32) -> Job {
         };
     }
     let Output { status, stdout, stderr } = limited.output().expect("timeout is there");
-    assert_ne!(status.code(), Some(124), "{command:?} did not end within {seconds} seconds");
     let text = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-    Job { success: status.success(), text }
+    let job = Job { success: status.success(), text };
+    job.assert(status.code() != Some(124), &format!("{command:?} did not end within {seconds} seconds"));
+    job
 }
 
 /// `mpirun` with the component that `make` built and named in `--mca coll`.
