@@ -30,6 +30,7 @@
 #                      program into /usr/local, with a modulefile and for pkg-config; PREFIX, PLUGIN_DIR, LIBDIR, DESTDIR
 # make install-cli     of these the command alone
 # make install-preload what make preload has built, with the same two, into /usr/local; PREFIX, LIBDIR, DESTDIR
+# make uninstall       removes what these have installed; with the same variables
 # make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
 
 MPICC ?= mpicc
@@ -56,7 +57,9 @@ SERIES_RANKS ?= 1 2 3 4 5 8
 SERIES_SECONDS ?= 15
 # Known only once it is installed.
 INSTALLED_CHROMIUM = $(shell command -v $${CHROMIUM:-chromium})
-OPENMPI_PLUGIN_DIR = $(shell ompi_info --path pkglibdir --parsable 2>/dev/null | cut -d: -f3)
+# Where the Open MPI that the component was built for has its plug-ins, whichever Open MPI is in PATH by now.
+BUILT_FOR := $(BUILD)/openmpi-plugins
+OPENMPI_PLUGIN_DIR = $(shell cat $(BUILT_FOR) 2>/dev/null)
 PLUGIN_DIR ?= $(if $(PREFIX),$(PREFIX)/lib/openmpi,$(OPENMPI_PLUGIN_DIR))
 COMMAND_PREFIX = $(or $(PREFIX),/usr/local)
 LIBDIR ?= $(COMMAND_PREFIX)/lib
@@ -65,6 +68,9 @@ MODULEFILES ?= $(COMMAND_PREFIX)/share/modulefiles
 DEMO_RANKS ?= 8
 SHARED_RANKS ?= 2 3 4 5 6 7 8 9 13 16
 LAB_TESTS = python3 -B -m unittest discover --top-level-directory lab --start-directory lab/tests
+
+# Of the Open MPI that MPICC is of.
+OMPI_INFO = $(if $(findstring /,$(MPICC)),$(dir $(MPICC)))ompi_info
 
 export MPICC MPIRUN CARGO
 
@@ -78,6 +84,7 @@ archive:
 
 $(COMPONENT): prerequisites archive
 	packaging/link-component $@ $(ARCHIVE)
+	@$(OMPI_INFO) --path pkglibdir --parsable 2>/dev/null | cut -d: -f3 > $(BUILT_FOR)
 
 $(HELP): src/coll_component/help-mca-coll-rustcoll.txt
 	@mkdir -p $(BUILD)
@@ -126,9 +133,13 @@ cli: guide-if-possible
 prerequisites:
 	@packaging/prerequisites
 
+.PHONY: bindings
+bindings: prerequisites
+	@packaging/forget-other-bindings target
+
 # What `rustcoll bench` starts.
 .PHONY: measure
-measure: prerequisites
+measure: bindings
 	$(CARGO) build --release -p mpi-programs --bin measure --target-dir target
 	install -D -m 755 target/release/measure $(MEASURE)
 
@@ -139,7 +150,7 @@ preload:
 	MPICC=$(PRELOAD_MPICC) packaging/link-preload $(BUILD) $(ARCHIVE)
 
 # Installs a template, with what it names between @ put in: $(call fill,TEMPLATE,TARGET).
-PRELOAD_LIBRARY = $(notdir $(firstword $(wildcard $(BUILD)/librustcoll_*.so)))
+PRELOAD_LIBRARY ?= $(notdir $(wildcard $(BUILD)/librustcoll_*.so))
 define fill
 install -d $(DESTDIR)$(dir $(2))
 sed 's#@VERSION@#$(VERSION)#; s#@PREFIX@#$(COMMAND_PREFIX)#; s#@LIBDIR@#$(LIBDIR)#; s#@LIBRARY@#$(PRELOAD_LIBRARY)#; \
@@ -151,14 +162,17 @@ endef
 .PHONY: install-preload
 install-preload:
 	@test -n "$(PRELOAD_LIBRARY)" || { echo "no $(BUILD)/librustcoll_*.so is built; run make preload first" >&2; exit 1; }
-	install -d $(DESTDIR)$(LIBDIR)
-	install -m 755 $(BUILD)/librustcoll_*.so $(DESTDIR)$(LIBDIR)
-	install -m 644 $(BUILD)/librustcoll_*.a $(DESTDIR)$(LIBDIR)
+	@test "$(words $(PRELOAD_LIBRARY))" = 1 || \
+	  { echo "several are built, of which PRELOAD_LIBRARY= has to name one: $(PRELOAD_LIBRARY)" >&2; exit 1; }
+	@test -f $(BUILD)/$(PRELOAD_LIBRARY) || { echo "$(BUILD)/$(PRELOAD_LIBRARY) is not built; run make preload first" >&2; exit 1; }
+	install -D -m 755 -t $(DESTDIR)$(LIBDIR) $(BUILD)/$(PRELOAD_LIBRARY)
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(BUILD)/$(PRELOAD_LIBRARY:.so=.a)
 	$(call fill,packaging/modulefile/rustcoll,$(MODULEFILES)/rustcoll/$(VERSION))
 	$(call fill,packaging/pkg-config/rustcoll-preload.pc,$(PKGCONFIG_DIR)/rustcoll-preload.pc)
 
 .PHONY: programs
-programs: prerequisites
+programs: bindings
+	@packaging/prerequisites --jobs
 	$(CARGO) build --release -p mpi-programs --target-dir target
 
 .PHONY: demo
@@ -184,7 +198,7 @@ check: all programs
 
 .PHONY: check-preload
 check-preload: preload
-	@packaging/prerequisites --python
+	@MPICC=$(PRELOAD_MPICC) packaging/prerequisites --preload --python
 	PRELOAD_MPICC=$(PRELOAD_MPICC) SECONDS_EACH=$(PRELOAD_SECONDS) packaging/check-preload $(PRELOAD_RANKS)
 
 .PHONY: check-series
@@ -282,21 +296,35 @@ check-packages: dist
 install-cli:
 	@test -f $(COMMAND) || { echo "$(COMMAND) is not built; run make cli first" >&2; exit 1; }
 	install -D -m 755 -t $(DESTDIR)$(COMMAND_PREFIX)/bin $(COMMAND)
-	install -d $(DESTDIR)$(COMMAND_PREFIX)/share
+	install -d $(DESTDIR)$(COMMAND_PREFIX)/share/rustcoll
 	cp -R $(SHARE)/. $(DESTDIR)$(COMMAND_PREFIX)/share
+	cp -R machines selection-rules $(DESTDIR)$(COMMAND_PREFIX)/share/rustcoll
 
 .PHONY: install
-install: install-cli
+install:
 	@for built in $(COMPONENT) $(MEASURE); do \
 	  test -f $$built || { echo "$$built is not built; run make first" >&2; exit 1; }; \
 	done
-	@test -n "$(PLUGIN_DIR)" || { echo "ompi_info names no plug-in folder; set PREFIX or PLUGIN_DIR" >&2; exit 1; }
+	@test -n "$(OPENMPI_PLUGIN_DIR)" || { \
+	  echo "no ompi_info beside MPICC told where Open MPI has its plug-ins; OPENMPI_PLUGIN_DIR=FOLDER does" >&2; exit 1; }
+	$(MAKE) install-cli
 	install -d $(DESTDIR)$(PLUGIN_DIR)
 	install -m 755 $(COMPONENT) $(DESTDIR)$(PLUGIN_DIR)
 	install -m 644 $(HELP) $(DESTDIR)$(PLUGIN_DIR)
 	install -D -m 755 -t $(DESTDIR)$(COMMAND_PREFIX)/libexec/rustcoll $(MEASURE)
 	$(call fill,packaging/modulefile/rustcoll-openmpi,$(MODULEFILES)/rustcoll-openmpi/$(VERSION))
 	$(call fill,packaging/pkg-config/rustcoll.pc,$(PKGCONFIG_DIR)/rustcoll.pc)
+
+# All that the others may have installed by the same variables.
+.PHONY: uninstall
+uninstall:
+	@test -n "$(PLUGIN_DIR)" || { echo "where is the component? PREFIX=, PLUGIN_DIR= or OPENMPI_PLUGIN_DIR= tells" >&2; exit 1; }
+	rm -f $(addprefix $(DESTDIR),$(addprefix $(PLUGIN_DIR)/,$(notdir $(COMPONENT) $(HELP))) \
+	  $(LIBDIR)/librustcoll_*.so $(LIBDIR)/librustcoll_*.a $(PKGCONFIG_DIR)/rustcoll.pc $(PKGCONFIG_DIR)/rustcoll-preload.pc \
+	  $(MODULEFILES)/rustcoll/$(VERSION) $(MODULEFILES)/rustcoll-openmpi/$(VERSION) $(COMMAND_PREFIX)/bin/rustcoll \
+	  $(addprefix $(COMMAND_PREFIX)/share/,man/man1/rustcoll.1 man/man1/rustcoll-*.1 bash-completion/completions/rustcoll \
+	    zsh/site-functions/_rustcoll fish/vendor_completions.d/rustcoll.fish))
+	rm -rf $(addprefix $(DESTDIR)$(COMMAND_PREFIX)/,libexec/rustcoll share/rustcoll/machines share/rustcoll/selection-rules)
 
 .PHONY: install-user
 install-user:

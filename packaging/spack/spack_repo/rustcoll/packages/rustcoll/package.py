@@ -22,6 +22,7 @@ class Rustcoll(Package):
     depends_on("c", type="build")
     depends_on("gmake", type="build")
     depends_on("llvm+clang", type="build")
+    depends_on("pkgconfig", type="build")
     depends_on("rust@1.88:", type="build")
     depends_on("mpi")
 
