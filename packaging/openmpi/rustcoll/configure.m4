@@ -21,8 +21,9 @@ AC_DEFUN([MCA_ompi_coll_rustcoll_CONFIG],[
           [coll_rustcoll_archive=cargo/library/librustcoll.a
            AC_MSG_RESULT([cargo builds it])
            AC_CHECK_PROG([CARGO], [cargo], [cargo])
-           AS_IF([test -z "$CARGO"],
-                 [coll_rustcoll_missing="cargo, or ompi/mca/coll/rustcoll/librustcoll.a"])],
+           coll_rustcoll_rust=`test -z "$CARGO" || "$CARGO" --version 2>/dev/null | cut -d ' ' -f 2`
+           AS_VERSION_COMPARE([${coll_rustcoll_rust:-0}], [1.88],
+                 [coll_rustcoll_missing="cargo of Rust 1.88 or later (found ${coll_rustcoll_rust:-none}), or ompi/mca/coll/rustcoll/librustcoll.a"])],
           [AC_MSG_RESULT([nowhere])
            coll_rustcoll_missing="ompi/mca/coll/rustcoll/librustcoll.a, or rust/Cargo.toml beside it"])
 
