@@ -182,7 +182,7 @@ demo: all programs
 .PHONY: check
 check: all programs
 	$(CARGO) test
-	$(CARGO) test --features component --lib
+	$(CARGO) test --features component --lib mpi::
 	$(CARGO) test -p measurements -p tuning -p guide -p rustcoll-cli
 	$(CARGO) test --release -p mpi-programs --all-targets
 	@packaging/prerequisites --lab
