@@ -67,7 +67,7 @@ fn memory_stays_flat_through_600_000_operations_on_200_communicators() {
 #[test]
 #[ignore = "takes twenty minutes"]
 fn every_size_up_to_16_at_length() {
-    conformance(5, ALONE, &["--long", "--cases", "1000", "--budget-seconds", "600"], 1200);
+    conformance(5, ALONE, &["--long", "--cases", "1000", "--budget-seconds", "300"], 1200);
     conformance(16, ALONE, &["--seed", "3", "--cases", "1000", "--budget-seconds", "600"], 1200);
 }
 
