@@ -27,9 +27,10 @@
 #                      build/rustcoll-VERSION.tar.xz, and the recipes for Spack and EasyBuild with its digest into build/recipes
 # make check-packages  what packages are made with: docs/install.md; needs root
 # make install         what make has built: the component into Open MPI's plug-in folder, the command and its measuring
-#                      program into /usr/local, with a modulefile and for pkg-config; PREFIX, PLUGIN_DIR, LIBDIR, DESTDIR
+#                      program into /usr/local, with a modulefile and for pkg-config; PREFIX, PLUGIN_DIR, LIBDIR, DESTDIR,
+#                      OPENMPI_PLUGIN_DIR
 # make install-cli     of these the command alone
-# make install-preload what make preload has built, with the same two, into /usr/local; PREFIX, LIBDIR, DESTDIR
+# make install-preload what make preload has built, with the same two, into /usr/local; PREFIX, LIBDIR, DESTDIR, PRELOAD_LIBRARY
 # make uninstall       removes what these have installed; with the same variables
 # make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
 
