@@ -81,10 +81,10 @@ all: $(COMPONENT) $(HELP) cli measure
 # What runs inside an MPI; Cargo decides whether anything has to be compiled again.
 .PHONY: archive
 archive:
-	RUSTC_WRAPPER=$(CURDIR)/packaging/rustc-without-paths $(CARGO) build --profile library --features mpi --lib --target-dir target
+	RUSTC_WRAPPER=$(CURDIR)/scripts/rustc-without-paths $(CARGO) build --profile library --features mpi --lib --target-dir target
 
 $(COMPONENT): prerequisites archive
-	packaging/link-component $@ $(ARCHIVE)
+	scripts/link-component $@ $(ARCHIVE)
 	@$(OMPI_INFO) --path pkglibdir --parsable 2>/dev/null | cut -d: -f3 > $(BUILT_FOR)
 
 $(HELP): src/coll_component/help-mca-coll-rustcoll.txt
@@ -94,7 +94,7 @@ $(HELP): src/coll_component/help-mca-coll-rustcoll.txt
 # The page of `rustcoll guide`, which holds the library as WebAssembly.
 .PHONY: guide
 guide:
-	@missing=$$(packaging/guide-tools) || { echo "Missing for the guide: $$missing" >&2; exit 1; }
+	@missing=$$(scripts/guide-tools) || { echo "Missing for the guide: $$missing" >&2; exit 1; }
 	$(MAKE) $(PAGE)
 
 $(PAGE): $(PAGE_LIBRARY) $(PAGE_SOURCES) guide/node_modules/.package-lock.json
@@ -113,7 +113,7 @@ $(PAGE_LIBRARY): always
 guide-if-possible:
 	@if [ -e $(PAGE) ] && [ ! -e guide/node_modules ]; then \
 	  echo "The guide: $(PAGE) is taken as it is."; \
-	elif missing=$$(packaging/guide-tools); then \
+	elif missing=$$(scripts/guide-tools); then \
 	  $(MAKE) $(PAGE); \
 	else \
 	  echo "The guide's page is not built. Missing: $$missing"; \
@@ -132,11 +132,11 @@ cli: guide-if-possible
 
 .PHONY: prerequisites
 prerequisites:
-	@packaging/prerequisites
+	@scripts/prerequisites
 
 .PHONY: bindings
 bindings: prerequisites
-	@packaging/forget-other-bindings target
+	@scripts/forget-other-bindings target
 
 # What `rustcoll bench` starts.
 .PHONY: measure
@@ -146,9 +146,9 @@ measure: bindings
 
 .PHONY: preload
 preload:
-	@MPICC=$(PRELOAD_MPICC) packaging/prerequisites --preload
+	@MPICC=$(PRELOAD_MPICC) scripts/prerequisites --preload
 	$(MAKE) archive
-	MPICC=$(PRELOAD_MPICC) packaging/link-preload $(BUILD) $(ARCHIVE)
+	MPICC=$(PRELOAD_MPICC) scripts/link-preload $(BUILD) $(ARCHIVE)
 
 # Installs a template, with what it names between @ put in: $(call fill,TEMPLATE,TARGET).
 PRELOAD_LIBRARY ?= $(notdir $(wildcard $(BUILD)/librustcoll_*.so))
@@ -173,12 +173,12 @@ install-preload:
 
 .PHONY: programs
 programs: bindings
-	@packaging/prerequisites --jobs
+	@scripts/prerequisites --jobs
 	$(CARGO) build --release -p mpi-programs --target-dir target
 
 .PHONY: demo
 demo: all programs
-	packaging/mpirun-clone -n $(DEMO_RANKS) target/release/demo --plugin-path "$(CURDIR)/$(BUILD):$(OPENMPI_PLUGIN_DIR)"
+	scripts/mpirun-clone -n $(DEMO_RANKS) target/release/demo --plugin-path "$(CURDIR)/$(BUILD):$(OPENMPI_PLUGIN_DIR)"
 
 .PHONY: check
 check: all programs
@@ -186,11 +186,11 @@ check: all programs
 	$(CARGO) test --features component --lib mpi::
 	$(CARGO) test -p measurements -p tuning -p guide -p rustcoll-cli
 	$(CARGO) test --release -p mpi-programs --all-targets
-	@packaging/prerequisites --lab
+	@scripts/prerequisites --lab
 	$(LAB_TESTS)
-	@if ! missing=$$(packaging/guide-tools); then \
+	@if ! missing=$$(scripts/guide-tools); then \
 	  echo "The guide's tests in a browser are skipped. Missing: $$missing"; \
-	elif ! packaging/prerequisites --guide; then \
+	elif ! scripts/prerequisites --guide; then \
 	  echo "The guide's tests in a browser are skipped, for there is no Chromium, see above."; \
 	else \
 	  $(MAKE) check-guide; \
@@ -199,42 +199,42 @@ check: all programs
 
 .PHONY: check-preload
 check-preload: preload
-	@MPICC=$(PRELOAD_MPICC) packaging/prerequisites --preload --python
-	PRELOAD_MPICC=$(PRELOAD_MPICC) SECONDS_EACH=$(PRELOAD_SECONDS) packaging/check-preload $(PRELOAD_RANKS)
+	@MPICC=$(PRELOAD_MPICC) scripts/prerequisites --preload --python
+	PRELOAD_MPICC=$(PRELOAD_MPICC) SECONDS_EACH=$(PRELOAD_SECONDS) scripts/check-preload $(PRELOAD_RANKS)
 
 .PHONY: check-series
 check-series: prerequisites archive
-	RANKS="$(SERIES_RANKS)" SECONDS_EACH=$(SERIES_SECONDS) packaging/check-series $(SERIES)
+	RANKS="$(SERIES_RANKS)" SECONDS_EACH=$(SERIES_SECONDS) scripts/check-series $(SERIES)
 
 .PHONY: check-in-tree
 check-in-tree:
-	@packaging/prerequisites --in-tree
+	@scripts/prerequisites --in-tree
 	$(MAKE) archive
-	packaging/check-in-tree
+	scripts/check-in-tree
 
 .PHONY: check-guide
 check-guide: guide cli
-	@packaging/prerequisites --guide
+	@scripts/prerequisites --guide
 	cd guide && CHROMIUM=$(INSTALLED_CHROMIUM) npm test
 
 .PHONY: book
 book:
-	packaging/book
+	scripts/book
 
 .PHONY: check-book
 check-book:
-	packaging/book --strict
+	scripts/book --strict
 	$(CARGO) test --test book --test troubleshooting --test algorithms --test example
 
 .PHONY: screenshots
 screenshots: guide cli
-	@packaging/prerequisites --guide
+	@scripts/prerequisites --guide
 	cd guide && CHROMIUM=$(INSTALLED_CHROMIUM) npm run screenshots
 
 .PHONY: other-mpis
 other-mpis: prerequisites
-	@packaging/prerequisites --python
-	packaging/other-mpis
+	@scripts/prerequisites --python
+	scripts/other-mpis
 
 .PHONY: bench
 bench: all other-mpis
@@ -246,51 +246,51 @@ bench-costs:
 
 .PHONY: check-long
 check-long: all programs
-	@packaging/prerequisites --valgrind
+	@scripts/prerequisites --valgrind
 	$(CARGO) test --release -- --ignored
 	$(CARGO) test --release -p rustcoll-cli -- --ignored --test-threads=1
 	$(CARGO) test --release -p mpi-programs --no-fail-fast -- --ignored
 
 .PHONY: check-mpi4py
 check-mpi4py: all
-	@packaging/prerequisites --python
-	packaging/check-mpi4py
+	@scripts/prerequisites --python
+	scripts/check-mpi4py
 
 .PHONY: check-mpi4py-shared
 check-mpi4py-shared: all
-	@packaging/prerequisites --python
-	packaging/check-mpi4py --forced shared,shared_flat $(SHARED_RANKS)
-	packaging/check-mpi4py --forced shared,shared_slices $(SHARED_RANKS)
+	@scripts/prerequisites --python
+	scripts/check-mpi4py --forced shared,shared_flat $(SHARED_RANKS)
+	scripts/check-mpi4py --forced shared,shared_slices $(SHARED_RANKS)
 
 .PHONY: check-supply-chain
 check-supply-chain:
-	@packaging/prerequisites --python
-	packaging/check-supply-chain $(CHECKS)
+	@scripts/prerequisites --python
+	scripts/check-supply-chain $(CHECKS)
 
 .PHONY: sbom
 sbom:
-	packaging/bills-of-materials
+	scripts/bills-of-materials
 
 .PHONY: check-lab
 check-lab:
-	@packaging/prerequisites --lab
+	@scripts/prerequisites --lab
 	$(LAB_TESTS) --pattern 'root_*.py'
 	lab/lab check
 
 .PHONY: check-valgrind
 check-valgrind:
-	@packaging/prerequisites --valgrind
+	@scripts/prerequisites --valgrind
 	$(MAKE) all programs
 	$(CARGO) test --release -p mpi-programs --test valgrind -- --ignored
 
 .PHONY: dist
 dist: guide
-	packaging/dist $(VERSION) $(BUILD)
+	scripts/dist $(VERSION) $(BUILD)
 
 .PHONY: check-packages
 check-packages: dist
-	@packaging/prerequisites --packages
-	packaging/check-packages $(VERSION)
+	@scripts/prerequisites --packages
+	scripts/check-packages $(VERSION)
 
 # The command alone, which make cli has built.
 .PHONY: install-cli

@@ -39,8 +39,8 @@ mod component {
         println!("cargo:rerun-if-changed=src/mpi");
         println!("cargo:rerun-if-env-changed=MPICC");
         let folder = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
-        let headers = printed(&mut Command::new("packaging/internal-headers"));
-        let mut compile = Command::new("packaging/compile-shim");
+        let headers = printed(&mut Command::new("scripts/internal-headers"));
+        let mut compile = Command::new("scripts/compile-shim");
         printed(compile.args(["coll_component", &folder]).args(headers.split_whitespace()));
         println!("cargo:rustc-link-search=native={folder}");
         println!("cargo:rustc-link-lib=static:+whole-archive=rustcoll_shim");

@@ -8,6 +8,7 @@ mod allreduce;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod building_blocks;
 mod calls;
 mod collective;
 pub mod description;
@@ -17,7 +18,6 @@ mod graph;
 mod inter;
 mod mock_ups;
 mod neighbor;
-mod phases;
 mod problem;
 mod reduce;
 mod reduce_scatter;
@@ -40,9 +40,9 @@ pub mod arrangements {
     pub use super::allreduce::binary_blocks::{RankBlock, rank_blocks};
     pub use super::allreduce::recursive_multiplying::{participant, participants};
     pub use super::alltoall::postal::skips as postal_skips;
-    pub use super::phases::circulant::skips as circulant_skips;
-    pub use super::phases::fold::Fold;
-    pub use super::phases::knomial_tree::{parent, subtree};
+    pub use super::building_blocks::circulant::skips as circulant_skips;
+    pub use super::building_blocks::fold::Fold;
+    pub use super::building_blocks::knomial_tree::{parent, subtree};
 }
 
 /// A registered algorithm.

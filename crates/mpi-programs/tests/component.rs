@@ -243,7 +243,7 @@ fn only_the_component_is_exported() {
 fn component_for_another_release() -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("another_release");
     std::fs::create_dir_all(&directory).unwrap();
-    let mut link = Command::new(root().join("packaging/link-component"));
+    let mut link = Command::new(root().join("scripts/link-component"));
     link.env("CPPFLAGS", "-DRUSTCOLL_RELEASE=\"4.1.999\"");
     link.args([directory.join("mca_coll_rustcoll.so"), root().join("target/library/librustcoll.a")]);
     let linked = run(&mut link, 300);

@@ -5,7 +5,7 @@
 //! ceil(log_k p) rounds of up to k − 1 messages, p − 1 blocks sent. Loses when: vectors are long, for partners are far apart.
 
 use super::with_own_block;
-use crate::algorithms::phases::circulant::{allgather, allgather_cost, of_rank};
+use crate::algorithms::building_blocks::circulant::{allgather, allgather_cost, of_rank};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -5,8 +5,10 @@
 //! Loses when: vectors are long; only seldom does it win, and then what it is compared with is poor.
 
 use super::with_own_block;
-use crate::algorithms::phases::binomial_tree::{broadcast_cost, children, gather, gather_cost, parent};
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::building_blocks::binomial_tree::{
+    broadcast_cost, children, gather, gather_cost, parent,
+};
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -8,9 +8,11 @@
 //! longer than the network.
 
 use super::{bruck, with_own_block};
-use crate::algorithms::phases::knomial_tree::{broadcast_cost, children, gather, gather_cost, parent};
-use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::building_blocks::knomial_tree::{
+    broadcast_cost, children, gather, gather_cost, parent,
+};
+use crate::algorithms::building_blocks::placement::{Place, Placement};
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -7,8 +7,8 @@
 //! Loses when: p is not a power of two; vectors are long, for partners are far apart.
 
 use super::with_own_block;
-use crate::algorithms::phases::fold::{Fold, Role};
-use crate::algorithms::phases::recursive_doubling_allgather::{
+use crate::algorithms::building_blocks::fold::{Fold, Role};
+use crate::algorithms::building_blocks::recursive_doubling_allgather::{
     recursive_doubling_allgather, recursive_doubling_allgather_cost,
 };
 use crate::algorithms::{Algorithm, Body, Collective, Problem};

@@ -4,7 +4,7 @@
 //! p − 1 rounds, p − 1 blocks sent, all to one neighbour. Loses when: blocks are small, for its latency grows with p.
 
 use super::with_own_block;
-use crate::algorithms::phases::ring_allgather::{ring_allgather, ring_allgather_cost};
+use crate::algorithms::building_blocks::ring_allgather::{ring_allgather, ring_allgather_cost};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

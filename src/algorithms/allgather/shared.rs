@@ -4,7 +4,7 @@
 //! One flag is awaited of each other rank, whose block is read once; blocks are written once besides. Loses when: there are so many
 //! ranks that awaiting all of them costs more than a few rounds.
 
-use crate::algorithms::phases::slots::collect;
+use crate::algorithms::building_blocks::slots::collect;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};

@@ -8,9 +8,9 @@
 //! Loses when: each rank has a node of its own, or all share one.
 
 use super::bruck;
-use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::receive_in_scratch::receive_in_scratch;
-use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
+use crate::algorithms::building_blocks::placement::{Place, Placement};
+use crate::algorithms::building_blocks::receive_in_scratch::receive_in_scratch;
+use crate::algorithms::building_blocks::shared_node::{flags_cost, with_slots};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};

@@ -6,9 +6,9 @@
 //! blocks are short and nodes many; each rank has a node of its own, or all share one.
 
 use super::shared_leaders;
-use crate::algorithms::phases::placement::Placement;
-use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
-use crate::algorithms::phases::shares::{Shares, most_targets};
+use crate::algorithms::building_blocks::placement::Placement;
+use crate::algorithms::building_blocks::shared_node::{flags_cost, with_slots};
+use crate::algorithms::building_blocks::shares::{Shares, most_targets};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};

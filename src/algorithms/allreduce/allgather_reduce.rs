@@ -7,8 +7,8 @@
 //! operands is kept. Loses when: vectors are not short, for each travels to every rank.
 
 use super::{alone, contribution};
-use crate::algorithms::phases::AHEAD;
-use crate::algorithms::phases::circulant::{allgather, allgather_cost};
+use crate::algorithms::building_blocks::AHEAD;
+use crate::algorithms::building_blocks::circulant::{allgather, allgather_cost};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};

@@ -12,8 +12,8 @@
 //! Loses when: consecutive powers are far apart, for then a rank of the smaller block talks to many of the larger.
 
 use super::contribution;
-use crate::algorithms::phases::exchange_and_reduce::Accumulator;
-use crate::algorithms::phases::recursive_halving::{allgather, reduce_scatter, section};
+use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
+use crate::algorithms::building_blocks::recursive_halving::{allgather, reduce_scatter, section};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Post, Schedule};

@@ -6,7 +6,7 @@
 //! at one rank. Combines contributions out of order, so the operator must commute. Loses when: vectors are short.
 
 use super::{alone, contribution};
-use crate::algorithms::phases::circulant::{
+use crate::algorithms::building_blocks::circulant::{
     allgather, allgather_cost, of_rank, reduce_scatter, reduce_scatter_cost,
 };
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};

@@ -4,8 +4,8 @@
 //! Keeps the order of operands. Loses when: there are more than a few ranks.
 
 use super::contribution;
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
-use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

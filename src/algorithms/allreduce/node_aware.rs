@@ -7,10 +7,12 @@
 //! of its own, or all share one.
 
 use super::{contribution, recursive_multiplying};
-use crate::algorithms::phases::knomial_tree::{broadcast_cost, children, nearest_first, parent, reduce_cost};
-use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
-use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::building_blocks::knomial_tree::{
+    broadcast_cost, children, nearest_first, parent, reduce_cost,
+};
+use crate::algorithms::building_blocks::placement::{Place, Placement};
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Schedule};

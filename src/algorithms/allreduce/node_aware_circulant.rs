@@ -11,10 +11,10 @@
 use super::circulant;
 use super::contribution;
 use super::node_aware::{among_nodes, cost_through_leaders, through_leaders};
-use crate::algorithms::phases::circulant::{
+use crate::algorithms::building_blocks::circulant::{
     allgather, allgather_cost, of_rank, reduce_scatter, reduce_scatter_cost,
 };
-use crate::algorithms::phases::placement::{Place, Placement};
+use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -7,8 +7,8 @@
 //! Keeps the order of operands. Loses when: vectors are short, or p is just below a power of two.
 
 use super::{alone, contribution};
-use crate::algorithms::phases::fold::{Fold, Role, give_to_keeper_by_halves};
-use crate::algorithms::phases::recursive_halving::{
+use crate::algorithms::building_blocks::fold::{Fold, Role, give_to_keeper_by_halves};
+use crate::algorithms::building_blocks::recursive_halving::{
     allgather, allgather_cost, reduce_scatter, reduce_scatter_cost,
 };
 use crate::algorithms::{Algorithm, Body, Collective, Problem};

@@ -13,8 +13,8 @@
 //! ```
 
 use super::contribution;
-use crate::algorithms::phases::exchange_and_reduce::Accumulator;
-use crate::algorithms::phases::fold::{Fold, Role, doubling_cost};
+use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
+use crate::algorithms::building_blocks::fold::{Fold, Role, doubling_cost};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};

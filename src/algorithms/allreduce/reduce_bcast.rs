@@ -6,9 +6,9 @@
 //! Loses when: messages are cheap, to `recursive_doubling`, which takes half as many rounds.
 
 use super::contribution;
-use crate::algorithms::phases::binomial_tree::{broadcast_cost, children, parent, reduce_cost};
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
-use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, children, parent, reduce_cost};
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

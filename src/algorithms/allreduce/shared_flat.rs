@@ -5,7 +5,7 @@
 //! are long and there are more than two ranks, to `shared_slices`.
 
 use super::contribution;
-use crate::algorithms::phases::slots::Contributions;
+use crate::algorithms::building_blocks::slots::Contributions;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};

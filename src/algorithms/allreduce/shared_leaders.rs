@@ -9,8 +9,8 @@
 
 use super::node_aware::among_nodes;
 use super::{contribution, recursive_multiplying};
-use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::shared_node::{combine_at_leader, flags_cost, hand_out, with_slots};
+use crate::algorithms::building_blocks::placement::{Place, Placement};
+use crate::algorithms::building_blocks::shared_node::{combine_at_leader, flags_cost, hand_out, with_slots};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Schedule};

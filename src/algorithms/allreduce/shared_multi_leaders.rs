@@ -11,8 +11,10 @@
 use super::node_aware::among_nodes;
 use super::shared_leaders::{self, cost_through_leaders, through_leaders};
 use super::{circulant, contribution};
-use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::shared_node::{combine_slices, flags_cost, hand_out_slices, with_slots};
+use crate::algorithms::building_blocks::placement::{Place, Placement};
+use crate::algorithms::building_blocks::shared_node::{
+    combine_slices, flags_cost, hand_out_slices, with_slots,
+};
 use crate::algorithms::{Algorithm, Body, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -6,7 +6,7 @@
 //! Loses when: blocks are large, for each travels up to ceil(log2 p) times.
 
 use super::routes;
-use crate::algorithms::phases::circulant;
+use crate::algorithms::building_blocks::circulant;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

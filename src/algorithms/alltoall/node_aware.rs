@@ -8,7 +8,7 @@
 //! its own, or all share one.
 
 use super::{copy_own_block, with_input};
-use crate::algorithms::phases::placement::{Place, Placement};
+use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Message, Run, Schedule};

@@ -5,7 +5,7 @@
 //! overwritten was shown before. Loses when: blocks are small and there are so many ranks that each flag costs.
 
 use super::copy_own_block;
-use crate::algorithms::phases::slots::{collect, show_parts};
+use crate::algorithms::building_blocks::slots::{collect, show_parts};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};

@@ -7,9 +7,9 @@
 //! has a node of its own, or all share one.
 
 use super::copy_own_block;
-use crate::algorithms::phases::placement::Placement;
-use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
-use crate::algorithms::phases::shares::{Shares, most_targets};
+use crate::algorithms::building_blocks::placement::Placement;
+use crate::algorithms::building_blocks::shared_node::{flags_cost, with_slots};
+use crate::algorithms::building_blocks::shares::{Shares, most_targets};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};

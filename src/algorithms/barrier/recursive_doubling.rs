@@ -5,7 +5,7 @@
 //! before and are told afterwards, in two more rounds. Loses when: p is not a power of two, to `dissemination`.
 
 use super::{place, token};
-use crate::algorithms::phases::fold::{Fold, Role, doubling_cost};
+use crate::algorithms::building_blocks::fold::{Fold, Role, doubling_cost};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};

@@ -4,8 +4,8 @@
 //! ceil(log2 m) rounds. Loses when: each rank has a node of its own, or all share one.
 
 use super::dissemination;
-use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::shared_node::{flags_cost, with_slots};
+use crate::algorithms::building_blocks::placement::{Place, Placement};
+use crate::algorithms::building_blocks::shared_node::{flags_cost, with_slots};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};

@@ -5,7 +5,7 @@
 //! `dissemination`, which takes half as many rounds.
 
 use super::{place, token};
-use crate::algorithms::phases::binomial_tree::{broadcast_cost, children, parent};
+use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, children, parent};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};

@@ -5,7 +5,7 @@
 //! the last rank, in max(2(l − 1), l + floor(log2(p + 1 − 2^l))) rounds with l = floor(log2 p). Loses when: vectors
 //! are short (to `binomial`), or so long that sending everything twice counts.
 
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -5,8 +5,8 @@
 //! many times, and a rank passes a segment on while the next one arrives.
 //! Loses when: vectors are long, for the root sends the vector ceil(log2 p) times.
 
-use crate::algorithms::phases::binomial_tree::{broadcast_cost, children, parent};
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, children, parent};
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

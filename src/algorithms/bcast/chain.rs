@@ -4,7 +4,7 @@
 //! With k segments k + p − 2 rounds of one segment. Loses when: vectors are short or p is large, for the last rank
 //! waits for all others.
 
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -7,8 +7,8 @@
 //! (alpha + n/k beta) in Hockney's model. Where messages then queue, rounds may be one more.
 //! Loses when: vectors are too short to be cut.
 
-use crate::algorithms::phases::AHEAD;
-use crate::algorithms::phases::circulant_broadcast::{CirculantBroadcast, Round, rounds};
+use crate::algorithms::building_blocks::AHEAD;
+use crate::algorithms::building_blocks::circulant_broadcast::{CirculantBroadcast, Round, rounds};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Message, Schedule};

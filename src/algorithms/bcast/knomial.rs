@@ -5,9 +5,9 @@
 //! nobody is later than the root. A larger k trades the depth of the tree for
 //! messages of the root. Loses when: vectors are long.
 
+use crate::algorithms::building_blocks::knomial_tree::{children, parent};
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::digits::with_one_nonzero_digit;
-use crate::algorithms::phases::knomial_tree::{children, parent};
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

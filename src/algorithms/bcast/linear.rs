@@ -3,7 +3,7 @@
 //! Source: the definition of MPI_Bcast.
 //! One round of p − 1 messages; the root sends p − 1 vectors. Loses when: there are more than a few ranks.
 
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -8,11 +8,11 @@
 //! Loses when: each rank has a node of its own, or all share one; vectors are short; ranks of a node have a network card
 //! each.
 
+use crate::algorithms::building_blocks::binomial_tree::{children, parent, scatter, scatter_cost, subtree};
+use crate::algorithms::building_blocks::placement::{Place, Placement};
+use crate::algorithms::building_blocks::ring_allgather::{ring_allgather, ring_allgather_cost};
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::digits::doublings;
-use crate::algorithms::phases::binomial_tree::{children, parent, scatter, scatter_cost, subtree};
-use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::ring_allgather::{ring_allgather, ring_allgather_cost};
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

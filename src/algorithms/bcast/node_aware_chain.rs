@@ -5,9 +5,9 @@
 //! leaves a node once.
 //! Loses when: vectors are short or nodes are many, for the last node waits for all others.
 
-use crate::algorithms::phases::node_aware_tree::{Leaders, chain_cost, neighbors};
-use crate::algorithms::phases::placement::Placement;
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::building_blocks::node_aware_tree::{Leaders, chain_cost, neighbors};
+use crate::algorithms::building_blocks::placement::Placement;
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
@@ -35,7 +35,7 @@ fn cost(problem: &Problem) -> Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::phases::node_aware_tree::crossing;
+    use crate::algorithms::building_blocks::node_aware_tree::crossing;
 
     #[test]
     fn the_vector_enters_each_other_node_once() {

@@ -6,10 +6,10 @@
 //! Loses when: vectors are long, for the root sends the vector to several nodes; each rank has a node of
 //! its own, or all share one.
 
-use crate::algorithms::phases::knomial_tree::broadcast_cost;
-use crate::algorithms::phases::node_aware_tree::{Leaders, neighbors};
-use crate::algorithms::phases::placement::Placement;
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
+use crate::algorithms::building_blocks::knomial_tree::broadcast_cost;
+use crate::algorithms::building_blocks::node_aware_tree::{Leaders, neighbors};
+use crate::algorithms::building_blocks::placement::Placement;
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
@@ -38,7 +38,7 @@ fn cost(problem: &Problem) -> Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::phases::node_aware_tree::crossing;
+    use crate::algorithms::building_blocks::node_aware_tree::crossing;
 
     #[test]
     fn the_vector_enters_each_other_node_once() {

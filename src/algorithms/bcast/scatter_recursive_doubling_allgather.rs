@@ -5,8 +5,8 @@
 //! after the root do so and then each of the others gets the whole vector from one of them, in one more round.
 //! Loses when: vectors are long, for partners are far apart; off powers of two.
 
-use crate::algorithms::phases::binomial_tree::{scatter, scatter_cost};
-use crate::algorithms::phases::recursive_doubling_allgather::{
+use crate::algorithms::building_blocks::binomial_tree::{scatter, scatter_cost};
+use crate::algorithms::building_blocks::recursive_doubling_allgather::{
     recursive_doubling_allgather, recursive_doubling_allgather_cost,
 };
 use crate::algorithms::{Algorithm, Body, Collective, Problem};

@@ -4,8 +4,8 @@
 //! ceil(log2 p) + p − 1 rounds, 2n(p−1)/p bytes sent by the root; p(p−1) messages in the ring.
 //! Loses to: `scatter_ring_allgather_opt`, which does not send what is already there.
 
-use crate::algorithms::phases::binomial_tree::{scatter, scatter_cost};
-use crate::algorithms::phases::ring_allgather::{ring_allgather, ring_allgather_cost};
+use crate::algorithms::building_blocks::binomial_tree::{scatter, scatter_cost};
+use crate::algorithms::building_blocks::ring_allgather::{ring_allgather, ring_allgather_cost};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -7,8 +7,8 @@
 //! Loses when: vectors are short.
 
 use super::scatter_ring_allgather::cost;
-use crate::algorithms::phases::binomial_tree::{scatter, subtree};
-use crate::algorithms::phases::ring_allgather::ring_allgather;
+use crate::algorithms::building_blocks::binomial_tree::{scatter, subtree};
+use crate::algorithms::building_blocks::ring_allgather::ring_allgather;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::schedule::Schedule;
 

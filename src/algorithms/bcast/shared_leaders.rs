@@ -5,12 +5,12 @@
 //! m is the radix. Loses when: vectors are long, for the root sends the vector to several nodes; each rank has a node of
 //! its own, or all share one.
 
+use crate::algorithms::building_blocks::knomial_tree::{children, parent};
+use crate::algorithms::building_blocks::placement::{Place, Placement};
+use crate::algorithms::building_blocks::receive_in_scratch::receive_in_scratch;
+use crate::algorithms::building_blocks::shared_node::{flags_cost, hand_out, with_slots};
+use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::digits::with_one_nonzero_digit;
-use crate::algorithms::phases::knomial_tree::{children, parent};
-use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::receive_in_scratch::receive_in_scratch;
-use crate::algorithms::phases::shared_node::{flags_cost, hand_out, with_slots};
-use crate::algorithms::phases::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};

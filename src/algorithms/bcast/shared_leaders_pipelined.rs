@@ -8,8 +8,8 @@
 
 use super::circulant_pipelined;
 use super::shared_leaders::through_leaders;
-use crate::algorithms::phases::placement::Placement;
-use crate::algorithms::phases::shared_node::{flags_cost, segments};
+use crate::algorithms::building_blocks::placement::Placement;
+use crate::algorithms::building_blocks::shared_node::{flags_cost, segments};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

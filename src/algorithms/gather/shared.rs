@@ -4,7 +4,7 @@
 //! The root awaits a flag of each other rank and reads its block, while the others are busy with what follows. Every block is
 //! written once and read once. Loses when: there are so many ranks that the root is the last to be done by far.
 
-use crate::algorithms::phases::slots::collect;
+use crate::algorithms::building_blocks::slots::collect;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};

@@ -6,7 +6,7 @@
 //! Loses when: blocks are large, for the leaders' neighbours wait while they send whole vectors.
 
 use super::{broadcast_from, cost_between_leaders, gather_to_leader};
-use crate::algorithms::phases::binomial_tree::{broadcast_cost, gather_cost};
+use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, gather_cost};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};

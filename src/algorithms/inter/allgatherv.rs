@@ -8,8 +8,8 @@
 //! Loses when: groups are large and blocks small, for each message costs the leaders.
 
 use super::allgather::broadcast_blocks;
+use crate::algorithms::building_blocks::binomial_tree::broadcast_cost;
 use crate::algorithms::digits::doublings;
-use crate::algorithms::phases::binomial_tree::broadcast_cost;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};

@@ -5,7 +5,7 @@
 //! Loses when: vectors are long, for the leaders reduce and send the whole vector ceil(log2 p) times.
 
 use super::{broadcast_from, cost_between_leaders, reduce_to_leader};
-use crate::algorithms::phases::binomial_tree::{broadcast_cost, reduce_cost};
+use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, reduce_cost};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};

@@ -8,7 +8,7 @@
 
 use super::cost_between_leaders;
 use crate::algorithms::barrier::tree::collect_and_release;
-use crate::algorithms::phases::binomial_tree::{broadcast_cost, children, parent};
+use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, children, parent};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

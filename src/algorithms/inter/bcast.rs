@@ -5,7 +5,7 @@
 //! Loses when: vectors are long and b is large, for nobody sends while the leader waits.
 
 use super::{broadcast_from, has_root};
-use crate::algorithms::phases::binomial_tree::broadcast_cost;
+use crate::algorithms::building_blocks::binomial_tree::broadcast_cost;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};

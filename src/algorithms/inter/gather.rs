@@ -6,7 +6,7 @@
 //! Loses when: blocks are large and the root could receive them directly.
 
 use super::{gather_to_leader, has_root};
-use crate::algorithms::phases::binomial_tree::gather_cost;
+use crate::algorithms::building_blocks::binomial_tree::gather_cost;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};

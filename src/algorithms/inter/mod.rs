@@ -17,10 +17,10 @@ pub mod scatter;
 pub mod scatterv;
 
 use super::Problem;
-use super::phases::binomial_tree::{children, parent};
-use super::phases::receive_in_scratch::{free_vector, receive_in_scratch};
-use super::phases::tree_broadcast::tree_broadcast;
-use super::phases::tree_reduce::tree_reduce;
+use super::building_blocks::binomial_tree::{children, parent};
+use super::building_blocks::receive_in_scratch::{free_vector, receive_in_scratch};
+use super::building_blocks::tree_broadcast::tree_broadcast;
+use super::building_blocks::tree_reduce::tree_reduce;
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Run, Schedule};
 

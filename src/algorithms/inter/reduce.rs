@@ -5,7 +5,7 @@
 //! Loses when: vectors are long, for the leader reduces the vector ceil(log2 b) times.
 
 use super::{has_root, reduce_to_leader};
-use crate::algorithms::phases::binomial_tree::reduce_cost;
+use crate::algorithms::building_blocks::binomial_tree::reduce_cost;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};

@@ -9,7 +9,7 @@
 //! Loses when: vectors are long; but nobody can cut them by blocks that he does not know.
 
 use super::{blocks_of_own, cost_between_leaders, reduce_to_leader, scatter_from_leader};
-use crate::algorithms::phases::binomial_tree::{reduce_cost, scatter_cost};
+use crate::algorithms::building_blocks::binomial_tree::{reduce_cost, scatter_cost};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Builder, Run, Schedule};

@@ -6,7 +6,7 @@
 //! Loses when: blocks are large and the root could send them directly.
 
 use super::{blocks_of_own, has_root, scatter_from_leader};
-use crate::algorithms::phases::binomial_tree::scatter_cost;
+use crate::algorithms::building_blocks::binomial_tree::scatter_cost;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Builder, Schedule};

@@ -11,7 +11,7 @@
 //! vectors one after the other; with the operator commuting, to `rabenseifner` or `chain` on long vectors.
 
 use super::{at_root, contribution};
-use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -7,8 +7,8 @@
 //! the vector ceil(log2 p) times.
 
 use super::{at_root, contribution};
-use crate::algorithms::phases::binomial_tree::{children, parent, reduce_cost};
-use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::building_blocks::binomial_tree::{children, parent, reduce_cost};
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -9,9 +9,9 @@
 //! round.
 
 use super::{at_root, contribution};
-use crate::algorithms::phases::binomial_tree::{children, parent};
-use crate::algorithms::phases::fold::{Fold, Role};
-use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::building_blocks::binomial_tree::{children, parent};
+use crate::algorithms::building_blocks::fold::{Fold, Role};
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -7,9 +7,9 @@
 //! Contributions are combined out of order, so the operator must commute. Loses when: vectors are too short to be cut.
 
 use super::{at_root, contribution};
-use crate::algorithms::phases::AHEAD;
-use crate::algorithms::phases::circulant_broadcast::{CirculantBroadcast, Round, rounds};
-use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::building_blocks::AHEAD;
+use crate::algorithms::building_blocks::circulant_broadcast::{CirculantBroadcast, Round, rounds};
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Message, Run, Schedule};

@@ -6,9 +6,9 @@
 //! Ranks are counted from the root, so the operator must commute. Loses when: vectors are long.
 
 use super::{at_root, contribution};
+use crate::algorithms::building_blocks::knomial_tree::{nearest_first, parent};
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::digits::with_one_nonzero_digit;
-use crate::algorithms::phases::knomial_tree::{nearest_first, parent};
-use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -5,7 +5,7 @@
 //! down, then those above. Loses when: there are more than a few ranks.
 
 use super::{at_root, contribution};
-use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

@@ -17,7 +17,7 @@ pub mod shared_leaders_pipelined;
 pub mod shared_slices;
 
 use super::Problem;
-use super::phases::receive_in_scratch::receive_in_scratch;
+use super::building_blocks::receive_in_scratch::receive_in_scratch;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
 /// The buffer that holds a rank's own contribution.

@@ -7,9 +7,9 @@
 //! the root waits for all others.
 
 use super::{at_root, contribution};
-use crate::algorithms::phases::node_aware_tree::{Leaders, chain_cost, neighbors};
-use crate::algorithms::phases::placement::Placement;
-use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::building_blocks::node_aware_tree::{Leaders, chain_cost, neighbors};
+use crate::algorithms::building_blocks::placement::Placement;
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
@@ -40,7 +40,7 @@ fn cost(problem: &Problem) -> Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::phases::node_aware_tree::crossing;
+    use crate::algorithms::building_blocks::node_aware_tree::crossing;
 
     #[test]
     fn one_partial_result_leaves_each_other_node() {

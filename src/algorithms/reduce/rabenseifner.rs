@@ -8,11 +8,11 @@
 //! Keeps the order of operands for every root. Loses when: vectors are short, or p is just below a power of two.
 
 use super::{at_root, contribution};
-use crate::algorithms::phases::fold::{Fold, Role, give_to_keeper_by_halves};
-use crate::algorithms::phases::recursive_halving::{
+use crate::algorithms::building_blocks::fold::{Fold, Role, give_to_keeper_by_halves};
+use crate::algorithms::building_blocks::recursive_halving::{
     gather, gather_cost, reduce_scatter, reduce_scatter_cost,
 };
-use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Schedule};

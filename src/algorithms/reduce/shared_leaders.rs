@@ -8,11 +8,11 @@
 //! the vector from several nodes; each rank has a node of its own, or all share one.
 
 use super::{at_root, contribution};
+use crate::algorithms::building_blocks::knomial_tree::{nearest_first, parent};
+use crate::algorithms::building_blocks::placement::{Place, Placement};
+use crate::algorithms::building_blocks::shared_node::{combine_at_leader, flags_cost, with_slots};
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::digits::with_one_nonzero_digit;
-use crate::algorithms::phases::knomial_tree::{nearest_first, parent};
-use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::shared_node::{combine_at_leader, flags_cost, with_slots};
-use crate::algorithms::phases::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Schedule};

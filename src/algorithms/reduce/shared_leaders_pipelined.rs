@@ -9,9 +9,9 @@
 
 use super::circulant_pipelined::reduce_to_first;
 use super::shared_leaders::{self, through_leaders};
-use crate::algorithms::phases::circulant_broadcast::rounds;
-use crate::algorithms::phases::placement::Placement;
-use crate::algorithms::phases::shared_node::{flags_cost, segments};
+use crate::algorithms::building_blocks::circulant_broadcast::rounds;
+use crate::algorithms::building_blocks::placement::Placement;
+use crate::algorithms::building_blocks::shared_node::{flags_cost, segments};
 use crate::algorithms::{Algorithm, Body, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;

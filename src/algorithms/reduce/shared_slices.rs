@@ -6,7 +6,7 @@
 //! Loses when: vectors are short, to `shared_flat`, which awaits flags only once.
 
 use super::{contribution, contribution_beside_result};
-use crate::algorithms::phases::slots::{Contributions, collect, show_parts};
+use crate::algorithms::building_blocks::slots::{Contributions, collect, show_parts};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};

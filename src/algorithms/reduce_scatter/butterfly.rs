@@ -8,9 +8,9 @@
 //! Loses when: the operator commutes, to `circulant`.
 
 use super::alone;
-use crate::algorithms::phases::fold::{Fold, Role, give_to_keeper};
-use crate::algorithms::phases::receive_in_scratch::{free_vector, receive_in_scratch};
-use crate::algorithms::phases::recursive_halving::{reduce_scatter, section};
+use crate::algorithms::building_blocks::fold::{Fold, Role, give_to_keeper};
+use crate::algorithms::building_blocks::receive_in_scratch::{free_vector, receive_in_scratch};
+use crate::algorithms::building_blocks::recursive_halving::{reduce_scatter, section};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};

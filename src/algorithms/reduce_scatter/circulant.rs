@@ -7,7 +7,7 @@
 //! far apart.
 
 use super::{alone, deliver_own_block};
-use crate::algorithms::phases::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
+use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Schedule};

@@ -13,7 +13,7 @@ pub mod shared;
 pub mod shared_leaders;
 pub mod shared_multi_leaders;
 
-use super::phases::receive_in_scratch::{free_vector, receive_in_scratch};
+use super::building_blocks::receive_in_scratch::{free_vector, receive_in_scratch};
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 /// What a single rank does: its contribution is the result.

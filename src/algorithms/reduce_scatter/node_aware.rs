@@ -8,10 +8,12 @@
 //! share one; vectors are so long that reducing them on the nodes takes longer than the network.
 
 use super::{alone, deliver_own_block};
-use crate::algorithms::phases::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
-use crate::algorithms::phases::knomial_tree::{nearest_first, parent, reduce_cost, scatter, scatter_cost};
-use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
+use crate::algorithms::building_blocks::knomial_tree::{
+    nearest_first, parent, reduce_cost, scatter, scatter_cost,
+};
+use crate::algorithms::building_blocks::placement::{Place, Placement};
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Schedule};

@@ -8,8 +8,8 @@
 //! Keeps the order of operands. Loses when: vectors are long; to `butterfly` in volume, which has a round more.
 
 use super::recursive_halving::among_participants;
-use crate::algorithms::phases::exchange_and_reduce::Accumulator;
-use crate::algorithms::phases::fold::Fold;
+use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
+use crate::algorithms::building_blocks::fold::Fold;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Builder, Schedule};

@@ -9,8 +9,8 @@
 //! together. Loses when: p is not a power of two, to `circulant`.
 
 use super::{alone, deliver_own_block};
-use crate::algorithms::phases::exchange_and_reduce::Accumulator;
-use crate::algorithms::phases::fold::{Fold, Role, reduce_folded};
+use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
+use crate::algorithms::building_blocks::fold::{Fold, Role, reduce_folded};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};

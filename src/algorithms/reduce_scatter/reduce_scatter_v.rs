@@ -7,8 +7,10 @@
 //! Keeps the order of operands. Loses when: almost always; it is what other algorithms are measured by.
 
 use super::{alone, deliver_own_block};
-use crate::algorithms::phases::binomial_tree::{children, parent, reduce_cost, scatter, scatter_cost};
-use crate::algorithms::phases::tree_reduce::tree_reduce;
+use crate::algorithms::building_blocks::binomial_tree::{
+    children, parent, reduce_cost, scatter, scatter_cost,
+};
+use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Schedule};

@@ -5,7 +5,9 @@
 //! Combines contributions in ring order, so the operator must commute. Loses when: latency counts.
 
 use super::alone;
-use crate::algorithms::phases::ring_reduce_scatter::{ring_reduce_scatter, ring_reduce_scatter_cost};
+use crate::algorithms::building_blocks::ring_reduce_scatter::{
+    ring_reduce_scatter, ring_reduce_scatter_cost,
+};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Run, Schedule};

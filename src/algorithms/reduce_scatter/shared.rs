@@ -4,7 +4,7 @@
 //! One flag is awaited of each other rank; p − 1 blocks are written and as many combined. Keeps the order of operands.
 //! Loses when: blocks are small and there are so many ranks that each flag costs.
 
-use crate::algorithms::phases::slots::{Contributions, show_parts};
+use crate::algorithms::building_blocks::slots::{Contributions, show_parts};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};

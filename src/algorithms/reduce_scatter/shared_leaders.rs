@@ -8,9 +8,9 @@
 //! its own, or all share one.
 
 use super::{alone, deliver_own_block};
-use crate::algorithms::phases::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
-use crate::algorithms::phases::placement::{Place, Placement};
-use crate::algorithms::phases::shared_node::{combine_at_leader, flags_cost, with_slots};
+use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
+use crate::algorithms::building_blocks::placement::{Place, Placement};
+use crate::algorithms::building_blocks::shared_node::{combine_at_leader, flags_cost, with_slots};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};

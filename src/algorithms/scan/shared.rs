@@ -5,7 +5,7 @@
 //! Loses when: there are many ranks, for the last one combines all vectors.
 
 use super::contribution;
-use crate::algorithms::phases::slots::Contributions;
+use crate::algorithms::building_blocks::slots::Contributions;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};

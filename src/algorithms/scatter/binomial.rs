@@ -9,7 +9,7 @@
 //! formula is that of the blocks alone. A rank inside the tree needs memory for the blocks of its subtree, at most p/2 of
 //! them. Loses also when there are few ranks, or one long block far down the tree.
 
-use crate::algorithms::phases::binomial_tree::{scatter, scatter_cost, subtree};
+use crate::algorithms::building_blocks::binomial_tree::{scatter, scatter_cost, subtree};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};

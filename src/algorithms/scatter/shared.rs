@@ -4,7 +4,7 @@
 //! Every block is written once and read once; each rank awaits one flag and goes on as soon as its own block is there.
 //! Loses when: there are so many ranks that the last one waits long for its block.
 
-use crate::algorithms::phases::slots::show_parts;
+use crate::algorithms::building_blocks::slots::show_parts;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};

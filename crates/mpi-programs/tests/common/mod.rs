@@ -63,7 +63,7 @@ pub fn run(command: &mut Command, seconds: u32) -> Job {
 /// `mpirun` with the component that `make` built and named in `--mca coll`.
 pub fn mpirun(ranks: usize) -> Command {
     assert!(root().join("build/mca_coll_rustcoll.so").exists(), "run make first: the component is not built");
-    let mut command = Command::new(root().join("packaging/mpirun-clone"));
+    let mut command = Command::new(root().join("scripts/mpirun-clone"));
     command.args(["-n", &ranks.to_string()]);
     command
 }

@@ -95,7 +95,7 @@ fn reach(rank: usize, size: usize, radix: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::phases::binomial_tree;
+    use crate::algorithms::building_blocks::binomial_tree;
 
     #[test]
     fn children_and_parents_agree() {
