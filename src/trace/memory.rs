@@ -1,6 +1,6 @@
 //! The blocks of all ranks while programs are followed.
 
-use super::{Event, How, Moment, Place, Travel, ValueNumber, Values, Write};
+use super::{BlockAddress, Event, How, Moment, Travel, ValueNumber, Values, Write};
 use crate::algorithms::{Collective, Problem};
 use crate::cost::one_port::Beat;
 use crate::schedule::{Schedule, Step};
@@ -8,26 +8,27 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What blocks hold.
 #[derive(Default)]
-pub struct Memory {
+pub struct BlockContents {
     values: Values,
-    blocks: HashMap<Place, ValueNumber>,
+    blocks: HashMap<BlockAddress, ValueNumber>,
 }
 
 /// What a step reads and writes.
 #[derive(Default)]
 struct Touched {
-    reads: BTreeSet<Place>,
-    writes: BTreeMap<Place, Write>,
+    reads: BTreeSet<BlockAddress>,
+    writes: BTreeMap<BlockAddress, Write>,
 }
 
-impl Memory {
+impl BlockContents {
     /// Gives the ranks their inputs.
     pub fn fill(&mut self, collective: Collective, problem: &Problem, schedules: &[Schedule]) -> Vec<Write> {
         let mut given = Touched::default();
         for schedule in schedules {
             let rank = schedule.rank;
             let input = collective.input(problem, rank, schedule.blocks);
-            for place in input.into_iter().flat_map(|(buffer, blocks)| Place::of(rank, buffer.blocks(blocks)))
+            for place in
+                input.into_iter().flat_map(|(buffer, blocks)| BlockAddress::of(rank, buffer.blocks(blocks)))
             {
                 let value = self.values.input(rank, place.block);
                 self.write(place, Some(value), How::Given, &mut given);
@@ -56,7 +57,9 @@ impl Memory {
         // All leave before any arrives, for a rank may receive into a block that it sends.
         let mut arriving = Vec::new();
         for Travel { source, target, from, into } in &travels {
-            for (from, into) in Place::of_message(*source, from).zip(Place::of_message(*target, into)) {
+            for (from, into) in
+                BlockAddress::of_message(*source, from).zip(BlockAddress::of_message(*target, into))
+            {
                 arriving.push((into, self.read(from, &mut touched)));
             }
         }
@@ -76,14 +79,14 @@ impl Memory {
             Step::Send { .. } | Step::Receive { .. } | Step::Wait { .. } => return false,
             Step::Notify { .. } | Step::Await { .. } => {}
             Step::Copy { source, target } => {
-                for (source, target) in Place::of(rank, *source).zip(Place::of(rank, *target)) {
+                for (source, target) in BlockAddress::of(rank, *source).zip(BlockAddress::of(rank, *target)) {
                     let value = self.read(source, touched);
                     self.write(target, value, How::Copied, touched);
                 }
             }
             Step::Reduce { left, right, target } => {
-                let operands = Place::of(rank, *left).zip(Place::of(rank, *right));
-                for ((left, right), target) in operands.zip(Place::of(rank, *target)) {
+                let operands = BlockAddress::of(rank, *left).zip(BlockAddress::of(rank, *right));
+                for ((left, right), target) in operands.zip(BlockAddress::of(rank, *target)) {
                     let operands = self.read(left, touched).zip(self.read(right, touched));
                     let value = operands.map(|(left, right)| self.values.combine(left, right));
                     self.write(target, value, How::Reduced, touched);
@@ -93,7 +96,7 @@ impl Memory {
         true
     }
 
-    fn read(&self, place: Place, touched: &mut Touched) -> Option<ValueNumber> {
+    fn read(&self, place: BlockAddress, touched: &mut Touched) -> Option<ValueNumber> {
         let value = self.blocks.get(&place).copied();
         // What was written in this very step was not there to be seen before.
         if value.is_some() && !touched.writes.contains_key(&place) {
@@ -102,7 +105,7 @@ impl Memory {
         value
     }
 
-    fn write(&mut self, place: Place, value: Option<ValueNumber>, how: How, touched: &mut Touched) {
+    fn write(&mut self, place: BlockAddress, value: Option<ValueNumber>, how: How, touched: &mut Touched) {
         match value {
             Some(value) => self.blocks.insert(place, value),
             None => self.blocks.remove(&place),

@@ -15,7 +15,7 @@ use crate::algorithms::{Collective, Problem};
 use crate::cost::one_port::{Lockstep, Transfer};
 use crate::schedule::{Buffer, Message, Post, Run, Schedule, Step};
 use crate::verify::{self, Violation};
-use memory::Memory;
+use memory::BlockContents;
 
 /// A run of all ranks.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub struct Moment {
     /// What happens.
     pub event: Event,
     /// The blocks that are read, as far as they hold anything.
-    pub reads: Vec<Place>,
+    pub reads: Vec<BlockAddress>,
     /// The blocks that are written, each at most once.
     pub writes: Vec<Write>,
 }
@@ -66,7 +66,7 @@ pub struct Travel {
 
 /// A block of a rank's buffer. A slot is its owner's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct BlockAddress {
     /// The rank.
     pub rank: usize,
     /// The buffer.
@@ -79,7 +79,7 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Write {
     /// The block.
-    pub place: Place,
+    pub place: BlockAddress,
     /// What it then holds; nothing, if what was read held nothing.
     pub value: Option<ValueNumber>,
     /// How it got there.
@@ -108,7 +108,7 @@ impl Trace {
         schedules: &[Schedule],
     ) -> Result<Trace, Violation> {
         verify::check_programs(collective, problem, schedules)?;
-        let mut memory = Memory::default();
+        let mut memory = BlockContents::default();
         let given = memory.fill(collective, problem, schedules);
         let messages: Vec<Vec<&Message>> = schedules.iter().map(posted).collect();
         let mut lockstep = Lockstep::new(schedules);
@@ -141,16 +141,16 @@ impl Travel {
     }
 }
 
-impl Place {
+impl BlockAddress {
     /// The blocks of a run that a rank names.
-    fn of(rank: usize, run: Run) -> impl Iterator<Item = Place> {
+    fn of(rank: usize, run: Run) -> impl Iterator<Item = BlockAddress> {
         let rank = if let Buffer::Shared(owner) = run.buffer { owner as usize } else { rank };
-        run.indices().map(move |block| Place { rank, buffer: run.buffer, block })
+        run.indices().map(move |block| BlockAddress { rank, buffer: run.buffer, block })
     }
 
     /// The blocks of a message in the order in which they travel.
-    fn of_message(rank: usize, message: &Message) -> impl Iterator<Item = Place> {
-        message.runs().iter().flat_map(move |&run| Place::of(rank, run))
+    fn of_message(rank: usize, message: &Message) -> impl Iterator<Item = BlockAddress> {
+        message.runs().iter().flat_map(move |&run| BlockAddress::of(rank, run))
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
     }
 
     /// What a block holds at the end.
-    fn last(trace: &Trace, place: Place) -> Option<String> {
+    fn last(trace: &Trace, place: BlockAddress) -> Option<String> {
         let writes = trace.steps.iter().flat_map(|step| &step.writes);
         let last = trace.given.iter().chain(writes).rfind(|write| write.place == place)?;
         last.value.map(|value| trace.values.text(value))
@@ -186,7 +186,7 @@ mod tests {
         let trace = trace(Collective::Alltoall, "bruck", &Problem { radix: 2, ..Problem::new(8) });
         let kinds: Vec<_> = trace.steps.iter().map(|step| matches!(step.event, Event::Work(_))).collect();
         assert_eq!(kinds, [true, false, false, false, true]);
-        let place = Place { rank: 3, buffer: Buffer::Recv, block: 5 };
+        let place = BlockAddress { rank: 3, buffer: Buffer::Recv, block: 5 };
         assert_eq!(last(&trace, place).as_deref(), Some("block 3 of rank 5"));
     }
 
@@ -209,7 +209,7 @@ mod tests {
     fn reductions_are_expressions() {
         let trace = trace(Collective::Allreduce, "recursive_doubling", &Problem::new(4));
         for rank in 0..4 {
-            let place = Place { rank, buffer: Buffer::Recv, block: 0 };
+            let place = BlockAddress { rank, buffer: Buffer::Recv, block: 0 };
             assert_eq!(last(&trace, place).as_deref(), Some("block 0 of (0 ⊕ 1) ⊕ (2 ⊕ 3)"));
         }
     }

@@ -54,7 +54,7 @@ pub struct AlgorithmEntry {
     pub loses: Option<String>,
     /// By what ranks communicate.
     pub kind: Kind,
-    /// What can be chosen besides the number of ranks, by the names of [`crate::problem::ProblemInput`].
+    /// What can be chosen besides the number of ranks, by the names of [`crate::problem::ProblemFields`].
     pub controls: Vec<String>,
     /// What a call must satisfy, each as the reason for which one that does not is refused.
     pub refuses: Vec<String>,

@@ -49,13 +49,7 @@ pub fn trace(own: &OwnSchedule) -> Result<Trace, Failure> {
         ranks: problem.size,
         root: collective.is_rooted().then_some(problem.root),
         in_place: collective.has_in_place().then_some(problem.in_place),
-        radix: None,
-        segments: None,
-        window: None,
-        remote: None,
-        ranks_per_node: None,
-        grid: None,
-        periodic: None,
+        ..ShownProblem::default()
     };
     let subjects = Subjects { collective, algorithm: None, problem: &problem, schedules: &schedules };
     Ok(Trace::drawn(&subjects, shown, verdict))

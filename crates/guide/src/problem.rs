@@ -26,41 +26,30 @@ pub struct Subject {
     pub problem: ProblemInput,
 }
 
-/// What a user says of a problem; what is left out has its default. Numbers are what controls and links say, which need not be
-/// whole.
-#[derive(Clone, Debug, Default, Deserialize, TS)]
+/// What can be said of a problem. What is left out has its default, or makes no difference.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(default, deny_unknown_fields)]
-#[ts(optional_fields)]
+#[ts(concrete(Number = f64), optional_fields = nullable)]
 #[allow(missing_docs)]
-pub struct ProblemInput {
+pub struct ProblemFields<Number> {
     #[ts(optional = false)]
-    pub ranks: f64,
-    pub root: Option<f64>,
-    pub radix: Option<f64>,
-    pub segments: Option<f64>,
-    pub window: Option<f64>,
+    pub ranks: Number,
+    pub root: Option<Number>,
+    pub radix: Option<Number>,
+    pub segments: Option<Number>,
+    pub window: Option<Number>,
     pub in_place: Option<bool>,
-    pub remote: Option<f64>,
-    pub ranks_per_node: Option<f64>,
+    pub remote: Option<Number>,
+    pub ranks_per_node: Option<Number>,
     pub grid: Option<String>,
     pub periodic: Option<bool>,
 }
 
-/// A problem with its defaults filled in; nothing for what makes no difference.
-#[derive(Clone, Debug, Serialize, TS)]
-#[allow(missing_docs)]
-pub struct ShownProblem {
-    pub ranks: usize,
-    pub root: Option<usize>,
-    pub radix: Option<usize>,
-    pub segments: Option<usize>,
-    pub window: Option<usize>,
-    pub in_place: Option<bool>,
-    pub remote: Option<usize>,
-    pub ranks_per_node: Option<usize>,
-    pub grid: Option<String>,
-    pub periodic: Option<bool>,
-}
+/// What a user says of a problem. Controls and links may say numbers that are not whole.
+pub type ProblemInput = ProblemFields<f64>;
+
+/// A problem with its defaults filled in.
+pub type ShownProblem = ProblemFields<usize>;
 
 /// The name of the control of the page for a field of a description.
 pub fn control(field: &str) -> String {

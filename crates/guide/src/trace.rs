@@ -6,8 +6,8 @@ use crate::schedule::acts;
 use crate::words::{self, Explained};
 use rustcoll::algorithms::{Algorithm, Collective, Problem};
 use rustcoll::cost;
-use rustcoll::schedule::{Buffer, Schedule, Step as ScheduleStep};
-use rustcoll::trace::{self, Event, How, Moment, Place as TracedPlace, Value as TracedValue, ValueNumber};
+use rustcoll::schedule::{Buffer, Schedule, Step};
+use rustcoll::trace::{self, BlockAddress, Event, How, Moment, Value as TracedValue, ValueNumber};
 use rustcoll::verify::{Violation, verify_calls, verify_programs};
 use serde::Serialize;
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub struct Trace {
     /// What they hold before the first step.
     pub initial: Vec<Cell>,
     /// The steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepView>,
     /// Whether all ranks come to the ends of their programs.
     pub has_ended: bool,
     /// What is worth knowing of the run as a whole.
@@ -77,7 +77,7 @@ pub struct Value {
 
 /// A block of a rank's buffer.
 #[derive(Clone, Debug, Serialize, TS)]
-pub struct Place {
+pub struct BlockView {
     /// The rank.
     pub rank: usize,
     /// Number of the buffer.
@@ -114,7 +114,7 @@ pub enum Means {
 
 /// A step of all ranks: messages travel, or ranks work on their own.
 #[derive(Clone, Debug, Serialize, TS)]
-pub struct Step {
+pub struct StepView {
     /// What it is.
     pub title: String,
     /// What happens, in words and formulas.
@@ -124,7 +124,7 @@ pub struct Step {
     /// What ranks do on their own.
     pub works: Vec<Work>,
     /// What is read: in the state before this step it is about to move.
-    pub reads: Vec<Place>,
+    pub reads: Vec<BlockView>,
     /// What is written: it makes the state after this step of the one before.
     pub writes: Vec<Cell>,
     /// How many blocks the messages have.
@@ -327,7 +327,7 @@ fn buffers(subjects: &Subjects) -> Vec<BufferView> {
     BUFFERS.into_iter().zip(ranges).map(view).filter(has_blocks).collect()
 }
 
-fn steps(subjects: &Subjects, traced: &trace::Trace, buffers: &[BufferView]) -> Vec<Step> {
+fn steps(subjects: &Subjects, traced: &trace::Trace, buffers: &[BufferView]) -> Vec<StepView> {
     let (mut total_messages, mut total_blocks, mut round) = (0, 0, 0);
     let step = |(number, moment): (usize, &Moment)| {
         let (transfers, works) = happening(subjects, moment);
@@ -336,12 +336,12 @@ fn steps(subjects: &Subjects, traced: &trace::Trace, buffers: &[BufferView]) -> 
         total_blocks += blocks;
         round += usize::from(!transfers.is_empty());
         let Explained { title, sentences } = words::explain(subjects, traced, number);
-        Step {
+        StepView {
             title,
             explanation: sentences,
             transfers,
             works,
-            reads: moment.reads.iter().map(|place| shown_place(buffers, place)).collect(),
+            reads: moment.reads.iter().map(|place| block_view(buffers, place)).collect(),
             writes: moment.writes.iter().map(|write| cell(buffers, write)).collect(),
             blocks,
             total_messages,
@@ -365,8 +365,7 @@ fn happening(subjects: &Subjects, moment: &Moment) -> (Vec<Transfer>, Vec<Work>)
             (travels.iter().map(transfer).collect(), Vec::new())
         }
         Event::Work(acts) => {
-            let step =
-                |rank: usize, position: usize| -> &ScheduleStep { &subjects.schedules[rank].steps[position] };
+            let step = |rank: usize, position: usize| -> &Step { &subjects.schedules[rank].steps[position] };
             let work =
                 |&(rank, position): &(usize, usize)| Work { rank, text: step(rank, position).to_string() };
             (Vec::new(), acts.iter().map(work).collect())
@@ -391,7 +390,7 @@ fn values(traced: &trace::Values) -> Vec<Value> {
 }
 
 fn cell(buffers: &[BufferView], write: &trace::Write) -> Cell {
-    let Place { rank, buffer, block } = shown_place(buffers, &write.place);
+    let BlockView { rank, buffer, block } = block_view(buffers, &write.place);
     let how = match write.how {
         How::Given => Means::Given,
         How::Moved => Means::Moved,
@@ -401,7 +400,7 @@ fn cell(buffers: &[BufferView], write: &trace::Write) -> Cell {
     Cell { rank, buffer, block, value: write.value.map(|number| number.0), how }
 }
 
-fn shown_place(buffers: &[BufferView], place: &TracedPlace) -> Place {
+fn block_view(buffers: &[BufferView], place: &BlockAddress) -> BlockView {
     let name = match place.buffer {
         Buffer::Send => "send",
         Buffer::Recv => "recv",
@@ -409,5 +408,5 @@ fn shown_place(buffers: &[BufferView], place: &TracedPlace) -> Place {
         Buffer::Shared(_) => "shared",
     };
     let buffer = buffers.iter().position(|buffer| buffer.name == name).expect("it has the block");
-    Place { rank: place.rank, buffer, block: place.block }
+    BlockView { rank: place.rank, buffer, block: place.block }
 }

@@ -22,7 +22,7 @@ use plan::Plan;
 use record::Record;
 use schedule::Schedule;
 use std::io::Write;
-use tuning::{Place, Tuning, words};
+use tuning::{CellKey, Tuning, words};
 
 /// Measures what is not measured yet, and writes what comes of it.
 pub fn run(options: &TuneOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
@@ -74,9 +74,9 @@ const LONGEST_PATH: usize = 255;
 
 /// Tells of cells without decisions, and why. Returns whether there are none.
 fn tell_unmeasured(plan: &Plan, tuning: &Tuning, record: &Record) -> bool {
-    let is_decided = |place: &Place| tuning.cells.iter().any(|cell| Place::of(cell) == *place);
+    let is_decided = |place: &CellKey| tuning.cells.iter().any(|cell| CellKey::of(cell) == *place);
     let cells = plan.settings.iter().flat_map(|setting| &setting.cells).map(|(place, _)| *place);
-    let missing: Vec<Place> = cells.filter(|place| !is_decided(place)).collect();
+    let missing: Vec<CellKey> = cells.filter(|place| !is_decided(place)).collect();
     for place in &missing {
         tell(*place, "the default could not be measured", record, &[&plan::default_contestant()]);
     }
@@ -85,8 +85,8 @@ fn tell_unmeasured(plan: &Plan, tuning: &Tuning, record: &Record) -> bool {
 
 /// Tells of cells that could not be verified, and why. Returns whether there are none.
 fn tell_unverified(tuning: &Tuning, record: &Record, tuned: &Contestant) -> bool {
-    let missing: Vec<Place> =
-        tuning.cells.iter().filter(|cell| cell.verified_ratio().is_none()).map(Place::of).collect();
+    let missing: Vec<CellKey> =
+        tuning.cells.iter().filter(|cell| cell.verified_ratio().is_none()).map(CellKey::of).collect();
     for place in &missing {
         tell(
             *place,
@@ -99,10 +99,10 @@ fn tell_unverified(tuning: &Tuning, record: &Record, tuned: &Contestant) -> bool
 }
 
 /// Says what is missing in a cell, and why one of these was not called there.
-fn tell(place: Place, missing: &str, record: &Record, whose: &[&Contestant]) {
+fn tell(place: CellKey, missing: &str, record: &Record, whose: &[&Contestant]) {
     let names: Vec<String> = whose.iter().map(ToString::to_string).collect();
     let known = record.exclusions(place).find(|(name, _)| names.iter().any(|one| one == name));
     let reason = known.map_or("ranks were late in every repetition", |(_, reason)| reason);
-    let Place { collective, ranks, bytes } = place;
+    let CellKey { collective, ranks, bytes } = place;
     eprintln!("rustcoll: {}, {ranks} ranks, {}: {missing}: {reason}", collective.name(), words::bytes(bytes));
 }

@@ -28,4 +28,6 @@ pub use profiles::{Profile, profiles};
 pub use result::{Chosen, Decision, Provenance, Skipped, Tried, Tuning};
 pub use rules::{open_mpi_rules, rules, tuned_rules};
 pub use settings::{Setting, Stretch};
-pub use strategy::{MOST_STEPS, Place, SURE_FINALS, Standing, can_win, finalists, is_default, leader, steps};
+pub use strategy::{
+    CellKey, MOST_STEPS, SURE_FINALS, Standing, can_win, finalists, is_default, leader, steps,
+};

@@ -32,9 +32,9 @@ pub struct Stretch<'tuning, Held> {
     pub bytes: RangeInclusive<usize>,
 }
 
-type Place = (Collective, usize, Reverse<usize>, usize);
+type CellKey = (Collective, usize, Reverse<usize>, usize);
 
-fn place(cell: &Decision) -> Place {
+fn place(cell: &Decision) -> CellKey {
     (cell.collective, cell.ranks, Reverse(cell.ranks_per_node), cell.nodes)
 }
 

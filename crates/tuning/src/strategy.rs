@@ -49,7 +49,7 @@ pub struct Standing {
 
 /// Whose parameters are searched: a collective on some ranks with some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct CellKey {
     /// The collective.
     pub collective: Collective,
     /// The number of ranks.
@@ -58,10 +58,10 @@ pub struct Place {
     pub bytes: usize,
 }
 
-impl Place {
+impl CellKey {
     /// Where a decision was made.
-    pub fn of(cell: &Decision) -> Place {
-        Place { collective: cell.collective, ranks: cell.ranks, bytes: cell.bytes }
+    pub fn of(cell: &Decision) -> CellKey {
+        CellKey { collective: cell.collective, ranks: cell.ranks, bytes: cell.bytes }
     }
 
     fn registered(&self, contestant: &Contestant) -> usize {
@@ -79,7 +79,7 @@ impl Place {
 
 /// Who is measured in a step of the search: the best of each algorithm that is near the best and has gained enough, and what is
 /// beside it. Empty if there is nothing to search.
-pub fn steps(place: Place, standings: &[Standing], step: usize) -> Vec<Contestant> {
+pub fn steps(place: CellKey, standings: &[Standing], step: usize) -> Vec<Contestant> {
     let by_algorithm = best_of_each(standings);
     let Some(least) = by_algorithm.first().map(|best| best.seconds) else { return Vec::new() };
     let near = by_algorithm.into_iter().take_while(|best| best.seconds <= least * SEARCHED);
@@ -129,7 +129,7 @@ fn has_gained(best: &Standing, standings: &[Standing], last: usize) -> bool {
 /// The best one comes first, then what is the best at the sizes beside, then the best of other algorithms, then the rest; in the
 /// registry's order in the end. None if the default cannot be beaten.
 pub fn finalists(
-    place: Place,
+    place: CellKey,
     default: f64,
     standings: &[Standing],
     beside: &[Contestant],
@@ -171,7 +171,7 @@ pub fn can_win(seconds: f64, default: f64) -> bool {
 mod tests {
     use super::*;
 
-    const PLACE: Place = Place { collective: Collective::Alltoall, ranks: 13, bytes: 64 };
+    const PLACE: CellKey = CellKey { collective: Collective::Alltoall, ranks: 13, bytes: 64 };
 
     fn standings(all: &[(&str, f64, usize)]) -> Vec<Standing> {
         let standing = |&(name, seconds, step): &(&str, f64, usize)| Standing {

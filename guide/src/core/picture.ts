@@ -1,7 +1,7 @@
 import { ask } from './client';
 import type { Cell } from './types/Cell';
 import type { CollectiveEntry } from './types/CollectiveEntry';
-import type { ProblemInput } from './types/ProblemInput';
+import type { ProblemFields } from './types/ProblemFields';
 import type { Trace } from './types/Trace';
 
 /** A block somewhere: what is written on it, and whose colour it has; null where several ranks have their part in it. */
@@ -29,7 +29,7 @@ export async function pictureOf(collective: CollectiveEntry): Promise<Picture | 
     ({ kind, controls }) => kind === 'messages' && !controls.includes('remote'),
   );
   if (!algorithm) return null;
-  const problem: ProblemInput = algorithm.controls.includes('grid')
+  const problem: ProblemFields = algorithm.controls.includes('grid')
     ? { ranks: RANKS, grid: `${RANKS}`, periodic: true }
     : { ranks: RANKS };
   const trace = await ask('trace', { collective: collective.name, algorithm: algorithm.name, problem });

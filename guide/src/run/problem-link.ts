@@ -2,10 +2,10 @@ import type { LocationQuery, LocationQueryValue } from 'vue-router';
 
 import { GuideError } from '../core/client';
 import { messageOf } from '../core/message';
-import type { ProblemInput } from '../core/types/ProblemInput';
+import type { ProblemFields } from '../core/types/ProblemFields';
 
 /** What can be chosen of a problem, by the library's name. */
-export type ProblemField = keyof ProblemInput;
+export type ProblemField = keyof ProblemFields;
 
 export interface FieldDescription {
   field: ProblemField;
@@ -72,8 +72,12 @@ export function faultsOf(checks: (() => unknown)[]): string[] {
  * says of numbers' ranges, and of what an algorithm takes, is for the library to judge. Fails with the name of the field that is
  * none.
  */
-export function problemFromQuery(query: LocationQuery, prefix: string, defaults: ProblemInput): ProblemInput {
-  const problem: Record<string, number | boolean | string> = { ...defaults };
+export function problemFromQuery(
+  query: LocationQuery,
+  prefix: string,
+  defaults: ProblemFields,
+): ProblemFields {
+  const problem: Record<string, number | boolean | string | null> = { ...defaults };
   for (const { field, kind, key } of PROBLEM_FIELDS) {
     const text = said(query, prefix + key) ?? (field === 'ranks' ? said(query, key) : undefined);
     if (text === undefined) continue;
@@ -81,7 +85,7 @@ export function problemFromQuery(query: LocationQuery, prefix: string, defaults:
     else if (kind === 'flag') problem[field] = flag(text, key, field);
     else problem[field] = wholeNumber(text, key, field);
   }
-  return problem as unknown as ProblemInput;
+  return problem as unknown as ProblemFields;
 }
 
 /** The keys of a problem in links, with nothing said; a number of ranks that holds for several problems is not one of them. */

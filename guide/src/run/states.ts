@@ -1,6 +1,6 @@
 import type { Cell } from '../core/types/Cell';
 import type { Means } from '../core/types/Means';
-import type { Place } from '../core/types/Place';
+import type { BlockView } from '../core/types/BlockView';
 import type { Trace } from '../core/types/Trace';
 
 /** The rows of a buffer's picture: the blocks that any rank has of it. */
@@ -20,7 +20,7 @@ export interface Layout {
 export type State = Int32Array;
 
 /** A block at a moment of a run. */
-export interface ShownBlock extends Place {
+export interface ShownBlock extends BlockView {
   /** -1 where it holds nothing. */
   value: number;
   /** How the step just made has written it; null if it has not. */
@@ -44,7 +44,7 @@ export function layoutOf(trace: Trace): Layout {
   return { rows, offsets, length };
 }
 
-function indexOf({ rows, offsets }: Layout, { rank, buffer, block }: Place): number {
+function indexOf({ rows, offsets }: Layout, { rank, buffer, block }: BlockView): number {
   const { first = 0, count = 0 } = rows[buffer] ?? {};
   return (offsets[buffer] ?? 0) + rank * count + block - first;
 }
@@ -70,8 +70,8 @@ export class States {
   /** The blocks of a buffer after a number of steps, rank after rank. */
   blocks(step: number, buffer: number): ShownBlock[] {
     const state = this.at(step);
-    const index = (place: Place) => indexOf(this.layout, place);
-    const isHere = (place: Place) => place.buffer === buffer;
+    const index = (place: BlockView) => indexOf(this.layout, place);
+    const isHere = (place: BlockView) => place.buffer === buffer;
     const written = new Map(
       (this.trace.steps[step - 1]?.writes ?? []).filter(isHere).map((cell) => [index(cell), cell.how]),
     );

@@ -6,7 +6,7 @@
 //! to give away: who waits for one goes on when it is raised.
 
 use super::network::Network;
-use super::program::{Direction, Step};
+use super::program::{Action, Direction};
 use super::queue::{Queue, Timed};
 use super::signals::Given;
 use super::timeline::{Activity, Recorder, Span};
@@ -153,19 +153,19 @@ impl<'job, R: Recorder> Run<'job, R> {
     /// Goes on with a rank's program to the first wait whose end is not known.
     fn advance(&mut self, rank: usize) {
         let program = &self.network.programs[rank];
-        while let Some(step) = program.steps.get(self.ranks[rank].step) {
-            match step {
-                Step::Work(time) => self.work(rank, time.with(self.block_bytes)),
-                Step::Post => self.start(rank),
-                Step::Give => {
+        while let Some(action) = program.actions.get(self.ranks[rank].step) {
+            match action {
+                Action::Work(time) => self.work(rank, time.with(self.block_bytes)),
+                Action::Post => self.start(rank),
+                Action::Give => {
                     let released = self.given.give(rank, self.ranks[rank].time);
                     self.ready.extend(released);
                 }
-                Step::Expect => match self.given.expect(rank) {
+                Action::Expect => match self.given.expect(rank) {
                     Some(given) => self.end_round(rank, given + self.machine.shared().latency),
                     None => return,
                 },
-                Step::Wait(awaited) => {
+                Action::Wait(awaited) => {
                     let awaited = &program.awaited[awaited.start as usize..awaited.end as usize];
                     let number = |&post: &u32| self.network.first[rank] + post as usize;
                     let missing = awaited.iter().filter(|post| self.completed[number(post)].is_nan()).count();
@@ -337,7 +337,8 @@ impl<'job, R: Recorder> Run<'job, R> {
     }
 
     fn prediction(self) -> Result<Prediction, SimulationError> {
-        let waits_for_ever = |&rank: &usize| self.ranks[rank].step < self.network.programs[rank].steps.len();
+        let waits_for_ever =
+            |&rank: &usize| self.ranks[rank].step < self.network.programs[rank].actions.len();
         match (0..self.ranks.len()).find(waits_for_ever) {
             Some(rank) => Err(SimulationError::Deadlock { rank }),
             None => Ok(Prediction {

@@ -18,7 +18,7 @@ pub struct Network {
     /// What ranks of a node tell each other by flags.
     pub signals: Signals,
     /// Where the ranks are.
-    pub places: Vec<Place>,
+    pub places: Vec<RankPosition>,
     /// For how many ranks each one stands.
     copies: usize,
 }
@@ -42,7 +42,7 @@ pub struct End {
 
 /// Where a rank is.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct RankPosition {
     /// Number of its node, from 0 in the order of the ranks.
     pub node: u32,
     /// Its number on the node.
@@ -172,10 +172,10 @@ fn unmatched(send: Option<Pair>, receive: Option<Pair>) -> SimulationError {
     SimulationError::Unmatched { source: source as usize, target: target as usize }
 }
 
-fn places(ranks: usize, nodes: &[u32]) -> Vec<Place> {
-    let mut known: HashMap<u32, Place> = HashMap::new();
+fn places(ranks: usize, nodes: &[u32]) -> Vec<RankPosition> {
+    let mut known: HashMap<u32, RankPosition> = HashMap::new();
     let place = |&node: &u32| {
-        let next = Place { node: known.len() as u32, local: 0 };
+        let next = RankPosition { node: known.len() as u32, local: 0 };
         let place = known.entry(node).and_modify(|place| place.local += 1).or_insert(next);
         *place
     };

@@ -11,23 +11,23 @@ use std::ops::Range;
 /// Bytes of the number that tells a block's length.
 const LENGTH_BYTES: usize = size_of::<u64>();
 
-/// Blocks of more stripes are priced as if slots were longer, so that there are no more: a program has the steps of all.
+/// Blocks of more stripes are priced as if slots were longer, so that there are no more: a program has the actions of all.
 const MOST_STRIPES: usize = 256;
 
 /// The program of one rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
     /// What it does, in this order.
-    pub steps: Vec<Step>,
-    /// What it sends and receives, in the order of the steps.
+    pub actions: Vec<Action>,
+    /// What it sends and receives, in the order of the actions.
     pub posts: Vec<Post>,
     /// The posts that the waits wait for, one wait after the other.
     pub awaited: Vec<u32>,
     /// How many waits there are, of either kind.
     pub waits: u32,
-    /// The signals that it gives, in the order of the steps.
+    /// The signals that it gives, in the order of the actions.
     pub given: Vec<Signal>,
-    /// The signals that it waits for, in the order of the steps.
+    /// The signals that it waits for, in the order of the actions.
     pub expected: Vec<Signal>,
     /// Bytes that it reads in slots of other ranks.
     pub read: Total,
@@ -40,9 +40,9 @@ impl Program {
     }
 }
 
-/// A step of a program.
+/// What a rank does next.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum Action {
     /// Starts the next post.
     Post,
     /// Waits for a range of [`Program::awaited`].
@@ -209,7 +209,7 @@ impl<'job> Writer<'job> {
     fn post(&mut self, direction: Direction, peer: u32, region: &Region, sizes: &Sizes) -> u32 {
         self.end_work(sizes);
         let bytes = sizes.element.times(region.elements as f64);
-        self.program.steps.push(Step::Post);
+        self.program.actions.push(Action::Post);
         // Who is alone, and for which wait, shows when that is written.
         self.program.posts.push(Post { peer, bytes, direction, wait: u32::MAX, is_alone: true });
         self.program.posts.len() as u32 - 1
@@ -232,17 +232,17 @@ impl<'job> Writer<'job> {
             }
         }
         program.waits += 1;
-        program.steps.push(Step::Wait(start as u32..program.awaited.len() as u32));
+        program.actions.push(Action::Wait(start as u32..program.awaited.len() as u32));
     }
 
     fn give(&mut self, signal: Signal) {
         self.program.given.push(signal);
-        self.program.steps.push(Step::Give);
+        self.program.actions.push(Action::Give);
     }
 
     fn expect(&mut self, signal: Signal) {
         self.program.expected.push(signal);
-        self.program.steps.push(Step::Expect);
+        self.program.actions.push(Action::Expect);
         self.program.waits += 1;
     }
 
@@ -285,7 +285,7 @@ impl<'job> Writer<'job> {
             + reduced as f64 * processor.reduce_time
             + read as f64 * shared.byte_time;
         if time > 0.0 {
-            self.program.steps.push(Step::Work(sizes.element.times(time)));
+            self.program.actions.push(Action::Work(sizes.element.times(time)));
         }
     }
 }

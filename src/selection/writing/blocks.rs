@@ -28,7 +28,7 @@ pub struct Tuned {
 
 /// What holds from some size of message on.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct Threshold {
     /// Any of these will do as the size.
     start: RangeInclusive<usize>,
     /// Any of these will do: some fall back to others where they cannot serve.
@@ -39,7 +39,7 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub struct Block {
     pub ranks: RangeInclusive<usize>,
-    pub steps: Vec<Step>,
+    pub thresholds: Vec<Threshold>,
 }
 
 /// What the tuned component does where nobody says anything.
@@ -54,7 +54,7 @@ impl PartialEq for Tuned {
     }
 }
 
-impl Step {
+impl Threshold {
     /// The first that will do.
     pub fn tuned(&self) -> Tuned {
         self.tuned[0]
@@ -87,12 +87,12 @@ pub fn blocks(
         let mut writer =
             Writer { collective, series, notes: &mut notes, noted: HashSet::new(), known: HashMap::new() };
         let mut blocks = writer.blocks(rules, most_ranks);
-        // What several rules decide alike on all these communicators is one step.
+        // What several rules decide alike on all these communicators is one threshold.
         for block in &mut blocks {
-            block.steps.dedup_by(|next, before| next.tuned() == before.tuned());
+            block.thresholds.dedup_by(|next, before| next.tuned() == before.tuned());
         }
-        let says_nothing = |step: &Step| step.tuned() == ignored(collective);
-        if !blocks.iter().flat_map(|block| &block.steps).all(says_nothing) {
+        let says_nothing = |threshold: &Threshold| threshold.tuned() == ignored(collective);
+        if !blocks.iter().flat_map(|block| &block.thresholds).all(says_nothing) {
             all.push((collective, blocks));
         }
     }
@@ -145,35 +145,37 @@ impl Writer<'_> {
         let mut blocks: Vec<Block> = Vec::new();
         for ranks in 1..=most_ranks.max(1) {
             let call = Call::new(self.collective, ranks, 0);
-            let steps = self.steps(rules.decisions(&call), ranks);
-            let widened = blocks.last().and_then(|last| common(&last.steps, &steps));
+            let thresholds = self.thresholds(rules.decisions(&call), ranks);
+            let widened = blocks.last().and_then(|last| common(&last.thresholds, &thresholds));
             match (blocks.last_mut(), widened) {
-                (Some(last), Some(steps)) => *last = Block { ranks: *last.ranks.start()..=ranks, steps },
-                _ => blocks.push(Block { ranks: ranks..=ranks, steps }),
+                (Some(last), Some(thresholds)) => {
+                    *last = Block { ranks: *last.ranks.start()..=ranks, thresholds }
+                }
+                _ => blocks.push(Block { ranks: ranks..=ranks, thresholds }),
             }
         }
         blocks
     }
 
-    fn steps(&mut self, pieces: Vec<Piece>, ranks: usize) -> Vec<Step> {
+    fn thresholds(&mut self, pieces: Vec<Piece>, ranks: usize) -> Vec<Threshold> {
         if TunedMeasure::of(self.collective) == TunedMeasure::Element && pieces.len() > 1 {
             self.note(
                 &pieces,
                 "Open MPI does not measure these calls by their bytes, and decides them itself",
             );
-            return vec![Step { start: 0..=0, tuned: vec![ignored(self.collective)] }];
+            return vec![Threshold { start: 0..=0, tuned: vec![ignored(self.collective)] }];
         }
-        let mut steps: Vec<Step> = Vec::new();
+        let mut thresholds: Vec<Threshold> = Vec::new();
         for (position, piece) in pieces.iter().enumerate() {
             let Some(start) = self.start(&pieces[..=position], ranks) else { break };
             let tuned = self.tuned(piece, ranks);
             // Bytes per rank are rounded, so that a piece may come to nothing.
-            if steps.last().is_some_and(|last| last.start.start() >= start.start()) {
-                steps.pop();
+            if thresholds.last().is_some_and(|last| last.start.start() >= start.start()) {
+                thresholds.pop();
             }
-            steps.push(Step { start, tuned });
+            thresholds.push(Threshold { start, tuned });
         }
-        steps
+        thresholds
     }
 
     /// The sizes of messages, as Open MPI measures them, from any of which on the last piece holds; None if there are none.
@@ -275,11 +277,11 @@ fn radix_on(choice: Choice, ranks: usize) -> usize {
 }
 
 /// Steps that say what both say, if there are such.
-fn common(ones: &[Step], others: &[Step]) -> Option<Vec<Step>> {
+fn common(ones: &[Threshold], others: &[Threshold]) -> Option<Vec<Threshold>> {
     let both = ones.iter().zip(others).map(|(one, other)| {
         let start = *one.start.start().max(other.start.start())..=*one.start.end().min(other.start.end());
         let tuned: Vec<_> = one.tuned.iter().copied().filter(|tuned| other.tuned.contains(tuned)).collect();
-        (!tuned.is_empty() && !start.is_empty()).then_some(Step { start, tuned })
+        (!tuned.is_empty() && !start.is_empty()).then_some(Threshold { start, tuned })
     });
     if ones.len() == others.len() { both.collect() } else { None }
 }

@@ -21,12 +21,16 @@ pub fn write(rules: &Rules, most_ranks: usize) -> Conversion {
 }
 
 /// What holds for some communicators; the last ones have no bound.
-fn block(Block { ranks, steps }: &Block, is_last: bool) -> String {
+fn block(Block { ranks, thresholds }: &Block, is_last: bool) -> String {
     let most = if is_last { String::new() } else { format!(" \"comm_size_max\": {},", ranks.end()) };
-    let ends = steps.iter().skip(1).map(|step| Some(step.start() - 1)).chain([None]);
-    let rules = steps.iter().zip(ends).map(|(step, end)| {
+    let ends = thresholds.iter().skip(1).map(|threshold| Some(threshold.start() - 1)).chain([None]);
+    let rules = thresholds.iter().zip(ends).map(|(threshold, end)| {
         let end = end.map_or(String::new(), |end| format!(" \"msg_size_max\": {end},"));
-        format!("          {{ \"msg_size_min\": {},{end} {} }}", step.start(), algorithm(step.tuned()))
+        format!(
+            "          {{ \"msg_size_min\": {},{end} {} }}",
+            threshold.start(),
+            algorithm(threshold.tuned())
+        )
     });
     let rules = rules.collect::<Vec<_>>().join(",\n");
     format!("      {{ \"comm_size_min\": {},{most} \"rules\": [\n{rules}\n      ] }}", ranks.start())

@@ -27,11 +27,11 @@ pub fn write(rules: &Rules, most_ranks: usize) -> Conversion {
     Conversion { text, is_empty: collectives.is_empty(), notes }
 }
 
-fn write_block(text: &mut String, Block { ranks, steps }: &Block) {
-    let written = writeln!(text, "{} # ranks\n{} # message sizes", ranks.start(), steps.len());
+fn write_block(text: &mut String, Block { ranks, thresholds }: &Block) {
+    let written = writeln!(text, "{} # ranks\n{} # message sizes", ranks.start(), thresholds.len());
     written.expect("a text takes everything");
-    for step in steps {
-        let (size, tuned) = (step.start(), step.tuned());
+    for threshold in thresholds {
+        let (size, tuned) = (threshold.start(), threshold.tuned());
         let numbers = format!("{size} {} {} {}", tuned.algorithm.number, tuned.fan, tuned.segment);
         writeln!(text, "{numbers} # {}", tuned.algorithm.names[0]).expect("a text takes everything");
     }

@@ -3,7 +3,7 @@
 use crate::trace::Subjects;
 use rustcoll::algorithms::{Collective, Problem};
 use rustcoll::schedule::{Buffer, Message, Step};
-use rustcoll::trace::{Event, Moment, Place, Trace, Travel, ValueNumber};
+use rustcoll::trace::{BlockAddress, Event, Moment, Trace, Travel, ValueNumber};
 
 /// A step of a run.
 #[derive(Clone, Copy)]
@@ -75,13 +75,14 @@ impl<'a> Scene<'a> {
     }
 
     /// What a block holds after this step, if the step writes it.
-    pub fn written(&self, place: Place) -> Option<ValueNumber> {
+    pub fn written(&self, place: BlockAddress) -> Option<ValueNumber> {
         self.moment().writes.iter().find(|write| write.place == place)?.value
     }
 
     /// What a message of this step brings; nothing of blocks that held nothing.
     pub fn brought(&self, travel: &Travel) -> Vec<ValueNumber> {
-        let places = blocks(&travel.into).map(|(buffer, block)| Place { rank: travel.target, buffer, block });
+        let places =
+            blocks(&travel.into).map(|(buffer, block)| BlockAddress { rank: travel.target, buffer, block });
         places.filter_map(|place| self.written(place)).collect()
     }
 

@@ -6,7 +6,7 @@ use super::scene::{Scene, buffer, buffer_of_several};
 use crate::trace::Sentence;
 use rustcoll::algorithms::Collective;
 use rustcoll::schedule::{Buffer, Run, Step};
-use rustcoll::trace::{Place, Travel};
+use rustcoll::trace::{BlockAddress, Travel};
 
 /// Something that ranks do.
 struct Deed {
@@ -150,7 +150,7 @@ fn reduction(scene: &Scene, rank: usize, step: &Step) -> Option<Sentence> {
         travels.iter().find(brought).map(|travel| travel.source)
     });
     let owner = if let Buffer::Shared(owner) = target.buffer { owner as usize } else { rank };
-    let place = Place { rank: owner, buffer: target.buffer, block: target.first as usize };
+    let place = BlockAddress { rank: owner, buffer: target.buffer, block: target.first as usize };
     let value = scene.written(place)?;
     let text = match sender {
         Some(sender) => format!("Rank {rank} combines what rank {sender} sent with what it has."),

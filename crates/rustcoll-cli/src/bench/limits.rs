@@ -2,14 +2,14 @@
 
 use super::bound::{Hockney, PAIR};
 use super::cells::Cells;
-use super::plan::{Against, Experiment, Limit, Place, Plan};
+use super::plan::{Against, Experiment, Limit, Plan, ReportedCell};
 use rustcoll::selection::quantity;
 use tuning::statistics::geometric_mean;
 
 /// A measured cell: where, how the first contestant compares with the best of the others or the bound, and what ran for it.
 #[derive(Clone, Debug)]
 pub struct Ratio<'plan> {
-    pub place: Place<'plan>,
+    pub place: ReportedCell<'plan>,
     pub ratio: f64,
     pub ran: String,
 }
@@ -41,7 +41,7 @@ pub fn ratios<'plan>(
                     .map(|(found, bound)| found.median / bound),
             };
             let (Some(ratio), Some(ran)) = (ratio, cell.ran(&subject)) else { continue };
-            let place = Place { experiment: &experiment.name, collective, ranks: race.ranks, bytes };
+            let place = ReportedCell { experiment: &experiment.name, collective, ranks: race.ranks, bytes };
             ratios.push(Ratio { place, ratio, ran: ran.to_owned() });
         }
     }
@@ -84,7 +84,7 @@ impl Verdict {
 }
 
 fn described(cell: &Ratio) -> String {
-    let Place { collective, ranks, bytes, .. } = cell.place;
+    let ReportedCell { collective, ranks, bytes, .. } = cell.place;
     let bytes = quantity::in_units(bytes);
     format!("{}, {ranks} ranks, {bytes} bytes: {:.2} by `{}`", collective.name(), cell.ratio, cell.ran)
 }

@@ -180,7 +180,7 @@ pub struct Remark {
 
 /// Where a number of a report comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<'plan> {
+pub struct ReportedCell<'plan> {
     pub experiment: &'plan str,
     pub collective: Collective,
     pub ranks: usize,
@@ -189,7 +189,7 @@ pub struct Place<'plan> {
 
 impl Where {
     /// Whether a place is one of these.
-    pub fn contains(&self, place: Place) -> bool {
+    pub fn contains(&self, place: ReportedCell) -> bool {
         let is_named =
             |names: &[String], name: &str| names.is_empty() || names.iter().any(|other| other == name);
         is_named(&self.experiments, place.experiment)
@@ -323,7 +323,7 @@ impl Plan {
     }
 
     /// Why a cell is beyond its limit, if anybody said so.
-    pub fn reason(&self, place: Place) -> Option<&str> {
+    pub fn reason(&self, place: ReportedCell) -> Option<&str> {
         let remark = self.remarks.iter().find(|remark| remark.cells.contains(place));
         remark.map(|remark| &remark.reason[..])
     }
@@ -356,12 +356,12 @@ mod tests {
         let limit = "limit = [{ where = { collectives = ['bcast'], bytes = '1K..', power_of_two = true }, each = 1.0 }]";
         let plan = Plan::read(&experiment(limit)).unwrap();
         let cells = &plan.experiments[0].limits[0].cells;
-        let place = Place { experiment: "a", collective: Collective::Bcast, ranks: 4, bytes: 1024 };
+        let place = ReportedCell { experiment: "a", collective: Collective::Bcast, ranks: 4, bytes: 1024 };
         assert!(cells.contains(place));
         for other in [
-            Place { collective: Collective::Reduce, ..place },
-            Place { ranks: 6, ..place },
-            Place { bytes: 8, ..place },
+            ReportedCell { collective: Collective::Reduce, ..place },
+            ReportedCell { ranks: 6, ..place },
+            ReportedCell { bytes: 8, ..place },
         ] {
             assert!(!cells.contains(other));
         }

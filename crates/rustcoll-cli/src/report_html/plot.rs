@@ -27,7 +27,7 @@ struct Point {
 }
 
 /// A contestant wherever it was measured to the end: its points in cells that are neighbours.
-struct Line {
+struct Curve {
     name: String,
     runs: Vec<Vec<Point>>,
 }
@@ -35,7 +35,7 @@ struct Line {
 /// What is drawn.
 pub struct Plot {
     level: Vec<Point>,
-    lines: Vec<Line>,
+    lines: Vec<Curve>,
     /// What runs with the rule file, as it was measured against the default.
     tuned: Vec<Point>,
     /// The same as it was found afterwards.
@@ -79,7 +79,7 @@ impl Plot {
         };
         Plot {
             level: cells.iter().filter_map(|cell| point(cell, &cell.default)).collect(),
-            lines: names.into_iter().map(|name| Line::of(name, cells)).collect(),
+            lines: names.into_iter().map(|name| Curve::of(name, cells)).collect(),
             tuned: cells.iter().filter_map(tuned).collect(),
             verified: cells.iter().filter_map(verified).collect(),
         }
@@ -174,8 +174,8 @@ impl Plot {
     }
 }
 
-impl Line {
-    fn of(name: String, cells: &[&Decision]) -> Line {
+impl Curve {
+    fn of(name: String, cells: &[&Decision]) -> Curve {
         let found = |cell: &&Decision| {
             let tried = cell.finalists().find(|tried| tried.contestant.to_string() == name)?;
             point(cell, tried)
@@ -183,7 +183,7 @@ impl Line {
         let points: Vec<Option<Point>> = cells.iter().map(found).collect();
         let runs = points.split(Option::is_none).filter(|run| !run.is_empty());
         let runs = runs.map(|run| run.iter().flatten().copied().collect()).collect();
-        Line { name, runs }
+        Curve { name, runs }
     }
 }
 

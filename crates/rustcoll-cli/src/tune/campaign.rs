@@ -2,7 +2,7 @@
 //! where it was.
 
 use super::budget::VERIFICATIONS;
-use super::entry::{Conclusion, Entry, Event, Stage, Step};
+use super::entry::{Conclusion, Entry, Event, Stage, TuningStep};
 use super::hearing::{Blame, Heard, Hearing};
 use super::heats::{Racing, heats};
 use super::interruption::Interruption;
@@ -17,7 +17,7 @@ use crate::words::counted;
 use measurements::{Cause, Contestant, Measurement, Trial};
 use std::collections::BTreeSet;
 use tuning::statistics::{self, median_of_launches};
-use tuning::{MOST_STEPS, Place, SURE_FINALS, Standing, can_win, finalists, is_default, leader, steps};
+use tuning::{CellKey, MOST_STEPS, SURE_FINALS, Standing, can_win, finalists, is_default, leader, steps};
 
 /// So many jobs may fail in a row with nobody to blame.
 const MOST_UNEXPLAINED: usize = 2;
@@ -43,7 +43,7 @@ pub struct Campaign<'tuning> {
 #[derive(Default)]
 struct Troubles {
     /// Cells in which everybody is measured alone, to find out who ends jobs.
-    isolated: BTreeSet<Place>,
+    isolated: BTreeSet<CellKey>,
     unexplained: usize,
     fruitless: usize,
 }
@@ -62,7 +62,7 @@ impl Campaign<'_> {
     /// Measures all that decides.
     pub fn measure(&mut self) -> Result<(), Failure> {
         for setting in &self.plan.settings {
-            let step = |stage, round| Step { ranks: setting.ranks, stage, round };
+            let step = |stage, round| TuningStep { ranks: setting.ranks, stage, round };
             self.perform(setting, step(Stage::Survey, 0), &self.surveyed(setting))?;
             for round in 0..MOST_STEPS {
                 self.perform(
@@ -88,7 +88,11 @@ impl Campaign<'_> {
             let both = vec![default_contestant(), tuned.clone()];
             let cells: Vec<Racing> = setting.cells.iter().map(|(place, _)| (*place, both.clone())).collect();
             for round in 0..VERIFICATIONS {
-                self.perform(setting, Step { ranks: setting.ranks, stage: Stage::Verify, round }, &cells)?;
+                self.perform(
+                    setting,
+                    TuningStep { ranks: setting.ranks, stage: Stage::Verify, round },
+                    &cells,
+                )?;
             }
         }
         Ok(())
@@ -103,7 +107,7 @@ impl Campaign<'_> {
         racing.collect()
     }
 
-    fn searched(&self, setting: &Setting, now: Step) -> Vec<Racing> {
+    fn searched(&self, setting: &Setting, now: TuningStep) -> Vec<Racing> {
         let racing = setting
             .cells
             .iter()
@@ -112,7 +116,7 @@ impl Campaign<'_> {
     }
 
     /// The default and the finalists, where there are any; without those that have lost already.
-    fn racing(&self, setting: &Setting, now: Step) -> Vec<Racing> {
+    fn racing(&self, setting: &Setting, now: TuningStep) -> Vec<Racing> {
         let mut standings: Vec<Vec<Standing>> =
             setting.cells.iter().map(|(place, _)| self.standings(*place, now)).collect();
         let defaults: Vec<Option<f64>> = setting
@@ -138,13 +142,13 @@ impl Campaign<'_> {
         racing.collect()
     }
 
-    fn surveyed_default(&self, place: Place) -> Option<&Measurement> {
-        let step = Step { ranks: place.ranks, stage: Stage::Survey, round: 0 };
+    fn surveyed_default(&self, place: CellKey) -> Option<&Measurement> {
+        let step = TuningStep { ranks: place.ranks, stage: Stage::Survey, round: 0 };
         self.record.measurement(step, place, &default_contestant())
     }
 
     /// Drops the default where it stands under its own name, and returns its time, by both names.
-    fn without_default(&self, place: Place, standings: &mut Vec<Standing>) -> Option<f64> {
+    fn without_default(&self, place: CellKey, standings: &mut Vec<Standing>) -> Option<f64> {
         let measured = self.surveyed_default(place)?;
         let median = median_of_launches(&[seconds(&measured.nanoseconds)]);
         let is_it = |one: &Standing| is_default(one, &measured.ran, median, self.plan.demands.gain);
@@ -156,7 +160,7 @@ impl Campaign<'_> {
 
     /// What candidates were measured to take before a step and before the final. What was measured later does not count: a tuning
     /// that goes on plans as it did before.
-    fn standings(&self, place: Place, now: Step) -> Vec<Standing> {
+    fn standings(&self, place: CellKey, now: TuningStep) -> Vec<Standing> {
         let mut all: Vec<(Standing, Vec<Vec<f64>>)> = Vec::new();
         for (step, measured) in self.record.measured_in(place) {
             let number = match step.stage {
@@ -181,10 +185,10 @@ impl Campaign<'_> {
     }
 
     /// Whether a finalist was not far behind the default in the first final jobs.
-    fn may_win(&self, place: Place, contestant: &Contestant) -> bool {
+    fn may_win(&self, place: CellKey, contestant: &Contestant) -> bool {
         let median = |contestant: &Contestant| {
             let measured = (0..SURE_FINALS).map(|round| {
-                let step = Step { ranks: place.ranks, stage: Stage::Final, round };
+                let step = TuningStep { ranks: place.ranks, stage: Stage::Final, round };
                 Some(seconds(&self.record.measurement(step, place, contestant)?.nanoseconds))
             });
             Some(median_of_launches(&measured.collect::<Option<Vec<_>>>()?))
@@ -194,7 +198,7 @@ impl Campaign<'_> {
     }
 
     /// Has everybody measured who is to be in a step, with as many jobs as it takes.
-    fn perform(&mut self, setting: &Setting, step: Step, cells: &[Racing]) -> Result<(), Failure> {
+    fn perform(&mut self, setting: &Setting, step: TuningStep, cells: &[Racing]) -> Result<(), Failure> {
         let mut troubles = Troubles::default();
         let mut is_said = false;
         loop {
@@ -223,7 +227,7 @@ impl Campaign<'_> {
     }
 
     /// Who was not measured in a step, and with whom they race. Where the default cannot be called nobody is.
-    fn left(&self, step: Step, cells: &[Racing], isolated: &BTreeSet<Place>) -> Vec<Racing> {
+    fn left(&self, step: TuningStep, cells: &[Racing], isolated: &BTreeSet<CellKey>) -> Vec<Racing> {
         let mut left = Vec::new();
         for (place, contestants) in cells {
             let is_out = |one: &&Contestant| self.record.is_excluded(*place, one);
@@ -241,7 +245,7 @@ impl Campaign<'_> {
         left
     }
 
-    fn run(&mut self, setting: &Setting, step: Step, race: &Race) -> (Ended, Heard) {
+    fn run(&mut self, setting: &Setting, step: TuningStep, race: &Race) -> (Ended, Heard) {
         let launcher = self.launcher.repeating(self.plan.budget.words(step.stage, self.record.reference));
         let schedule = &self.schedule;
         let mut hearing = Hearing {
@@ -260,7 +264,7 @@ impl Campaign<'_> {
     /// Draws conclusions from a job's end. Fails if it makes no sense to start another one.
     fn judge(
         &mut self,
-        step: Step,
+        step: TuningStep,
         cells: &[Racing],
         race: &Race,
         ended: Ended,
@@ -311,7 +315,7 @@ impl Campaign<'_> {
     /// Leaves a contestant out from now on, with as many bytes or more.
     fn exclude(
         &mut self,
-        step: Step,
+        step: TuningStep,
         trial: Trial,
         trouble: Option<&str>,
         hung: bool,
@@ -331,8 +335,9 @@ impl Campaign<'_> {
     }
 }
 
-fn place_of(cells: &[Racing], trial: &Trial) -> Option<Place> {
-    let is_there = |place: &Place| place.collective.name() == trial.collective && place.bytes == trial.bytes;
+fn place_of(cells: &[Racing], trial: &Trial) -> Option<CellKey> {
+    let is_there =
+        |place: &CellKey| place.collective.name() == trial.collective && place.bytes == trial.bytes;
     cells.iter().map(|(place, _)| *place).find(is_there)
 }
 

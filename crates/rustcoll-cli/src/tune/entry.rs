@@ -29,7 +29,7 @@ pub struct Entry {
     /// The job's number, from 0 in the order in which they were started.
     pub job: usize,
     /// What it was for.
-    pub step: Step,
+    pub step: TuningStep,
     /// What happened.
     #[serde(flatten)]
     pub event: Event,
@@ -37,7 +37,7 @@ pub struct Entry {
 
 /// What a job is for. Several may be started for the same if the first ones fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Step {
+pub struct TuningStep {
     /// The number of ranks.
     pub ranks: usize,
     /// The stage.
@@ -117,7 +117,7 @@ mod tests {
         for event in
             [Event::Said(Line::Job(job)), Event::Said(Line::Trying(trial)), Event::Concluded(excluded)]
         {
-            let step = Step { ranks: 13, stage: Stage::Survey, round: 0 };
+            let step = TuningStep { ranks: 13, stage: Stage::Survey, round: 0 };
             let entry = Entry { job: 3, step, event };
             let text = serde_json::to_string(&entry).unwrap();
             assert!(

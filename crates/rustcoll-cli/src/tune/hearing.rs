@@ -1,6 +1,6 @@
 //! What a job says is recorded as it comes, and who is to blame if it ends badly.
 
-use super::entry::{Entry, Event, Step};
+use super::entry::{Entry, Event, TuningStep};
 use super::interruption::Interruption;
 use super::plan::Setting;
 use super::record::Record;
@@ -18,7 +18,7 @@ pub struct Hearing<'tuning, Show> {
     /// Where the ranks are to be.
     pub setting: &'tuning Setting,
     /// What the job is for.
-    pub step: Step,
+    pub step: TuningStep,
     /// Its number.
     pub job: usize,
     /// Whether it is to go on.

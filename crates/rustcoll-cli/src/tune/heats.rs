@@ -1,10 +1,10 @@
 //! Cells as heats of a job.
 
 use measurements::{Contestant, Heat, Series};
-use tuning::Place;
+use tuning::CellKey;
 
 /// A cell and who races in it.
-pub type Racing = (Place, Vec<Contestant>);
+pub type Racing = (CellKey, Vec<Contestant>);
 
 /// Consecutive cells of a collective in which the same contestants race are one heat.
 pub fn heats(cells: &[Racing]) -> Vec<Heat> {
@@ -28,7 +28,7 @@ mod tests {
     fn neighbouring_cells_are_one_heat() {
         let cell = |collective, bytes, racers: &str| -> Racing {
             let contestants = racers.split(',').map(|one| one.parse().unwrap()).collect();
-            (Place { collective, ranks: 4, bytes }, contestants)
+            (CellKey { collective, ranks: 4, bytes }, contestants)
         };
         let (bcast, scan) = (Collective::Bcast, Collective::Scan);
         let cells = [

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
-use tuning::{Demands, Field, Place, fields};
+use tuning::{CellKey, Demands, Field, fields};
 
 /// The format of the file of what was measured.
 const FORMAT: &str = "rustcoll tune 1";
@@ -44,7 +44,7 @@ pub struct Setting {
     /// How many of them a host has.
     pub ranks_per_host: usize,
     /// By collective, each by ascending bytes.
-    pub cells: Vec<(Place, Field)>,
+    pub cells: Vec<(CellKey, Field)>,
 }
 
 /// The contestant that is to be replaced.
@@ -138,7 +138,7 @@ impl Setting {
                 .map(|&bytes| call(series.collective, ranks, ranks_per_host, bytes))
                 .collect();
             let places =
-                calls.iter().map(|call| Place { collective: call.collective, ranks, bytes: call.bytes });
+                calls.iter().map(|call| CellKey { collective: call.collective, ranks, bytes: call.bytes });
             places.zip(fields(&calls, &machine, options.hopeless)).collect::<Vec<_>>()
         });
         Ok(Setting { ranks, ranks_per_host, cells: cells.collect() })

@@ -1,7 +1,7 @@
 //! Everything that was measured, in memory and in files, to which it is appended before anything else is done with it.
 
 use super::csv;
-use super::entry::{Conclusion, Entry, Event, Header, Step};
+use super::entry::{Conclusion, Entry, Event, Header, TuningStep};
 use crate::failure::Failure;
 use measurements::{Cause, Contestant, Fault, Line, Measurement};
 use rustix::fs::{FlockOperation, flock};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use tuning::Place;
+use tuning::CellKey;
 
 /// The file that a tuning goes on from.
 const JSON: &str = "measured.json";
@@ -28,8 +28,8 @@ const MOST_LATE: usize = 2;
 #[derive(Clone, Debug)]
 struct Exclusion {
     /// When that came out.
-    step: Step,
-    place: Place,
+    step: TuningStep,
+    place: CellKey,
     contestant: String,
     reason: String,
     /// With more bytes neither.
@@ -48,10 +48,10 @@ pub struct Record {
     /// The longest time that it took to know a collective's shortest calls, in seconds; 0 if none was told.
     pub reference: f64,
     /// By what it was for, where and by whom; what was measured again counts alone.
-    measurements: BTreeMap<(Step, Place, String), Measurement>,
+    measurements: BTreeMap<(TuningStep, CellKey, String), Measurement>,
     exclusions: Vec<Exclusion>,
     /// How often a rank was late in every repetition, by the same.
-    late: BTreeMap<(Step, Place, String), usize>,
+    late: BTreeMap<(TuningStep, CellKey, String), usize>,
     /// On how many hosts ranks are, and the most on one, as jobs told.
     placements: BTreeMap<usize, (usize, usize)>,
     json: Appended,
@@ -213,7 +213,7 @@ impl Record {
         }
     }
 
-    fn exclude(&mut self, step: Step, collective: &str, bytes: usize, who: (&str, &str, bool)) {
+    fn exclude(&mut self, step: TuningStep, collective: &str, bytes: usize, who: (&str, &str, bool)) {
         if let Some(place) = place(collective, step.ranks, bytes) {
             let (contestant, reason, and_larger) = (who.0.to_owned(), who.1.to_owned(), who.2);
             self.exclusions.push(Exclusion { step, place, contestant, reason, and_larger });
@@ -221,37 +221,42 @@ impl Record {
     }
 
     /// Whether a contestant is not called in a cell.
-    pub fn is_excluded(&self, place: Place, contestant: &Contestant) -> bool {
+    pub fn is_excluded(&self, place: CellKey, contestant: &Contestant) -> bool {
         let name = contestant.to_string();
         self.exclusions.iter().any(|one| one.contestant == name && one.holds_in(place))
     }
 
     /// The same as it was known before a step: what comes out later does not change what was planned then.
-    pub fn was_excluded(&self, place: Place, contestant: &Contestant, before: Step) -> bool {
+    pub fn was_excluded(&self, place: CellKey, contestant: &Contestant, before: TuningStep) -> bool {
         let name = contestant.to_string();
         let is_known = |one: &&Exclusion| one.step < before && one.holds_in(place);
         self.exclusions.iter().filter(is_known).any(|one| one.contestant == name)
     }
 
     /// Everybody who is not called in a cell, and why.
-    pub fn exclusions(&self, place: Place) -> impl Iterator<Item = (&str, &str)> {
+    pub fn exclusions(&self, place: CellKey) -> impl Iterator<Item = (&str, &str)> {
         let there = self.exclusions.iter().filter(move |one| one.holds_in(place));
         there.map(|one| (&one.contestant[..], &one.reason[..]))
     }
 
     /// What a contestant was measured to take in one job's place.
-    pub fn measurement(&self, step: Step, place: Place, contestant: &Contestant) -> Option<&Measurement> {
+    pub fn measurement(
+        &self,
+        step: TuningStep,
+        place: CellKey,
+        contestant: &Contestant,
+    ) -> Option<&Measurement> {
         self.measurements.get(&(step, place, contestant.to_string()))
     }
 
     /// Whether a contestant need not be called again for a job's place: it was measured, or ranks were late too often.
-    pub fn is_done(&self, step: Step, place: Place, contestant: &Contestant) -> bool {
+    pub fn is_done(&self, step: TuningStep, place: CellKey, contestant: &Contestant) -> bool {
         let key = (step, place, contestant.to_string());
         self.measurements.contains_key(&key) || self.late.get(&key).is_some_and(|&times| times >= MOST_LATE)
     }
 
     /// Everything that was measured in a cell, in the order of the jobs.
-    pub fn measured_in(&self, place: Place) -> impl Iterator<Item = (Step, &Measurement)> {
+    pub fn measured_in(&self, place: CellKey) -> impl Iterator<Item = (TuningStep, &Measurement)> {
         let there = self.measurements.iter().filter(move |((_, other, _), _)| *other == place);
         there.map(|((step, ..), measurement)| (*step, measurement))
     }
@@ -263,16 +268,16 @@ impl Record {
 }
 
 impl Exclusion {
-    fn holds_in(&self, place: Place) -> bool {
+    fn holds_in(&self, place: CellKey) -> bool {
         let is_beside = (self.place.collective, self.place.ranks) == (place.collective, place.ranks);
         is_beside && (self.place.bytes == place.bytes || self.and_larger && place.bytes > self.place.bytes)
     }
 }
 
-fn place(collective: &str, ranks: usize, bytes: usize) -> Option<Place> {
+fn place(collective: &str, ranks: usize, bytes: usize) -> Option<CellKey> {
     let collective =
         rustcoll::algorithms::Collective::ALL.into_iter().find(|one| one.name() == collective)?;
-    Some(Place { collective, ranks, bytes })
+    Some(CellKey { collective, ranks, bytes })
 }
 
 fn as_json(value: &impl serde::Serialize) -> String {

@@ -1,13 +1,13 @@
 //! What a tuning comes to, from what was measured.
 
 use super::campaign::seconds;
-use super::entry::{Stage, Step};
+use super::entry::{Stage, TuningStep};
 use super::plan::{Plan, default_contestant};
 use super::record::Record;
 use crate::command_line::TuneOptions;
 use measurements::{Contestant, Measurement};
 use rustcoll::algorithms::Collective;
-use tuning::{Decision, Field, Place, Provenance, Skipped, Tried, Tuning, decide, words};
+use tuning::{CellKey, Decision, Field, Provenance, Skipped, Tried, Tuning, decide, words};
 
 /// All decisions, and what the rule file, which is a contestant, gained where that was verified. Cells in which the default was not
 /// measured have none.
@@ -45,14 +45,14 @@ fn beside(cell: &Decision) -> (Collective, usize) {
 }
 
 /// When all is decided: what comes out later changes no decision.
-fn verification(place: Place) -> Step {
-    Step { ranks: place.ranks, stage: Stage::Verify, round: 0 }
+fn verification(place: CellKey) -> TuningStep {
+    TuningStep { ranks: place.ranks, stage: Stage::Verify, round: 0 }
 }
 
 /// The times of a contestant in a stage, job by job.
-fn tried(record: &Record, place: Place, contestant: &Contestant, stage: Stage) -> Option<Tried> {
+fn tried(record: &Record, place: CellKey, contestant: &Contestant, stage: Stage) -> Option<Tried> {
     let name = contestant.to_string();
-    let own = |(step, one): &(Step, &Measurement)| step.stage == stage && one.contestant == name;
+    let own = |(step, one): &(TuningStep, &Measurement)| step.stage == stage && one.contestant == name;
     let measured: Vec<&Measurement> = record.measured_in(place).filter(own).map(|(_, one)| one).collect();
     let ran = measured.first()?.ran.clone();
     let launches = measured.iter().map(|one| seconds(&one.nanoseconds)).collect();
@@ -60,7 +60,7 @@ fn tried(record: &Record, place: Place, contestant: &Contestant, stage: Stage) -
 }
 
 /// All who were measured in a stage, without the default and rule files.
-fn candidates(record: &Record, place: Place, is_stage: impl Fn(Stage) -> bool) -> Vec<Contestant> {
+fn candidates(record: &Record, place: CellKey, is_stage: impl Fn(Stage) -> bool) -> Vec<Contestant> {
     let mut all: Vec<Contestant> = Vec::new();
     for (step, measured) in record.measured_in(place) {
         if let Ok(contestant) = measured.contestant.parse::<Contestant>()
@@ -77,7 +77,7 @@ fn candidates(record: &Record, place: Place, is_stage: impl Fn(Stage) -> bool) -
 /// A cell with those who may be chosen: the finalists that were never left out. Where there was no final nobody can be.
 fn undecided(
     record: &Record,
-    (place, field): (Place, &Field),
+    (place, field): (CellKey, &Field),
     (nodes, ranks_per_node): (usize, usize),
     tuned: &Contestant,
 ) -> Option<Decision> {
@@ -108,7 +108,7 @@ fn undecided(
 
 /// Who was measured before the final alone, in one launch all their times: jobs of the final are more than that.
 fn add_others(cell: &mut Decision, record: &Record) {
-    let place = Place::of(cell);
+    let place = CellKey::of(cell);
     for contestant in candidates(record, place, |stage| stage < Stage::Final) {
         let is_new = cell.candidates.iter().all(|one| one.contestant != contestant);
         if !is_new || record.was_excluded(place, &contestant, verification(place)) {
@@ -121,7 +121,7 @@ fn add_others(cell: &mut Decision, record: &Record) {
     }
 }
 
-fn skipped(record: &Record, place: Place, field: &Field) -> Vec<Skipped> {
+fn skipped(record: &Record, place: CellKey, field: &Field) -> Vec<Skipped> {
     let hopeless = field.hopeless.iter().filter_map(|entrant| {
         let (seconds, least) = (entrant.predicted?, field.least?);
         let reason = format!(
@@ -144,7 +144,7 @@ fn skipped(record: &Record, place: Place, field: &Field) -> Vec<Skipped> {
 /// The seconds that the hopeless would have taken in the survey: by their predictions, in proportion to the best candidate's, as
 /// often as the default was called.
 fn saved(cell: &Decision, field: &Field, record: &Record) -> f64 {
-    let place = Place::of(cell);
+    let place = CellKey::of(cell);
     let surveyed = |contestant: &Contestant| tried(record, place, contestant, Stage::Survey);
     let measured = field.entrants.iter().filter_map(|entrant| surveyed(&entrant.contestant)?.median());
     let default = surveyed(&default_contestant());

@@ -1,7 +1,7 @@
 //! How far a tuning is.
 
 use super::budget::Budget;
-use super::entry::{Stage, Step};
+use super::entry::{Stage, TuningStep};
 use crate::progress::Progress;
 use crate::words::counted;
 use tuning::MOST_STEPS;
@@ -26,7 +26,7 @@ impl Schedule {
     }
 
     /// Says what is being done.
-    pub fn say(&self, step: Step, cells: usize) {
+    pub fn say(&self, step: TuningStep, cells: usize) {
         let round = if step.stage == Stage::Survey { String::new() } else { format!(" {}", step.round + 1) };
         let (ranks, cells) = (step.ranks, counted(cells, "cell"));
         self.progress.say(format!("{ranks} ranks, {}{round}: {cells}", step.stage.name()));

@@ -30,7 +30,7 @@ loses: string | null,
  */
 kind: Kind, 
 /**
- * What can be chosen besides the number of ranks, by the names of [`crate::problem::ProblemInput`].
+ * What can be chosen besides the number of ranks, by the names of [`crate::problem::ProblemFields`].
  */
 controls: Array<string>, 
 /**

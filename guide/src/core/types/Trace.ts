@@ -2,8 +2,8 @@
 import type { BufferView } from "./BufferView";
 import type { Cell } from "./Cell";
 import type { Cost } from "./Cost";
-import type { ShownProblem } from "./ShownProblem";
-import type { Step } from "./Step";
+import type { ProblemFields } from "./ProblemFields";
+import type { StepView } from "./StepView";
 import type { Value } from "./Value";
 import type { Verdict } from "./Verdict";
 
@@ -14,7 +14,7 @@ export type Trace = {
 /**
  * The problem with its defaults filled in.
  */
-problem: ShownProblem, 
+problem: ProblemFields, 
 /**
  * How many blocks a buffer is cut into.
  */
@@ -34,7 +34,7 @@ initial: Array<Cell>,
 /**
  * The steps.
  */
-steps: Array<Step>, 
+steps: Array<StepView>, 
 /**
  * Whether all ranks come to the ends of their programs.
  */

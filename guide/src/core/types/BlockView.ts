@@ -3,7 +3,7 @@
 /**
  * A block of a rank's buffer.
  */
-export type Place = { 
+export type BlockView = { 
 /**
  * The rank.
  */
