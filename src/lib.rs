@@ -11,7 +11,7 @@ pub mod engine;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod parallel;
-mod random;
+pub mod random;
 pub mod report;
 pub mod schedule;
 pub mod selection;

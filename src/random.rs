@@ -1,15 +1,25 @@
-//! Pseudo-random numbers for tests of all ranks in one process.
+//! Pseudo-random numbers by SplitMix64: small, seeded, the same everywhere.
 
-/// SplitMix64: small, seeded, the same everywhere.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The `index`-th number of the sequence that starts from a seed.
+pub fn nth(seed: u64, index: u64) -> u64 {
+    let number = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(GOLDEN));
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// A sequence of numbers, which starts from a seed.
+#[derive(Clone, Debug)]
 pub struct Random(pub u64);
 
 impl Random {
     /// A number below the bound.
     pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
+        let number = nth(self.0, 0);
+        self.0 = self.0.wrapping_add(GOLDEN);
+        (number % bound as u64) as usize
     }
 }
 

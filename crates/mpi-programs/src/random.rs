@@ -1,18 +1,7 @@
 //! Pseudo-random numbers that are the same on all ranks.
 
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// The output function of splitmix64: spreads a number over all 64 bits.
-pub fn mix(number: u64) -> u64 {
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
-}
-
-/// The `index`-th number of the sequence that starts from a seed.
-pub fn nth(seed: u64, index: u64) -> u64 {
-    mix(seed.wrapping_add(index.wrapping_add(1).wrapping_mul(GOLDEN)))
-}
+use rustcoll::random::Random;
+pub use rustcoll::random::nth;
 
 /// A seed made from several numbers.
 pub fn combine(numbers: &[u64]) -> u64 {
@@ -21,21 +10,17 @@ pub fn combine(numbers: &[u64]) -> u64 {
 
 /// A sequence of pseudo-random numbers.
 #[derive(Clone, Debug)]
-pub struct Generator {
-    seed: u64,
-    drawn: u64,
-}
+pub struct Generator(Random);
 
 impl Generator {
     /// The sequence that starts from a seed.
     pub fn new(seed: u64) -> Self {
-        Generator { seed, drawn: 0 }
+        Generator(Random(seed))
     }
 
     /// A number from 0 to `bound` - 1.
     pub fn below(&mut self, bound: usize) -> usize {
-        self.drawn += 1;
-        (nth(self.seed, self.drawn) % bound as u64) as usize
+        self.0.below(bound)
     }
 
     /// Puts the items into a random order (Fisher and Yates).
