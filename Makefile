@@ -106,8 +106,8 @@ $(PAGE): $(PAGE_LIBRARY) $(PAGE_SOURCES) guide/node_modules/.package-lock.json
 always:
 
 $(PAGE_LIBRARY): always
-	$(CARGO) build --profile page -p guide --target $(WASM) --target-dir target
-	@cmp -s target/$(WASM)/page/guide.wasm $@ || install -D -m 644 target/$(WASM)/page/guide.wasm $@
+	$(CARGO) build --profile page -p guide-questions --target $(WASM) --target-dir target
+	@cmp -s target/$(WASM)/page/guide_questions.wasm $@ || install -D -m 644 target/$(WASM)/page/guide_questions.wasm $@
 
 # A page without the packages that it is built with came in a source release.
 .PHONY: guide-if-possible
@@ -185,7 +185,7 @@ demo: all programs
 check: all programs
 	$(CARGO) test
 	$(CARGO) test --features component --lib mpi::
-	$(CARGO) test -p measurements -p tuning -p guide -p rustcoll-cli
+	$(CARGO) test -p measurements -p tuning -p guide-questions -p rustcoll-cli
 	$(CARGO) test --release -p mpi-programs --all-targets
 	@scripts/prerequisites --lab
 	$(LAB_TESTS)

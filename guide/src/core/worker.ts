@@ -2,7 +2,7 @@ import base64 from 'virtual:guide-wasm';
 
 import { messageOf } from './message';
 
-/** What `crates/guide` exports: a question and its answer are JSON in UTF-8, in the module's memory. */
+/** What `crates/guide-questions` exports: a question and its answer are JSON in UTF-8, in the module's memory. */
 interface Library {
   memory: WebAssembly.Memory;
   room(length: number): number;

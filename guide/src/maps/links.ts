@@ -5,7 +5,7 @@ import type { ChosenParameters } from '../core/types/ChosenParameters';
 import type { CollectiveEntry } from '../core/types/CollectiveEntry';
 import type { Point } from './scale';
 
-/** What can be drawn, see `DRAWN_RANKS` and `MOST_DRAWN_SEGMENTS` of `crates/guide`. */
+/** What can be drawn, see `DRAWN_RANKS` and `MOST_DRAWN_SEGMENTS` of `crates/guide-questions`. */
 const FEWEST_RANKS = 2;
 const MOST_RANKS = 32;
 const MOST_SEGMENTS = 32;

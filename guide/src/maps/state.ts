@@ -72,10 +72,10 @@ export function readState(
   return { state, faults };
 }
 
-/** No time of a machine is longer, see `MOST_SECONDS` of `crates/guide`. */
+/** No time of a machine is longer, see `MOST_SECONDS` of `crates/guide-questions`. */
 const MOST_SECONDS = 10;
 
-/** No node has more ranks, see `MOST_RANKS_PER_NODE` of `crates/guide`. */
+/** No node has more ranks, see `MOST_RANKS_PER_NODE` of `crates/guide-questions`. */
 const MOST_RANKS_PER_NODE = 1024;
 
 function readMachine(query: LocationQuery, presets: Preset[], faults: string[]): MachineInput {

@@ -1,7 +1,7 @@
 import { readTextFile } from '../core/text-file';
 import type { Verdict } from '../core/types/Verdict';
 
-/** As long as a text may be that the library follows, see `MOST_CHARACTERS` of `crates/guide`. */
+/** As long as a text may be that the library follows, see `MOST_CHARACTERS` of `crates/guide-questions`. */
 const LONGEST_FILE = 1 << 18;
 
 /** Longer texts would make links that nobody can pass on. */

@@ -4,7 +4,7 @@ use rustcoll::algorithms::registered;
 use serde_json::{Value, json};
 
 fn reply(question: Value) -> Value {
-    serde_json::from_str(&guide::answer(&question.to_string())).unwrap()
+    serde_json::from_str(&guide_questions::answer(&question.to_string())).unwrap()
 }
 
 fn ok(question: Value) -> Value {

@@ -1,7 +1,7 @@
 //! The TypeScript types of questions and answers are those of this crate.
 
-use guide::failure::Failure;
-use guide::question::{Answers, Questions};
+use guide_questions::failure::Failure;
+use guide_questions::question::{Answers, Questions};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
