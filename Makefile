@@ -4,12 +4,14 @@
 # make preload         librustcoll_mpich.so, which serves the collectives of another MPI than Open MPI when it is loaded before it; for the
 #                      MPI of PRELOAD_MPICC, mpicc.mpich unless set
 # make demo            checks and times the algorithms on 8 local ranks
-# make check           all tests, those on a real MPI included
-# make check-long      the exhaustive ones
+# make check           the tests of every day, those on a real MPI included
+# make check-all       all that follow too, one after another, with a table of results and times at the end; takes hours and needs root.
+#                      CHECK_ALL names some of them
+# make check-long      the exhaustive tests
 # make check-preload   that library with the MPICH of the system, and with MPICH and Intel MPI from PyPI
 # make check-series    the component on Open MPI 5.0 and 6.0, from Debian's packages in folders of their own below build; needs root
 # make check-in-tree  rustcoll as a part of Open MPI's own sources, which are fetched from Debian and built twice
-# make check-guide     the page's tests, in Chromium; part of make check where the page can be built
+# make check-guide     the page's tests, in Chromium
 # make book            the book of docs/, into build/book; needs mdbook, or cargo to get it
 # make check-book      that it is built without warnings; that its links lead somewhere is part of cargo test
 # make screenshots     the pictures of docs/guide
@@ -68,6 +70,8 @@ PKGCONFIG_DIR ?= $(LIBDIR)/pkgconfig
 MODULEFILES ?= $(COMMAND_PREFIX)/share/modulefiles
 DEMO_RANKS ?= 8
 SHARED_RANKS ?= 2 3 4 5 6 7 8 9 13 16
+CHECK_ALL ?= check check-long check-guide check-mpi4py check-mpi4py-shared check-preload check-series check-in-tree check-packages \
+  check-supply-chain check-book check-lab
 LAB_TESTS = python3 -B -m unittest discover --top-level-directory lab --start-directory lab/tests
 
 # Of the Open MPI that MPICC is of.
@@ -180,22 +184,21 @@ programs: bindings
 demo: all programs
 	scripts/mpirun-clone -n $(DEMO_RANKS) target/release/demo --plugin-path "$(CURDIR)/$(BUILD):$(OPENMPI_PLUGIN_DIR)"
 
+# With the component's C files the unit tests include those of src/mpi. What make has built in the release profile is not built again.
 .PHONY: check
 check: all programs
-	$(CARGO) test
-	$(CARGO) test --features component --lib mpi::
-	$(CARGO) test -p measurements -p tuning -p guide -p rustcoll-cli
-	$(CARGO) test --release -p mpi-programs --all-targets
 	@scripts/prerequisites --lab
+	$(CARGO) test --features component --lib
+	$(CARGO) test --test '*'
+	$(CARGO) test --doc
+	$(CARGO) test --release -p measurements -p tuning -p guide -p rustcoll-cli -p mpi-programs --all-targets
 	$(LAB_TESTS)
-	@if ! missing=$$(scripts/guide-tools); then \
-	  echo "The guide's tests in a browser are skipped. Missing: $$missing"; \
-	elif ! scripts/prerequisites --guide; then \
-	  echo "The guide's tests in a browser are skipped, for there is no Chromium, see above."; \
-	else \
-	  $(MAKE) check-guide; \
-	fi
 	@echo "All tests passed."
+
+# Everything that exists, each part with its time.
+.PHONY: check-all
+check-all:
+	scripts/check-all $(CHECK_ALL)
 
 .PHONY: check-preload
 check-preload: preload
