@@ -79,6 +79,16 @@ OMPI_INFO = $(if $(findstring /,$(MPICC)),$(dir $(MPICC)))ompi_info
 
 export MPICC MPIRUN CARGO
 
+# What runs inside an MPI and the guide's page are each optimised as a whole, on one processor: both are built at the same time.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += --jobs=2
+endif
+
+# What runs inside an MPI and the guide's page are each optimised as a whole, on one processor: they are made at the same time.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += --jobs=2
+endif
+
 .PHONY: all
 all: $(COMPONENT) $(HELP) cli measure
 
@@ -87,7 +97,8 @@ all: $(COMPONENT) $(HELP) cli measure
 archive:
 	RUSTC_WRAPPER=$(CURDIR)/scripts/rustc-without-paths $(CARGO) build --profile library --features mpi --lib --target-dir target
 
-$(COMPONENT): prerequisites archive
+$(COMPONENT): prerequisites
+	$(MAKE) archive
 	scripts/link-component $@ $(ARCHIVE)
 	@$(OMPI_INFO) --path pkglibdir --parsable 2>/dev/null | cut -d: -f3 > $(BUILT_FOR)
 
@@ -206,7 +217,8 @@ check-preload: preload
 	PRELOAD_MPICC=$(PRELOAD_MPICC) SECONDS_EACH=$(PRELOAD_SECONDS) scripts/check-preload $(PRELOAD_RANKS)
 
 .PHONY: check-series
-check-series: prerequisites archive
+check-series: prerequisites
+	$(MAKE) archive
 	RANKS="$(SERIES_RANKS)" SECONDS_EACH=$(SERIES_SECONDS) scripts/check-series $(SERIES)
 
 .PHONY: check-in-tree
@@ -216,7 +228,8 @@ check-in-tree:
 	scripts/check-in-tree
 
 .PHONY: check-guide
-check-guide: guide cli
+check-guide: guide
+	$(MAKE) cli
 	@scripts/prerequisites --guide
 	cd guide && CHROMIUM=$(INSTALLED_CHROMIUM) npm test
 
@@ -230,7 +243,8 @@ check-book:
 	$(CARGO) test --test book --test troubleshooting --test algorithms --test example
 
 .PHONY: screenshots
-screenshots: guide cli
+screenshots: guide
+	$(MAKE) cli
 	@scripts/prerequisites --guide
 	cd guide && CHROMIUM=$(INSTALLED_CHROMIUM) npm run screenshots
 
