@@ -35,6 +35,7 @@
 # make install-preload what make preload has built, with the same two, into /usr/local; PREFIX, LIBDIR, DESTDIR, PRELOAD_LIBRARY
 # make uninstall       removes what these have installed; with the same variables
 # make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
+# make uninstall-user  removes what that has installed
 
 MPICC ?= mpicc
 PRELOAD_MPICC ?= mpicc.mpich
@@ -344,9 +345,10 @@ uninstall:
 	    zsh/site-functions/_rustcoll fish/vendor_completions.d/rustcoll.fish))
 	rm -rf $(addprefix $(DESTDIR)$(COMMAND_PREFIX)/,libexec/rustcoll share/rustcoll/machines share/rustcoll/selection-rules)
 
-.PHONY: install-user
-install-user:
-	$(MAKE) install PREFIX=$(HOME)/.local PLUGIN_DIR=$(HOME)/.openmpi/components DESTDIR=
+# make install-user is make install with these variables, and make uninstall-user is make uninstall.
+.PHONY: install-user uninstall-user
+install-user uninstall-user: %-user:
+	$(MAKE) $* PREFIX=$(HOME)/.local PLUGIN_DIR=$(HOME)/.openmpi/components DESTDIR=
 
 .PHONY: clean
 clean:

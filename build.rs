@@ -1,6 +1,6 @@
-//! Without a feature this does nothing. With `mpi` it generates the bindings to the interface of the C shims, for which no MPI is
-//! needed: the C files differ from MPI to MPI, and whoever links the library compiles them. With `component` that is done here
-//! with those of the Open MPI component, for unit tests.
+//! Without a feature this does nothing. With `mpi` it generates the bindings to the interface of the C shims. That needs no MPI:
+//! the shims differ from MPI to MPI, and `scripts/link-component` and `scripts/link-preload` compile them. With `component`, which
+//! is for unit tests, this compiles the shim of the Open MPI component.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -14,17 +14,15 @@ fn main() {
 mod bindings {
     use std::path::PathBuf;
 
-    const INTERFACE: &str = "src/mpi/shim.h";
-
     pub fn generate() {
-        println!("cargo:rerun-if-changed={INTERFACE}");
         let bindings = bindgen::Builder::default()
-            .header(INTERFACE)
+            .header("wrapper.h")
+            .parse_callbacks(Box::new(bindgen::CargoCallbacks::new()))
             .derive_partialeq(true)
             .allowlist_item("(rustcoll|RUSTCOLL)_.*")
             .default_macro_constant_type(bindgen::MacroTypeVariation::Signed)
             .generate()
-            .expect("bindgen reads the shim's header");
+            .expect("bindgen reads wrapper.h");
         let target = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join("bindings.rs");
         bindings.write_to_file(target).expect("the bindings can be written");
     }
@@ -32,24 +30,42 @@ mod bindings {
 
 #[cfg(feature = "component")]
 mod component {
+    use std::fs;
     use std::process::Command;
 
+    const SHIM: &str = "src/coll_component";
+    /// The flags, and in the second line one that not every compiler knows.
+    const FLAGS: &str = "scripts/shim-flags";
+
     pub fn link() {
-        println!("cargo:rerun-if-changed=src/coll_component");
-        println!("cargo:rerun-if-changed=src/mpi");
+        for path in [SHIM, "src/mpi", FLAGS] {
+            println!("cargo:rerun-if-changed={path}");
+        }
         println!("cargo:rerun-if-env-changed=MPICC");
-        let folder = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
-        let headers = printed(&mut Command::new("scripts/internal-headers"));
-        let mut compile = Command::new("scripts/compile-shim");
-        printed(compile.args(["coll_component", &folder]).args(headers.split_whitespace()));
-        println!("cargo:rustc-link-search=native={folder}");
-        println!("cargo:rustc-link-lib=static:+whole-archive=rustcoll_shim");
         let mpicc = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
+        compile(&mpicc);
         for folder in printed(Command::new(mpicc).arg("--showme:libdirs")).split_whitespace() {
             println!("cargo:rustc-link-search=native={folder}");
         }
         println!("cargo:rustc-link-lib=dylib=mpi");
         println!("cargo:rustc-link-lib=dylib=open-pal");
+    }
+
+    fn compile(mpicc: &str) {
+        let files =
+            fs::read_dir(SHIM).expect("the folder of the shim").map(|entry| entry.expect("an entry").path());
+        let flags = fs::read_to_string(FLAGS).expect("the flags of the shim");
+        let (flags, optional) = flags.split_once('\n').expect("two lines of flags");
+        let headers = printed(&mut Command::new("scripts/internal-headers"));
+        cc::Build::new()
+            .compiler(mpicc)
+            .no_default_flags(true)
+            .include("src/mpi")
+            .flags(flags.split_whitespace().chain(headers.split_whitespace()))
+            .flag_if_supported(optional.trim())
+            .files(files.filter(|path| path.extension().is_some_and(|extension| extension == "c")))
+            .link_lib_modifier("+whole-archive")
+            .compile("rustcoll_shim");
     }
 
     fn printed(command: &mut Command) -> String {

@@ -1,4 +1,4 @@
-//! What bindgen found in `shim.h`.
+//! What bindgen found in `wrapper.h`, which includes `shim.h`.
 
 #![allow(non_camel_case_types, non_upper_case_globals, missing_docs, dead_code)]
 #![allow(clippy::undocumented_unsafe_blocks, clippy::all)]

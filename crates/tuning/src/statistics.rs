@@ -9,6 +9,13 @@ fn quantile(sorted: &[f64], part: f64) -> f64 {
     below + (above - below) * place.fract()
 }
 
+/// The quartiles of numbers of which there is one at least; the second one is the median.
+pub fn quartiles(numbers: impl IntoIterator<Item = f64>) -> [f64; 3] {
+    let mut sorted: Vec<f64> = numbers.into_iter().collect();
+    sorted.sort_by(f64::total_cmp);
+    [0.25, 0.5, 0.75].map(|part| quantile(&sorted, part))
+}
+
 /// The median of numbers of which there is one at least.
 pub fn median(numbers: &[f64]) -> f64 {
     Summary::of(numbers.iter().copied()).median
@@ -26,9 +33,7 @@ pub struct Summary {
 impl Summary {
     /// Of numbers of which there is one at least.
     pub fn of(numbers: impl IntoIterator<Item = f64>) -> Summary {
-        let mut sorted: Vec<f64> = numbers.into_iter().collect();
-        sorted.sort_by(f64::total_cmp);
-        let [first, median, third] = [0.25, 0.5, 0.75].map(|part| quantile(&sorted, part));
+        let [first, median, third] = quartiles(numbers);
         Summary { median, spread: third - first }
     }
 

@@ -27,8 +27,8 @@ AC_DEFUN([MCA_ompi_coll_rustcoll_CONFIG],[
           [AC_MSG_RESULT([nowhere])
            coll_rustcoll_missing="ompi/mca/coll/rustcoll/librustcoll.a, or rust/Cargo.toml beside it"])
 
-    # Clearing the description of a call must not cost a string instruction, which takes longer than the rest.
-    coll_rustcoll_CFLAGS=-mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign
+    # For speed, where the compiler knows it: the compiler clears the description of a call with plain stores.
+    coll_rustcoll_CFLAGS=`sed -n 2p "$srcdir/ompi/mca/coll/rustcoll/shim-flags"`
     coll_rustcoll_CFLAGS_save=$CFLAGS
     CFLAGS="$CFLAGS $coll_rustcoll_CFLAGS"
     AC_MSG_CHECKING([whether $CC takes $coll_rustcoll_CFLAGS])

@@ -64,9 +64,9 @@ fn read(path: &Path) -> Result<Store, Failure> {
 struct Campaign<'plan> {
     plan: &'plan Plan,
     options: &'plan PerformanceOptions,
-    /// Times as they come; what an interrupted run begins with.
+    /// All times as they come; what an interrupted run begins with.
     unfinished: PathBuf,
-    /// All times when all are there.
+    /// Their quartiles, when all are there.
     finished: PathBuf,
     store: Store,
     is_complete: bool,
@@ -145,10 +145,12 @@ impl<'plan> Campaign<'plan> {
         if !self.options.only.is_empty() && self.finished.exists() {
             all = read(&self.finished)?;
         }
-        all.machine = self.store.machine.or(all.machine);
-        all.experiments.extend(self.store.experiments);
+        let measured = self.store.into_quartiles();
+        all.machine = measured.machine.or(all.machine);
+        all.experiments.extend(measured.experiments);
         if self.is_complete {
-            fs::write(&self.finished, all.to_text()).map_err(|error| unwritable(&self.finished, &error))?;
+            fs::write(&self.finished, all.quartiles_to_text())
+                .map_err(|error| unwritable(&self.finished, &error))?;
             fs::remove_file(&self.unfinished).map_err(|error| unwritable(&self.unfinished, &error))?;
         }
         Ok((all, self.is_complete))

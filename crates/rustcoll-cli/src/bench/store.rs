@@ -1,4 +1,4 @@
-//! Files of measured times: comma-separated values, all times of a contestant in a cell in one line.
+//! Files of measured times: comma-separated values. A line holds all times of a contestant in a cell, or their quartiles.
 
 use super::cells::Cells;
 use crate::failure::Failure;
@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
+use tuning::statistics;
 
 /// The columns.
 const HEAD: &str = "experiment,collective,ranks,bytes,contestant,launch,ran,late,nanoseconds";
@@ -17,6 +18,9 @@ const BENCH: &str = "bench";
 
 /// A comment that begins so describes the machine.
 const MACHINE: &str = "# machine: ";
+
+/// A comment in files of quartiles.
+const QUARTILES: &str = "# nanoseconds: first quartile, median, third quartile";
 
 /// What a file holds.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +70,7 @@ impl Store {
         for (number, line) in text.lines().enumerate() {
             if let Some(machine) = line.strip_prefix(MACHINE) {
                 store.machine = Some(machine.to_owned());
-            } else if line != HEAD {
+            } else if line != HEAD && line != QUARTILES {
                 let (experiment, measurement) = parse(line).map_err(|reason| (number + 1, reason))?;
                 store.experiments.entry(experiment).or_default().add(measurement);
             }
@@ -74,7 +78,22 @@ impl Store {
         Ok(store)
     }
 
-    /// The whole file again.
+    /// The same with the quartiles of a contestant's times instead of these times. The medians stay the same.
+    pub fn into_quartiles(mut self) -> Store {
+        let cells = self.experiments.values_mut().flat_map(|cells| &mut cells.0);
+        for Measurement { nanoseconds, .. } in cells.flat_map(|cell| &mut cell.measurements) {
+            let quartiles = statistics::quartiles(nanoseconds.iter().map(|&time| time as f64));
+            *nanoseconds = quartiles.map(|time| time.round() as u64).to_vec();
+        }
+        self
+    }
+
+    /// The text of a file of quartiles.
+    pub fn quartiles_to_text(&self) -> String {
+        format!("{QUARTILES}\n{}", self.to_text())
+    }
+
+    /// The text of a file of times.
     pub fn to_text(&self) -> String {
         let mut text = head(self.machine.as_deref().unwrap_or("not known"));
         for (experiment, cells) in &self.experiments {
@@ -126,6 +145,23 @@ mod tests {
         assert_eq!(store.to_text(), text);
         let cell = store.experiments["a"].find("allreduce", 4, 8).unwrap();
         assert_eq!(cell.ratio("rustcoll"), Some(20.0 / 15.0));
+    }
+
+    #[test]
+    fn quartiles_have_the_median_of_all_times() {
+        let rows = "a,allreduce,4,8,rustcoll,0,ring,0,40 10 20\na,allreduce,4,8,tuned,0,,1,15\n";
+        let ratio = |store: &Store| {
+            store.experiments["a"].find("allreduce", 4, 8).unwrap().ratio("rustcoll").unwrap()
+        };
+        let all = Store::read(&format!("{HEAD}\n{rows}")).unwrap();
+        let text = all.clone().into_quartiles().quartiles_to_text();
+        assert!(
+            text.contains("rustcoll,0,ring,0,15 20 30\n") && text.contains("tuned,0,,1,15 15 15\n"),
+            "{text}"
+        );
+        let quartiles = Store::read(&text).unwrap();
+        assert_eq!(quartiles.quartiles_to_text(), text);
+        assert_eq!(ratio(&quartiles), ratio(&all));
     }
 
     #[test]
