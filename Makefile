@@ -184,7 +184,7 @@ demo: all programs
 check: all programs
 	$(CARGO) test
 	$(CARGO) test --features component --lib mpi::
-	$(CARGO) test -p measurements -p tuning -p guide -p rustcoll-cli
+	$(CARGO) test -p measurements -p tuning -p guide -p rustcoll-cli -p slot-model
 	$(CARGO) test --release -p mpi-programs --all-targets
 	@scripts/prerequisites --lab
 	$(LAB_TESTS)
@@ -242,7 +242,7 @@ bench: all other-mpis
 
 .PHONY: bench-costs
 bench-costs:
-	$(CARGO) bench --bench selection --bench schedules --target-dir target
+	$(CARGO) bench -p benchmarks --target-dir target
 
 .PHONY: check-long
 check-long: all programs

@@ -17,7 +17,7 @@ const RULES: [&str; 3] = ["built-in", "100 rules", "expression"];
 fn rules(name: &str) -> Rules {
     match name {
         "built-in" => {
-            let text = include_str!("../selection-rules/default.toml");
+            let text = include_str!("../../../selection-rules/default.toml");
             Rules::parse(name, text).expect("they are right")
         }
         // Each for another length.
@@ -30,7 +30,7 @@ fn rules(name: &str) -> Rules {
             Rules::parse_line(name, Allreduce, &(0..100).fold(String::new(), rule)).expect("they are right")
         }
         _ => {
-            let text = include_str!("../selection-rules/t3e-atlas.toml");
+            let text = include_str!("../../../selection-rules/t3e-atlas.toml");
             Rules::parse(name, text).expect("they are right")
         }
     }
