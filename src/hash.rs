@@ -1,4 +1,4 @@
-//! A hash that is the same in every process.
+//! A hash that is the same in every process and release.
 
 /// The 64-bit hash FNV-1a.
 pub fn hash(bytes: &[u8]) -> u64 {
