@@ -203,7 +203,7 @@ check: all programs
 	$(CARGO) test --features component --lib
 	$(CARGO) test --test '*'
 	$(CARGO) test --doc
-	$(CARGO) test --release -p measurements -p tuning -p guide -p rustcoll-cli -p mpi-programs --all-targets
+	$(CARGO) test --release -p measurements -p tuning -p guide -p rustcoll-cli -p mpi-programs -p slot-model --all-targets
 	$(LAB_TESTS)
 	@echo "All tests passed."
 
@@ -260,7 +260,7 @@ bench: all other-mpis
 
 .PHONY: bench-costs
 bench-costs:
-	$(CARGO) bench --bench selection --bench schedules --target-dir target
+	$(CARGO) bench -p benchmarks --target-dir target
 
 .PHONY: check-long
 check-long: all programs
