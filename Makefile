@@ -4,12 +4,14 @@
 # make preload         librustcoll_mpich.so, which serves the collectives of another MPI than Open MPI when it is loaded before it; for the
 #                      MPI of PRELOAD_MPICC, mpicc.mpich unless set
 # make demo            checks and times the algorithms on 8 local ranks
-# make check           all tests, those on a real MPI included
-# make check-long      the exhaustive ones
+# make check           the tests of every day, those on a real MPI included
+# make check-all       all that follow too, one after another, with a table of results and times at the end; takes hours and needs root.
+#                      CHECK_ALL names some of them
+# make check-long      the exhaustive tests
 # make check-preload   that library with the MPICH of the system, and with MPICH and Intel MPI from PyPI
 # make check-series    the component on Open MPI 5.0 and 6.0, from Debian's packages in folders of their own below build; needs root
 # make check-in-tree  rustcoll as a part of Open MPI's own sources, which are fetched from Debian and built twice
-# make check-guide     the page's tests, in Chromium; part of make check where the page can be built
+# make check-guide     the page's tests, in Chromium
 # make book            the book of docs/, into build/book; needs mdbook, or cargo to get it
 # make check-book      that it is built without warnings; that its links lead somewhere is part of cargo test
 # make screenshots     the pictures of docs/guide
@@ -69,12 +71,24 @@ PKGCONFIG_DIR ?= $(LIBDIR)/pkgconfig
 MODULEFILES ?= $(COMMAND_PREFIX)/share/modulefiles
 DEMO_RANKS ?= 8
 SHARED_RANKS ?= 2 3 4 5 6 7 8 9 13 16
+CHECK_ALL ?= check check-long check-guide check-mpi4py check-mpi4py-shared check-preload check-series check-in-tree check-packages \
+  check-supply-chain check-book check-lab
 LAB_TESTS = python3 -B -m unittest discover --top-level-directory lab --start-directory lab/tests
 
 # Of the Open MPI that MPICC is of.
 OMPI_INFO = $(if $(findstring /,$(MPICC)),$(dir $(MPICC)))ompi_info
 
 export MPICC MPIRUN CARGO
+
+# What runs inside an MPI and the guide's page are each optimised as a whole, on one processor: both are built at the same time.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += --jobs=2
+endif
+
+# What runs inside an MPI and the guide's page are each optimised as a whole, on one processor: they are made at the same time.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += --jobs=2
+endif
 
 .PHONY: all
 all: $(COMPONENT) $(HELP) cli measure
@@ -84,7 +98,8 @@ all: $(COMPONENT) $(HELP) cli measure
 archive:
 	RUSTC_WRAPPER=$(CURDIR)/scripts/rustc-without-paths $(CARGO) build --profile library --features mpi --lib --target-dir target
 
-$(COMPONENT): prerequisites archive
+$(COMPONENT): prerequisites
+	$(MAKE) archive
 	scripts/link-component $@ $(ARCHIVE)
 	@$(OMPI_INFO) --path pkglibdir --parsable 2>/dev/null | cut -d: -f3 > $(BUILT_FOR)
 
@@ -181,22 +196,21 @@ programs: bindings
 demo: all programs
 	scripts/mpirun-clone -n $(DEMO_RANKS) target/release/demo --plugin-path "$(CURDIR)/$(BUILD):$(OPENMPI_PLUGIN_DIR)"
 
+# With the component's C files the unit tests include those of src/mpi. What make has built in the release profile is not built again.
 .PHONY: check
 check: all programs
-	$(CARGO) test
-	$(CARGO) test --features component --lib mpi::
-	$(CARGO) test -p measurements -p tuning -p guide-questions -p rustcoll-cli
-	$(CARGO) test --release -p mpi-programs --all-targets
 	@scripts/prerequisites --lab
+	$(CARGO) test --features component --lib
+	$(CARGO) test --test '*'
+	$(CARGO) test --doc
+	$(CARGO) test --release -p measurements -p tuning -p guide-questions -p rustcoll-cli -p mpi-programs -p slot-model --all-targets
 	$(LAB_TESTS)
-	@if ! missing=$$(scripts/guide-tools); then \
-	  echo "The guide's tests in a browser are skipped. Missing: $$missing"; \
-	elif ! scripts/prerequisites --guide; then \
-	  echo "The guide's tests in a browser are skipped, for there is no Chromium, see above."; \
-	else \
-	  $(MAKE) check-guide; \
-	fi
 	@echo "All tests passed."
+
+# Everything that exists, each part with its time.
+.PHONY: check-all
+check-all:
+	scripts/check-all $(CHECK_ALL)
 
 .PHONY: check-preload
 check-preload: preload
@@ -204,7 +218,8 @@ check-preload: preload
 	PRELOAD_MPICC=$(PRELOAD_MPICC) SECONDS_EACH=$(PRELOAD_SECONDS) scripts/check-preload $(PRELOAD_RANKS)
 
 .PHONY: check-series
-check-series: prerequisites archive
+check-series: prerequisites
+	$(MAKE) archive
 	RANKS="$(SERIES_RANKS)" SECONDS_EACH=$(SERIES_SECONDS) scripts/check-series $(SERIES)
 
 .PHONY: check-in-tree
@@ -214,7 +229,8 @@ check-in-tree:
 	scripts/check-in-tree
 
 .PHONY: check-guide
-check-guide: guide cli
+check-guide: guide
+	$(MAKE) cli
 	@scripts/prerequisites --guide
 	cd guide && CHROMIUM=$(INSTALLED_CHROMIUM) npm test
 
@@ -228,7 +244,8 @@ check-book:
 	$(CARGO) test --test book --test troubleshooting --test algorithms --test example
 
 .PHONY: screenshots
-screenshots: guide cli
+screenshots: guide
+	$(MAKE) cli
 	@scripts/prerequisites --guide
 	cd guide && CHROMIUM=$(INSTALLED_CHROMIUM) npm run screenshots
 
@@ -243,7 +260,7 @@ bench: all other-mpis
 
 .PHONY: bench-costs
 bench-costs:
-	$(CARGO) bench --bench selection --bench schedules --target-dir target
+	$(CARGO) bench -p benchmarks --target-dir target
 
 .PHONY: check-long
 check-long: all programs

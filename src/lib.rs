@@ -8,6 +8,7 @@ pub mod algorithms;
 pub mod atlas;
 pub mod cost;
 pub mod engine;
+pub mod hash;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod parallel;

@@ -1,8 +1,11 @@
-//! Every algorithm's schedules at a few sizes, compared with committed text files.
+//! Every algorithm's schedules at a few sizes, compared with committed ones: each by its digest in `tests/snapshots.txt`, and a
+//! dozen that are worth reading by their text in `tests/snapshots`.
 //!
-//! Run with UPDATE_SNAPSHOTS=1 to rewrite the files after an intended change.
+//! Run with UPDATE_SNAPSHOTS=1 to rewrite the files after an intended change. To commit the text of another case, create an
+//! empty file of the case's name in `tests/snapshots` before.
 
 use rustcoll::algorithms::{Algorithm, Cut, Graph, Problem, REGISTRY};
+use rustcoll::hash::hash;
 use rustcoll::verify::{grids, multigraphs};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,79 +13,159 @@ use std::{env, fs};
 
 const SIZES: [usize; 2] = [5, 8];
 
+/// One algorithm's programs for one problem.
+struct Case {
+    /// The programs of all ranks, a blank line between them.
+    text: String,
+    /// The command that prints them, if one can.
+    command: Option<String>,
+}
+
+impl Case {
+    fn new(algorithm: &Algorithm, problem: &Problem, options: Option<&str>) -> Case {
+        let texts: Vec<String> = algorithm.programs(problem).iter().map(ToString::to_string).collect();
+        let Problem { size, root, radix, .. } = problem;
+        let (collective, name) = (algorithm.collective.name(), algorithm.name);
+        let command = |options| {
+            format!(
+                "rustcoll schedule {collective} {name} --ranks {size} --root {root} --radix {radix}{options}"
+            )
+        };
+        Case { text: texts.join("\n"), command: options.map(command) }
+    }
+
+    fn digest(&self) -> String {
+        format!("{:016x}", hash(self.text.as_bytes()))
+    }
+}
+
 #[test]
 fn schedules_are_as_committed() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
-    let snapshots = snapshots();
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let (list, directory) = (tests.join("snapshots.txt"), tests.join("snapshots"));
+    let cases = cases();
     if env::var_os("UPDATE_SNAPSHOTS").is_some_and(|value| value == "1") {
-        rewrite(&directory, &snapshots);
+        rewrite(&list, &directory, &cases);
     }
-    let changed = snapshots.iter().filter_map(|(name, text)| {
-        difference(&directory.join(name), text).map(|difference| format!("{name}: {difference}"))
-    });
-    let stale = stale(&directory, &snapshots)
-        .into_iter()
-        .map(|path| format!("{}: no algorithm claims this file", path.display()));
-    let faults: Vec<String> = changed.chain(stale).collect();
+    let committed = fs::read_to_string(&list).expect("the list of digests");
+    let mut faults = changed_digests(&committed, &cases);
+    faults.extend(readable(&directory).iter().filter_map(|path| changed_text(path, &cases)));
     assert!(
         faults.is_empty(),
-        "{}\nIf this is intended, run with UPDATE_SNAPSHOTS=1 to rewrite the files.",
+        "{}\nA command prints the programs as they are now; the command of a build before the change prints what they were.\n\
+         If the change is intended, run with UPDATE_SNAPSHOTS=1 to rewrite tests/snapshots.txt and tests/snapshots.",
         faults.join("\n")
     );
 }
 
-/// The text of every snapshot, by the name of its file.
-fn snapshots() -> BTreeMap<String, String> {
-    let mut snapshots = BTreeMap::new();
+#[test]
+fn what_differs_is_named() {
+    let case = |text: &str| Case { text: text.into(), command: Some(format!("print {text}")) };
+    let cases = BTreeMap::from(["same", "changed", "new"].map(|name| (name.to_string(), case(name))));
+    let digest = |text: &str| case(text).digest();
+    let committed =
+        format!("same {}\nchanged {}\ngone {}\n", digest("same"), digest("other"), digest("gone"));
+    let expected = [
+        "changed differs: print changed",
+        "new is not in tests/snapshots.txt: print new",
+        "gone: no algorithm has this case",
+    ];
+    assert_eq!(changed_digests(&committed, &cases), expected);
+    assert_eq!(first_difference("a\nb\n", "a\nc\n").unwrap(), r#"line 2 was "b", is "c""#);
+    assert_eq!(first_difference("a\n", "a\nc\n").unwrap(), r#"line 2 was nothing, is "c""#);
+    assert_eq!(first_difference("a\n", "a\n"), None);
+}
+
+/// All cases by name.
+fn cases() -> BTreeMap<String, Case> {
+    let mut cases = BTreeMap::new();
     for algorithm in REGISTRY {
         let remote = |size| if algorithm.is_for_two_groups() { (size - 1) / 2 } else { 0 };
         for size in SIZES.into_iter().filter(|&size| algorithm.serves(size, remote(size), true).is_ok()) {
             let remote = remote(size);
             let root = if algorithm.collective.is_rooted() { 3 } else { 0 };
-            // Three is the default radix at both sizes; it is fixed here lest the files follow a change of the default.
+            // Three is the default radix at both sizes; it is fixed here so that a change of the default changes no digest.
             let problem = Problem { remote, root, radix: 3, ..Problem::new(size) };
             let ranks = if remote == 0 { size.to_string() } else { format!("{}+{remote}", size - remote) };
             let name = format!("{}-{}-p{ranks}", algorithm.collective.name(), algorithm.name);
+            let mut add = |suffix: &str, problem: Problem, options: Option<&str>| {
+                cases.insert(format!("{name}{suffix}"), Case::new(algorithm, &problem, options));
+            };
             if algorithm.collective.cut() == Cut::Edges {
-                for (kind, graph) in topologies(size) {
-                    let problem = Problem { graph, ..problem.clone() };
-                    snapshots.insert(format!("{name}-{kind}.txt"), schedules(algorithm, &problem));
-                }
+                let (torus, lengths) = torus(size);
+                let options = format!(" --grid {lengths} --periodic");
+                add("-torus", Problem { graph: torus, ..problem.clone() }, Some(&options));
+                // Repeated edges, and ranks that are their own neighbours.
+                add("-multigraph", Problem { graph: multigraphs(size)[2].clone(), ..problem }, None);
                 continue;
             }
-            snapshots.insert(format!("{name}.txt"), schedules(algorithm, &problem));
+            let groups = if remote == 0 { String::new() } else { format!(" --remote {remote}") };
+            add("", problem.clone(), Some(&groups));
             if algorithm.takes_nodes() {
                 // Neighbours share a node.
                 let nodes = (0..size as u32).map(|rank| rank / 2).collect();
-                let problem = Problem { nodes, ..problem.clone() };
-                snapshots.insert(format!("{name}-nodes.txt"), schedules(algorithm, &problem));
+                add("-nodes", Problem { nodes, ..problem.clone() }, Some(" --ranks-per-node 2"));
             }
             if algorithm.cuts_segments() {
-                let problem = Problem { segments: 3, ..problem };
-                snapshots.insert(format!("{name}-segments3.txt"), schedules(algorithm, &problem));
+                add("-segments3", Problem { segments: 3, ..problem }, Some(" --segments 3"));
             }
         }
     }
-    snapshots
+    cases
 }
 
-/// A grid that is periodic in both dimensions, and a graph with repeated edges and ranks that are their own neighbours.
-fn topologies(size: usize) -> [(&'static str, Graph); 2] {
-    [("torus", Graph::grid(&grids(size)[4])), ("multigraph", multigraphs(size)[2].clone())]
+/// A grid of two dimensions that is periodic in both, and its lengths.
+fn torus(size: usize) -> (Graph, String) {
+    let grid = &grids(size)[4];
+    let lengths: Vec<String> = grid.iter().map(|dimension| dimension.length.to_string()).collect();
+    (Graph::grid(grid), lengths.join("x"))
 }
 
-/// The schedules of all ranks, a blank line between them.
-fn schedules(algorithm: &Algorithm, problem: &Problem) -> String {
-    let texts: Vec<String> = algorithm.programs(problem).iter().map(ToString::to_string).collect();
-    texts.join("\n")
+/// How the cases differ from a list of names and digests.
+fn changed_digests(committed: &str, cases: &BTreeMap<String, Case>) -> Vec<String> {
+    let committed: BTreeMap<&str, &str> =
+        committed.lines().map(|line| line.split_once(' ').expect("a name and a digest")).collect();
+    let changed = cases.iter().filter_map(|(name, case)| {
+        let difference = match committed.get(name.as_str()) {
+            Some(&digest) if digest == case.digest() => return None,
+            Some(_) => "differs",
+            None => "is not in tests/snapshots.txt",
+        };
+        let command = case
+            .command
+            .as_deref()
+            .unwrap_or("no command makes this graph; another size may be in tests/snapshots");
+        Some(format!("{name} {difference}: {command}"))
+    });
+    let gone = committed.keys().filter(|&&name| !cases.contains_key(name));
+    changed.chain(gone.map(|name| format!("{name}: no algorithm has this case"))).collect()
 }
 
-/// How a file differs from a text: the first line that does.
-fn difference(path: &Path, text: &str) -> Option<String> {
-    let Ok(committed) = fs::read_to_string(path) else {
-        return Some("the file is missing".to_string());
+/// The files of programs that are worth reading.
+fn readable(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).expect("the directory of snapshots");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
+    paths.sort();
+    paths
+}
+
+fn case_of<'a>(path: &Path, cases: &'a BTreeMap<String, Case>) -> Option<&'a Case> {
+    path.extension().filter(|&extension| extension == "txt")?;
+    cases.get(path.file_stem()?.to_str()?)
+}
+
+/// How a file differs from the case that it is named after.
+fn changed_text(path: &Path, cases: &BTreeMap<String, Case>) -> Option<String> {
+    let difference = match case_of(path, cases) {
+        Some(case) => first_difference(&fs::read_to_string(path).expect("a snapshot"), &case.text)?,
+        None => "no algorithm has this case".to_string(),
     };
-    let (mut was, mut is) = (committed.lines(), text.lines());
+    Some(format!("{}: {difference}", path.display()))
+}
+
+/// The first line in which two texts differ.
+fn first_difference(was: &str, is: &str) -> Option<String> {
+    let (mut was, mut is) = (was.lines(), is.lines());
     let mut lines = (1..)
         .map(|number| (number, was.next(), is.next()))
         .take_while(|(_, was, is)| was.is_some() || is.is_some());
@@ -91,24 +174,13 @@ fn difference(path: &Path, text: &str) -> Option<String> {
     Some(format!("line {number} was {}, is {}", shown(was), shown(is)))
 }
 
-/// The files in the directory that are no snapshot.
-fn stale(directory: &Path, snapshots: &BTreeMap<String, String>) -> Vec<PathBuf> {
-    let is_snapshot = |path: &PathBuf| {
-        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| snapshots.contains_key(name))
-    };
-    let entries = fs::read_dir(directory).expect("the snapshots' directory");
-    let mut stale: Vec<PathBuf> =
-        entries.map(|entry| entry.expect("a file").path()).filter(|path| !is_snapshot(path)).collect();
-    stale.sort();
-    stale
-}
-
-fn rewrite(directory: &Path, snapshots: &BTreeMap<String, String>) {
-    fs::create_dir_all(directory).expect("the snapshots' directory");
-    for path in stale(directory, snapshots) {
-        fs::remove_file(path).expect("removing a stale snapshot");
-    }
-    for (name, text) in snapshots {
-        fs::write(directory.join(name), text).expect("writing a snapshot");
+fn rewrite(list: &Path, directory: &Path, cases: &BTreeMap<String, Case>) {
+    let lines = cases.iter().map(|(name, case)| format!("{name} {}\n", case.digest()));
+    fs::write(list, lines.collect::<String>()).expect("writing the list of digests");
+    for path in readable(directory) {
+        match case_of(&path, cases) {
+            Some(case) => fs::write(&path, &case.text).expect("writing a snapshot"),
+            None => fs::remove_file(&path).expect("removing a snapshot of no case"),
+        }
     }
 }

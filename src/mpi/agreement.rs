@@ -1,10 +1,10 @@
 //! What all ranks of a communicator must hold alike, for else they would choose different algorithms and wait for each
 //! other for ever. Each rank publishes a text about what it holds, and compares it with that of one other rank.
 
-use super::hash::hash;
 use super::parameters;
 use super::rules::{self, Source};
 use crate::algorithms::{Parameter, registered};
+use crate::hash::hash;
 
 /// The rules that are compiled in.
 const BUILT_IN_RULES: &str = include_str!("../../selection-rules/default.toml");

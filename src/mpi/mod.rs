@@ -12,7 +12,6 @@ mod communicator;
 mod decision;
 mod entry;
 mod exchanging;
-mod hash;
 mod info;
 mod job;
 mod logging;

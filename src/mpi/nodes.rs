@@ -4,11 +4,11 @@
 
 use super::arguments::Arguments;
 use super::bindings::*;
-use super::hash::hash;
 use super::work::Group;
 use crate::algorithms::Problem;
 use crate::engine::Plan;
 use crate::engine::call::bind;
+use crate::hash::hash;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
