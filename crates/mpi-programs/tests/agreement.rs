@@ -8,15 +8,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SECONDS: u32 = 30;
-
 /// `mpirun` with a rank or more whose environment differs.
 fn with_odd_ranks(odd: usize, odd_environment: &[&str], others: usize) -> Job {
     let program = compiled("agreement");
     let mut command = mpirun(odd);
     command.args(odd_environment.iter().flat_map(|setting| ["-x", setting])).arg(&program);
     command.args([":", "-n", &others.to_string()]).arg(&program);
-    run(&mut command, SECONDS)
+    run(&mut command)
 }
 
 fn assert_ended_by_difference(job: &Job, what: &str) {
@@ -37,7 +35,7 @@ fn ranks_with_the_same_parameters_run() {
     for ranks in [1, 2, 5] {
         let mut command = mpirun(ranks);
         command.args(["--mca", "coll_rustcoll_allreduce_algorithm", "ring"]);
-        assert_ran(&run(command.arg(compiled("agreement")), SECONDS));
+        assert_ran(&run(command.arg(compiled("agreement"))));
     }
 }
 
@@ -128,7 +126,7 @@ fn on_two_hosts(name: &str, options: &[&str], files: [&str; 2]) -> Job {
         "plm_rsh_agent",
     ]);
     command.arg(shell).args(options);
-    run(command.arg(compiled("agreement")), SECONDS)
+    run(command.arg(compiled("agreement")))
 }
 
 #[test]
@@ -188,12 +186,23 @@ fn ranks_with_different_lines_of_rules_end_the_job() {
     job.assert_contains("all as by default");
 }
 
-/// Where Open MPI fetches such data only when they are asked for.
+/// How many jobs may be lost to Open MPI's own race before a test gives up.
+const RACES: usize = 20;
+
+/// Two hosts where Open MPI fetches what ranks publish only when a rank asks for it. Open MPI 4.1.4 then loses one job in ten,
+/// without any component of ours as well: a rank looks for the address of another one that has not published it yet.
+fn fetching(name: &str, files: [&str; 2]) -> Job {
+    let options = ["--mca", "pmix_base_async_modex", "1", "--mca", "pmix_base_collect_data", "0"];
+    let has_lost_race =
+        |job: &Job| job.text.contains("PML add procs failed") && job.text.contains("Returned \"Not found\"");
+    let mut jobs = (0..RACES).map(|_| on_two_hosts(name, &options, files));
+    jobs.find(|job| !has_lost_race(job)).expect("Open MPI wins its race in most jobs")
+}
+
 #[test]
 fn ranks_compare_without_an_exchange_in_advance() {
-    let options = ["--mca", "pmix_base_async_modex", "1", "--mca", "pmix_base_collect_data", "0"];
-    assert_ran(&on_two_hosts("fetched_same", &options, [""; 2]));
-    let job = on_two_hosts("fetched", &options, ["", "coll_rustcoll_alltoall_radix = 4\n"]);
+    assert_ran(&fetching("fetched_same", [""; 2]));
+    let job = fetching("fetched", ["", "coll_rustcoll_alltoall_radix = 4\n"]);
     assert_ended_by_difference(&job, "parameters");
 }
 
@@ -202,7 +211,7 @@ fn preferring(environment: &[&str]) -> Job {
     let program = compiled("agreement");
     let mut command = mpirun(1);
     command.env("OMPI_MCA_coll", "^han").arg("env").args(environment).arg(&program).arg("preferring");
-    run(command.args([":", "-n", "2"]).arg(&program).arg("preferring"), SECONDS)
+    run(command.args([":", "-n", "2"]).arg(&program).arg("preferring"))
 }
 
 #[test]
@@ -219,14 +228,14 @@ fn what_a_job_does_not_use_may_differ() {
     let program = compiled("agreement");
     let mut command = mpirun(1);
     command.env("OMPI_MCA_coll", "^han").args(["-x", forced]).arg(&program);
-    assert_ran(&run(command.args([":", "-n", "2"]).arg(&program), SECONDS));
+    assert_ran(&run(command.args([":", "-n", "2"]).arg(&program)));
 }
 
 fn spawning(settings: &[&str]) -> Job {
     let program = compiled("agreement");
     let mut command: Command = mpirun(2);
     command.arg(&program).arg("env").args(settings).arg(&program).arg("spawned");
-    run(&mut command, SECONDS)
+    run(&mut command)
 }
 
 #[test]

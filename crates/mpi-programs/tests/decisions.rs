@@ -104,7 +104,7 @@ fn decided_as_explained(file: &Path, program: &Path, seed: u64) -> usize {
     command.env("OMPI_MCA_coll_rustcoll_rules_file", file).args(["-x", "OMPI_MCA_coll_rustcoll_verbose=60"]);
     let arguments = [CALLS.to_string(), seed.to_string()];
     command.arg(program).args(&arguments).args([":", "-n", "7"]).arg(program).args(&arguments);
-    let job = run(&mut command, 120);
+    let job = run(&mut command);
     job.assert(job.success, "the program failed");
     let (mut problem, mut calls, mut by_file) = (None, 0, 0);
     for line in job.text.lines() {

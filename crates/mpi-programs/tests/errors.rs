@@ -13,7 +13,7 @@ fn program() -> &'static Path {
 
 fn make_mistakes(components: &str, only: &[&str]) -> Job {
     let mut command = mpirun(4);
-    let job = run(command.env("OMPI_MCA_coll", components).arg(program()).args(only), 60);
+    let job = run(command.env("OMPI_MCA_coll", components).arg(program()).args(only));
     job.assert(job.success, "the program failed");
     job
 }
@@ -79,7 +79,7 @@ fn mismatch(ranks: usize, elements: usize) {
         let variable = format!("OMPI_MCA_coll_rustcoll_{collective}_rules");
         command.env(variable, format!("-> {algorithm}"));
     }
-    let job = run(command.arg(compiled("mismatches")).arg(elements.to_string()), 300);
+    let job = run(command.arg(compiled("mismatches")).arg(elements.to_string()));
     job.assert(job.success, "the program failed");
     // Ranks know no lengths but the longest there.
     let is_silent = |line: &str| line.contains("by bruck_padded") && line.ends_with(": unnoticed");

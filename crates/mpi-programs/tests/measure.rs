@@ -35,7 +35,7 @@ fn file(name: &str, content: &str) -> PathBuf {
 }
 
 fn assert_refused(arguments: &[&str], expected: &str) {
-    let job = run(&mut measure(arguments), 60);
+    let job = run(&mut measure(arguments));
     job.assert(!job.success, "this must be refused");
     job.assert_contains(expected);
     job.assert(lines(&job.text).is_empty(), "something was told");
@@ -45,7 +45,7 @@ fn assert_refused(arguments: &[&str], expected: &str) {
 fn contestants_take_turns_and_all_their_times_are_told() {
     for mode in [&[][..], &["--hot"]] {
         let arguments = ["--contestants", "rustcoll,tuned,rustcoll:reduce_bcast", "allreduce:8,4K"];
-        let job = run(&mut measure(&[mode, &arguments].concat()), 60);
+        let job = run(&mut measure(&[mode, &arguments].concat()));
         job.assert(job.success, "the program failed");
         let all = measurements(&job.text);
         let told: Vec<_> = all.iter().map(|one| (one.bytes, &one.contestant[..])).collect();
@@ -65,7 +65,7 @@ fn every_collective_of_a_group_can_be_measured() {
     let series: Vec<String> = own.map(|name| format!("{name}:12")).collect();
     let mut arguments = vec!["--at-least", "1", "--contestants", "rustcoll,tuned"];
     arguments.extend(series.iter().map(String::as_str));
-    let job = run(&mut measure(&arguments), 60);
+    let job = run(&mut measure(&arguments));
     job.assert(job.success, "the program failed");
     job.assert(measurements(&job.text).len() == 2 * series.len(), "a result is missing");
 }
@@ -74,7 +74,7 @@ fn every_collective_of_a_group_can_be_measured() {
 fn a_copy_takes_part_as_the_yardstick() {
     let series = ["bcast:1M", "allgather:4K", "barrier"];
     let arguments = [&["--hot", "--contestants", "tuned,copy"], &series[..]].concat();
-    let job = run(&mut measure(&arguments), 60);
+    let job = run(&mut measure(&arguments));
     job.assert(job.success, "the program failed");
     let copies: Vec<_> = measurements(&job.text).into_iter().filter(|one| one.contestant == "copy").collect();
     job.assert(copies.len() == series.len(), "a copy is missing");
@@ -87,7 +87,7 @@ fn a_copy_takes_part_as_the_yardstick() {
 fn sm_serves_ranks_of_one_node_without_the_help_of_rustcoll() {
     let series = ["barrier", "bcast:8,64K", "reduce:8", "allreduce:8,64K", "allgather:8"];
     let arguments = [&["--hot", "--contestants", "rustcoll,sm,tuned"], &series[..]].concat();
-    let job = run(measure(&arguments).env("OMPI_MCA_coll", "rustcoll,sm,tuned,basic,libnbc,self,inter"), 60);
+    let job = run(measure(&arguments).env("OMPI_MCA_coll", "rustcoll,sm,tuned,basic,libnbc,self,inter"));
     job.assert(job.success, "the program failed");
     job.assert(measurements(&job.text).len() == 3 * 7, "a result is missing");
 }
@@ -112,7 +112,7 @@ fn an_algorithm_that_does_not_serve_a_call_is_not_measured() {
     let mut command = mpirun(3);
     command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
     command.args(["--contestants", "rustcoll:neighbor_exchange,tuned", "allgather:8"]);
-    let job = run(&mut command, 60);
+    let job = run(&mut command);
     job.assert(!job.success, "this must be told");
     job.assert_contains("this algorithm does not serve the call, but");
     job.assert(measurements(&job.text).len() == 1, "the other one can be measured");
@@ -121,7 +121,7 @@ fn an_algorithm_that_does_not_serve_a_call_is_not_measured() {
 #[test]
 fn each_heat_has_contestants_of_its_own() {
     let heats = ["bcast:8/tuned,rustcoll:chain", "scan:8", "allreduce:8,64/rustcoll"];
-    let job = run(&mut measure(&[&["--contestants", "tuned"], &heats[..]].concat()), 60);
+    let job = run(&mut measure(&[&["--contestants", "tuned"], &heats[..]].concat()));
     job.assert(job.success, "the program failed");
     let told: Vec<_> = measurements(&job.text)
         .into_iter()
@@ -153,7 +153,7 @@ fn contestants_that_share_a_communicator_run_their_own_algorithms() {
         let mut command = mpirun(3);
         command.env("OMPI_MCA_coll_rustcoll_priority", "1").env("OMPI_MCA_coll_rustcoll_report", "summary");
         command.arg(env!("CARGO_BIN_EXE_measure")).args(["--at-least", "4", "--at-most", "4"]);
-        let job = run(command.args(mode).arg(heat), 60);
+        let job = run(command.args(mode).arg(heat));
         job.assert(job.success, "the program failed");
         let all = measurements(&job.text);
         assert_eq!(all.iter().map(|one| &one.ran[..]).collect::<Vec<_>>(), ["ring", "bruck", "bruck"]);
@@ -170,7 +170,7 @@ fn contestants_that_share_a_communicator_run_their_own_algorithms() {
 fn a_contestant_follows_a_rule_file_of_its_own() {
     let rules = file("of_a_contestant.toml", "[[allreduce]]\nalgorithm = \"reduce_bcast\"\n");
     let heat = format!("allreduce:8,64K/rustcoll:ring,rustcoll@{},rustcoll", rules.display());
-    let job = run(&mut measure(&[&heat]), 60);
+    let job = run(&mut measure(&[&heat]));
     job.assert(job.success, "the program failed");
     let ran: Vec<_> = measurements(&job.text).into_iter().map(|one| one.ran).collect();
     for of_cell in ran.chunks(3) {
@@ -201,7 +201,7 @@ fn the_mock_ups_of_other_components_are_what_the_program_does_itself() {
         let heat = format!("{collective}:4,1000,40000/tuned,tuned:{name},basic:{name},rustcoll:{name}");
         let mut command = mpirun(3);
         command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
-        let job = run(command.args(["--at-most", "3", "--budget", "50", &heat]), 60);
+        let job = run(command.args(["--at-most", "3", "--budget", "50", &heat]));
         job.assert(job.success, "the program failed");
         let faults = lines(&job.text).into_iter().filter(|line| matches!(line, Line::Fault(_)));
         assert_eq!(faults.collect::<Vec<_>>(), []);
@@ -216,7 +216,7 @@ fn a_mock_up_without_room_ends_nobody_elses_race() {
     let heat = "allgather:60000000/tuned,tuned:allgather_as_allreduce,tuned:allgather_as_allgatherv";
     let mut command = mpirun(2);
     command.arg(env!("CARGO_BIN_EXE_measure"));
-    let job = run(command.args(["--at-most", "2", "--budget", "50", heat]), 60);
+    let job = run(command.args(["--at-most", "2", "--budget", "50", heat]));
     job.assert(!job.success, "a fault was told");
     let faults: Vec<_> = lines(&job.text).into_iter().filter(|line| matches!(line, Line::Fault(_))).collect();
     let [Line::Fault(fault)] = &faults[..] else { panic!("{faults:?}") };
@@ -235,7 +235,7 @@ fn a_mock_up_of_another_collective_is_refused() {
 
 #[test]
 fn hosts_are_told_and_who_is_about_to_be_tried() {
-    let job = run(&mut measure(&["--contestants", "rustcoll,tuned", "bcast:8"]), 60);
+    let job = run(&mut measure(&["--contestants", "rustcoll,tuned", "bcast:8"]));
     job.assert(job.success, "the program failed");
     let all = lines(&job.text);
     let trial = |contestant: &str| {
@@ -257,7 +257,7 @@ fn as_many_repetitions_are_estimated_as_the_shortest_calls_suggest() {
         ];
         let mut command = mpirun(2);
         command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
-        let job = run(command.args(["--slack", "1"]).args(arguments.concat()), 120);
+        let job = run(command.args(["--slack", "1"]).args(arguments.concat()));
         job.assert(job.success, "the program failed");
         let references: Vec<Reference> = lines(&job.text)
             .into_iter()
@@ -268,10 +268,11 @@ fn as_many_repetitions_are_estimated_as_the_shortest_calls_suggest() {
         let sum = reference.nanoseconds.iter().sum::<u64>() as f64 * 1e-9;
         assert!((reference.seconds - sum).abs() < 1e-6 && reference.collective == "allreduce");
         for one in measurements(&job.text) {
-            let times = &one.nanoseconds[..one.nanoseconds.len().min(10)];
+            // The least of the first five decides, or of the first ten, which is no longer.
+            let times = &one.nanoseconds[..one.nanoseconds.len().min(5)];
             let fitting = reference.seconds / (*times.iter().min().unwrap() as f64 * 1e-9);
             let count = one.nanoseconds.len();
-            // Of the first 5 the least may be greater; ranks may have been late.
+            // Ranks may have been late.
             job.assert(count >= 5 && (count >= 35 || count as f64 >= fitting * 0.5), "too few repetitions");
         }
     }
@@ -282,7 +283,7 @@ fn an_earlier_reference_is_a_lower_bound() {
     let mut command = mpirun(2);
     command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
     command.args(["--estimate", "--precision", "1000", "--reference", "1000"]);
-    let job = run(command.args(["--budget", "600000", "--at-most", "12", "bcast:8/tuned"]), 60);
+    let job = run(command.args(["--budget", "600000", "--at-most", "12", "bcast:8/tuned"]));
     job.assert(job.success, "the program failed");
     assert_eq!(measurements(&job.text)[0].nanoseconds.len(), 12);
 }
@@ -326,14 +327,14 @@ fn a_job_whose_call_hangs_ends_and_names_the_contestant() {
     let trial = Trial { collective: "bcast".into(), bytes: 8, contestant: "tuned".into() };
     assert_eq!(rest, [Line::Hung(trial)]);
     assert_eq!(job.0.wait().unwrap().code(), Some(3));
-    assert!((4..60).contains(&begin.elapsed().as_secs()), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() > Duration::from_secs(4), "{:?}", begin.elapsed());
 }
 
 #[test]
 fn a_limit_does_not_end_calls_that_end() {
     for mode in [&[][..], &["--hot"]] {
         let arguments = [mode, &["--limit", "20", "allreduce:8/rustcoll,tuned"]].concat();
-        let job = run(&mut measure(&arguments), 60);
+        let job = run(&mut measure(&arguments));
         job.assert(job.success && measurements(&job.text).len() == 2, "a result is missing");
     }
 }
@@ -352,7 +353,7 @@ fn ranks_whose_clocks_differ_start_together() {
     let times = |start: &[&str], options: &[&str]| {
         let mut command = mpirun(3);
         command.env("OMPI_MCA_coll_rustcoll_priority", "1").args(start).arg(env!("CARGO_BIN_EXE_measure"));
-        let job = run(command.args(["--at-least", "10"]).args(options).arg("allreduce:8/tuned"), 120);
+        let job = run(command.args(["--at-least", "10"]).args(options).arg("allreduce:8/tuned"));
         job.assert(job.success, "the program failed");
         let nanoseconds = measurements(&job.text).remove(0).nanoseconds;
         Duration::from_nanos(*nanoseconds.iter().min().unwrap())

@@ -18,7 +18,7 @@ fn job(parameters: &[(&str, &str)], arguments: &[&str]) -> Job {
     let mut command = mpirun(RANKS);
     command.env("OMPI_MCA_coll_rustcoll_report", "summary");
     command.envs(parameters.iter().map(|(name, value)| (format!("OMPI_MCA_coll_rustcoll_{name}"), value)));
-    let job = run(command.arg(program()).args(arguments), 120);
+    let job = run(command.arg(program()).args(arguments));
     job.assert(job.success, "the program failed");
     job.assert_contains("all results are right");
     job

@@ -15,7 +15,7 @@ fn job(program: &Path, ranks: usize, ranks_on_node: usize, algorithms: Algorithm
     }
     // Vectors are cut within their elements.
     command.args(["--mca", "coll_rustcoll_bcast_segment", "1001", "--mca", "coll_rustcoll_verbose", "1"]);
-    run(command.arg(program).arg(ranks_on_node.to_string()), 120)
+    run(command.arg(program).arg(ranks_on_node.to_string()))
 }
 
 fn assert_right(algorithms: Algorithms) {
@@ -100,7 +100,7 @@ fn hosts_of_one_name_decide_alike() {
     // The allgather's rule is decided before the hosts tell each other their names, for the broadcast's, and again after.
     command.args(["--mca", "coll_rustcoll_allgather_rules", "nodes=2.. -> ring; -> bruck radix=4"]);
     command.args(["--mca", "coll_rustcoll_bcast_rules", "nodes=4.. -> binomial; -> linear"]);
-    let job = run(command.arg(compiled("one_name")), 60);
+    let job = run(command.arg(compiled("one_name")));
     job.assert(job.success, "the program failed");
     job.assert_contains("0 wrong");
 }

@@ -21,7 +21,7 @@ fn job(options: &[&str]) -> Job {
 fn job_with(options: &[&str], arguments: &[&str]) -> Job {
     let mut command = mpirun(RANKS);
     let options = options.chunks(2).flat_map(|pair| ["--mca", pair[0], pair[1]]);
-    let job = run(command.args(options).arg(program()).args(arguments), 60);
+    let job = run(command.args(options).arg(program()).args(arguments));
     job.assert(job.success, "the program failed");
     job
 }
@@ -168,7 +168,7 @@ fn tools_count_calls_that_go_below_as_the_first() {
 #[test]
 fn a_report_that_is_none_of_the_words_ends_the_job() {
     let mut command = mpirun(2);
-    let job = run(command.args(["--mca", "coll_rustcoll_report", "all"]).arg(program()), 60);
+    let job = run(command.args(["--mca", "coll_rustcoll_report", "all"]).arg(program()));
     job.assert(!job.success, "the job must not run");
     job.assert_contains("Parameter:    coll_rustcoll_report");
     job.assert_contains("summary");

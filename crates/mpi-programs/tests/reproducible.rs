@@ -10,7 +10,7 @@ const ON: [&str; 3] = ["--mca", "coll_rustcoll_reproducible", "on"];
 fn reduce_in_many_ways(program: &Path, ranks: usize, options: &[&str]) -> Job {
     let mut command = mpirun(ranks);
     command.env("OMPI_MCA_coll_rustcoll_verbose", "1").args(options);
-    run(command.arg(program), 120)
+    run(command.arg(program))
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn run_with(environment: &[(&str, &str)], info: &[&str]) -> Job {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let mut command = mpirun(RANKS);
     command.env("OMPI_MCA_coll_rustcoll_verbose", "60").envs(environment.iter().copied());
-    run(command.arg(PROGRAM.get_or_init(|| compiled("rules"))).args(info), 120)
+    run(command.arg(PROGRAM.get_or_init(|| compiled("rules"))).args(info))
 }
 
 /// The same, when all must be right.
@@ -350,7 +350,7 @@ fn every_call_knows_whether_all_ranks_are_on_one_node() {
 fn ranks_may_learn_their_nodes_while_a_communicator_is_duplicated() {
     let mut command = mpirun(2);
     let line = "when='nodes == 2' -> ring; -> linear";
-    let job = run(command.env(LINE, line).arg(compiled("duplicating")), 60);
+    let job = run(command.env(LINE, line).arg(compiled("duplicating")));
     job.assert(job.success, "the program failed");
     job.assert_contains("0 wrong");
 }

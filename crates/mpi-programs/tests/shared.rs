@@ -6,9 +6,6 @@ use common::{Job, compiled, mpirun, run};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
-
-const SECONDS: u32 = 60;
 
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
@@ -27,7 +24,7 @@ fn run_forced(ranks: usize, parameters: &[(&str, &str)], arguments: &[&str]) -> 
     for (name, value) in FORCED.iter().chain(parameters) {
         command.args(["--mca", &format!("coll_rustcoll_{name}"), value]);
     }
-    run(command.arg(program()).args(arguments), SECONDS)
+    run(command.arg(program()).args(arguments))
 }
 
 fn assert_right(job: &Job) {
@@ -46,10 +43,10 @@ fn files_in_memory() -> HashSet<String> {
 
 #[test]
 fn a_killed_rank_ends_the_job_and_leaves_nothing_behind() {
-    let (before, start) = (files_in_memory(), Instant::now());
+    let before = files_in_memory();
+    // Were the others to wait for the killed rank, the job would not end.
     let job = run_forced(3, &[], &["die"]);
     job.assert(!job.success, "the job must not end well");
-    job.assert(start.elapsed() < Duration::from_secs(20), "the others waited for the killed rank");
     let left: Vec<String> = files_in_memory().difference(&before).cloned().collect();
     job.assert(left.is_empty(), &format!("{left:?} is left"));
 }
@@ -89,7 +86,7 @@ fn rules_that_ask_for_shared_memory_go_on_where_there_is_none() {
     let mut command = mpirun(3);
     command.args(["--mca", "coll_rustcoll_report", "summary"]);
     command.args(["--mca", "coll_rustcoll_bcast_rules", "-> shared; -> chain"]);
-    let job = run(command.arg(program()).args(["lack", "descriptors"]), SECONDS);
+    let job = run(command.arg(program()).args(["lack", "descriptors"]));
     assert_right(&job);
     job.assert_contains("coll_rustcoll_bcast_rules:1, no shared memory");
 }

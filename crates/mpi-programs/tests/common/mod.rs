@@ -39,8 +39,16 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
+/// How many seconds a job may take, also on a machine that is busy with other work. It only ends jobs that hang.
+const PATIENCE: u32 = 600;
+
+/// Runs a command to its end.
+pub fn run(command: &mut Command) -> Job {
+    run_within(PATIENCE, command)
+}
+
 /// Runs a command to its end, which must come within the given seconds.
-pub fn run(command: &mut Command, seconds: u32) -> Job {
+pub fn run_within(seconds: u32, command: &mut Command) -> Job {
     let _alone = alone();
     let mut limited = Command::new("timeout");
     limited
@@ -94,5 +102,5 @@ pub fn compiled(name: &str) -> PathBuf {
 pub fn run_user_program(ranks: usize, options: &[&str], bcast_root: usize) -> Job {
     let mut command = mpirun(ranks);
     command.env("OMPI_MCA_coll_rustcoll_verbose", "1").args(options);
-    run(command.arg(user_program()).arg(bcast_root.to_string()), 120)
+    run(command.arg(user_program()).arg(bcast_root.to_string()))
 }
