@@ -1,8 +1,9 @@
 //! The engine itself, all ranks in one process: every registered algorithm, with random delivery orders, both send
 //! semantics, and buffers of all kinds: datatypes with gaps, negative lower bounds and extents, blocks in disorder.
-//! Results are compared with locally computed ones.
+//! Results are compared with locally computed ones. Up to 5 ranks this is done for every problem that the verifier has, beyond for some
+//! roots and radices, the extreme ones among them; `make check-long` does it for all of them.
 
-use rustcoll::algorithms::{Algorithm, Collective, Cut, Edge, Problem, REGISTRY};
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Edge, Problem, REGISTRY, default_radix};
 use rustcoll::engine::call::{Counts, bind, bind_two_groups};
 use rustcoll::engine::in_process::{Area, Areas, Call, ElementType, Semantics, run, run_all};
 use rustcoll::engine::{Binding, DataPlan, LengthExchange, Plan, SlotBounds};
@@ -12,6 +13,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 const SIZES: [usize; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16];
+
+/// Up to so many ranks nothing is left out.
+const EVERY_PROBLEM: usize = 5;
 
 /// What memory holds where nothing was written.
 const UNTOUCHED: u8 = 0xa5;
@@ -552,10 +556,18 @@ fn exchange_lengths(exchanges: &[LengthExchange], semantics: Semantics, seed: u6
     exchanges.iter().zip(learnt).map(|(exchange, learnt): (_, Vec<u64>)| exchange.data(&learnt)).collect()
 }
 
-fn check_algorithm(algorithm: &Algorithm) {
+/// Every problem of few ranks; of more some roots and radices.
+fn is_selected(problem: &Problem) -> bool {
+    let Problem { size, root, radix, .. } = *problem;
+    let roots = [0, size / 2 + 1, size - 1];
+    let radices = [2, default_radix(size), size];
+    size <= EVERY_PROBLEM || roots.contains(&root) && radices.contains(&radix)
+}
+
+fn check_algorithm(algorithm: &Algorithm, selected: fn(&Problem) -> bool) {
     let mut seed = 0;
     for size in SIZES {
-        for problem in problems(algorithm, size) {
+        for problem in problems(algorithm, size).into_iter().filter(|problem| selected(problem)) {
             for count in [0, 1, size - 1, size, size + 1, 37] {
                 seed += 1;
                 // Out of step with the counts, so that each meets both.
@@ -570,7 +582,13 @@ fn check_all(cut: Cut) {
     REGISTRY
         .iter()
         .filter(|algorithm| algorithm.collective.cut() == cut)
-        .for_each(|algorithm| check_algorithm(algorithm));
+        .for_each(|algorithm| check_algorithm(algorithm, is_selected));
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn every_problem_over_random_networks() {
+    REGISTRY.iter().for_each(|algorithm| check_algorithm(algorithm, |_| true));
 }
 
 #[test]

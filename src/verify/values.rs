@@ -1,6 +1,7 @@
 //! Symbolic values of blocks: inputs, and what is combined of them.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
 /// A value that a block can hold.
@@ -9,11 +10,12 @@ pub struct Value(u32);
 
 /// All values of one run. The first `ranks · blocks` are the inputs, the others are combined of earlier ones.
 pub struct Values {
-    ranks: usize,
+    /// Each rank as a set of its own.
+    ranks: Vec<Ranks>,
     blocks: usize,
     combined: Vec<Combined>,
     /// By their operands and what combined them, the first value of each form.
-    forms: HashMap<(Value, Value, Function), Value>,
+    forms: HashMap<(Value, Value, Function), Value, BuildHasherDefault<Mixer>>,
 }
 
 /// By which of an operator's functions operands are combined. They need not give the same bits, as the maximum of a number
@@ -41,7 +43,8 @@ struct Combined {
 impl Values {
     /// The inputs of `ranks` ranks, each of so many blocks.
     pub fn new(ranks: usize, blocks: usize) -> Self {
-        Values { ranks, blocks, combined: Vec::new(), forms: HashMap::new() }
+        let ranks = (0..ranks).map(|rank| Ranks::range(rank..rank + 1)).collect();
+        Values { ranks, blocks, combined: Vec::new(), forms: HashMap::default() }
     }
 
     /// A rank's input block.
@@ -55,11 +58,11 @@ impl Values {
     pub fn combine(&mut self, left: Value, right: Value, function: Function) -> Option<Value> {
         let block = self.block(left);
         assert_eq!(block, self.block(right), "unlike blocks were allowed to meet");
-        let contributors = self.contributors(left).disjoint_union(&self.contributors(right))?;
+        let contributors = self.contributors(left).disjoint_union(self.contributors(right))?;
         let ascending = self.is_ascending(left)
             && self.is_ascending(right)
             && self.contributors(left).end() == self.contributors(right).start();
-        let value = Value((self.ranks * self.blocks + self.combined.len()) as u32);
+        let value = Value((self.ranks.len() * self.blocks + self.combined.len()) as u32);
         let key = (self.form(left), self.form(right), function);
         let form = *self.forms.entry(key).or_insert(value);
         self.combined.push(Combined { left, right, function, block, form, contributors, ascending });
@@ -68,7 +71,7 @@ impl Values {
 
     /// Whether exactly these ranks have contributed to the value.
     pub fn is_complete(&self, value: Value, ranks: Range<usize>) -> bool {
-        self.contributors(value) == Ranks::range(ranks)
+        self.contributors(value).0 == [ranks]
     }
 
     /// Whether the operands of the value are combined in the order of their ranks, none left out in between.
@@ -114,21 +117,36 @@ impl Values {
     }
 
     fn combined(&self, value: Value) -> Option<&Combined> {
-        (value.0 as usize).checked_sub(self.ranks * self.blocks).map(|index| &self.combined[index])
+        (value.0 as usize).checked_sub(self.ranks.len() * self.blocks).map(|index| &self.combined[index])
     }
 
     fn form(&self, value: Value) -> Value {
         self.combined(value).map_or(value, |combined| combined.form)
     }
 
-    fn contributors(&self, value: Value) -> Ranks {
+    fn contributors(&self, value: Value) -> &Ranks {
         match self.combined(value) {
-            None => {
-                let rank = value.0 as usize / self.blocks;
-                Ranks::range(rank..rank + 1)
-            }
-            Some(combined) => combined.contributors.clone(),
+            None => &self.ranks[value.0 as usize / self.blocks],
+            Some(combined) => &combined.contributors,
         }
+    }
+}
+
+/// Hashes the numbers of values, faster than what withstands chosen input.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(byte.into()));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = (self.0.rotate_left(26) ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
     }
 }
 
@@ -150,6 +168,12 @@ impl Ranks {
     }
 
     fn disjoint_union(&self, other: &Ranks) -> Option<Ranks> {
+        // So it is nearly always.
+        if let ([left], [right]) = (&self.0[..], &other.0[..])
+            && left.end == right.start
+        {
+            return Some(Ranks::range(left.start..right.end));
+        }
         let mut ranges: Vec<Range<usize>> = self.0.iter().chain(&other.0).cloned().collect();
         ranges.sort_by_key(|range| range.start);
         let mut union: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
