@@ -1,11 +1,21 @@
-//! Every registered algorithm is verified: for all small sizes in every way it can be called, for larger sizes in a
-//! selection of ways. Every problem's programs are made; those that were verified before under other names, as for another root, are
-//! compared with what was verified ([`Proofs`]).
+//! Every registered algorithm is verified: up to 32 ranks in every way it can be called, up to 64 ranks for some roots and radices.
+//! Ignored tests, which `make check-long` runs, verify every way up to 64 ranks, and some up to 1024.
 
-use rustcoll::algorithms::{Problem, REGISTRY, default_radix};
-use rustcoll::verify::{self, Proofs};
+use rustcoll::algorithms::{Algorithm, Problem, REGISTRY, default_radix};
+use rustcoll::verify::{check_all, verify};
 
 #[test]
+fn all_problems_up_to_32_ranks() {
+    verify_all((1..=32).rev(), |_| true);
+}
+
+#[test]
+fn selected_problems_up_to_64_ranks() {
+    verify_all((33..=64).rev(), is_selected);
+}
+
+#[test]
+#[ignore = "takes minutes"]
 fn all_problems_up_to_64_ranks() {
     verify_all((1..=64).rev(), |_| true);
 }
@@ -27,10 +37,10 @@ fn is_selected(problem: &Problem) -> bool {
 }
 
 fn verify_all(sizes: impl IntoIterator<Item = usize>, selected: fn(&Problem) -> bool) {
-    let check = |proofs: &mut Proofs, problem: &Problem| {
-        let algorithm = proofs.algorithm();
+    let check = |algorithm: &Algorithm, problem: &Problem| {
         let (collective, name) = (algorithm.collective.name(), algorithm.name);
-        proofs.verify(problem).map_err(|violation| format!("{collective} {name}, {problem:?}: {violation}"))
+        verify(algorithm, problem)
+            .map_err(|violation| format!("{collective} {name}, {problem:?}: {violation}"))
     };
-    verify::verify_all(REGISTRY, sizes, selected, check).unwrap_or_else(|failure| panic!("{failure}"));
+    check_all(REGISTRY, sizes, selected, check).unwrap_or_else(|failure| panic!("{failure}"));
 }

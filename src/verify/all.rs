@@ -1,6 +1,6 @@
 //! Goes through all problems of many algorithms.
 
-use super::{Proofs, problems};
+use super::problems;
 use crate::algorithms::{Algorithm, Problem};
 use crate::parallel;
 
@@ -12,23 +12,12 @@ pub fn check_all<Failure: Send>(
     selected: impl Fn(&Problem) -> bool + Sync,
     check: impl Fn(&'static Algorithm, &Problem) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
-    verify_all(algorithms, sizes, selected, |proofs, problem| check(proofs.algorithm(), problem))
-}
-
-/// The same for checks that verify. The problems of one algorithm at one size share their proofs.
-pub fn verify_all<Failure: Send>(
-    algorithms: &[&'static Algorithm],
-    sizes: impl IntoIterator<Item = usize>,
-    selected: impl Fn(&Problem) -> bool + Sync,
-    check: impl Fn(&mut Proofs, &Problem) -> Result<(), Failure> + Sync,
-) -> Result<(), Failure> {
     let of_size = |size| algorithms.iter().map(move |&algorithm| (size, algorithm));
     let tasks: Vec<(usize, &'static Algorithm)> = sizes.into_iter().flat_map(of_size).collect();
     parallel::for_each(&tasks, |&(size, algorithm)| {
-        let mut proofs = Proofs::new(algorithm);
         let problems = problems(algorithm, size);
         let mut selected = problems.iter().filter(|problem| selected(problem));
-        selected.try_for_each(|problem| check(&mut proofs, problem))
+        selected.try_for_each(|problem| check(algorithm, problem))
     })
 }
 

@@ -23,17 +23,15 @@ mod matching;
 mod memory;
 mod problems;
 mod program;
-mod proofs;
 mod slots;
 mod values;
 mod violation;
 
-pub use all::{check_all, verify_all};
+pub use all::check_all;
 pub use calls::verify_calls;
 pub use expressions::{Expression, Expressions};
 pub use graphs::{grids, multigraphs};
 pub use problems::problems;
-pub use proofs::Proofs;
 pub use violation::{Fault, Misfit, Violation};
 
 use crate::algorithms::{Algorithm, Collective, Problem, Requirement};

@@ -1,7 +1,6 @@
 //! Symbolic values of blocks: inputs, and what is combined of them.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
 /// A value that a block can hold.
@@ -15,7 +14,7 @@ pub struct Values {
     blocks: usize,
     combined: Vec<Combined>,
     /// By their operands and what combined them, the first value of each form.
-    forms: HashMap<(Value, Value, Function), Value, BuildHasherDefault<Mixer>>,
+    forms: HashMap<(Value, Value, Function), Value>,
 }
 
 /// By which of an operator's functions operands are combined. They need not give the same bits, as the maximum of a number
@@ -44,7 +43,7 @@ impl Values {
     /// The inputs of `ranks` ranks, each of so many blocks.
     pub fn new(ranks: usize, blocks: usize) -> Self {
         let ranks = (0..ranks).map(|rank| Ranks::range(rank..rank + 1)).collect();
-        Values { ranks, blocks, combined: Vec::new(), forms: HashMap::default() }
+        Values { ranks, blocks, combined: Vec::new(), forms: HashMap::new() }
     }
 
     /// A rank's input block.
@@ -129,24 +128,6 @@ impl Values {
             None => &self.ranks[value.0 as usize / self.blocks],
             Some(combined) => &combined.contributors,
         }
-    }
-}
-
-/// Hashes the numbers of values, faster than what withstands chosen input.
-#[derive(Default)]
-struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u32(byte.into()));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.0 = (self.0.rotate_left(26) ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
     }
 }
 

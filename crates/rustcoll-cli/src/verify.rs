@@ -7,7 +7,7 @@ use crate::progress::Count;
 use crate::words::counted;
 use rustcoll::algorithms::{Algorithm, Cut, Problem, registered};
 use rustcoll::selection::nearest;
-use rustcoll::verify::{self, Proofs};
+use rustcoll::verify;
 use std::io::Write;
 use std::ops::RangeInclusive;
 
@@ -41,15 +41,14 @@ fn verify(
     output: &mut impl Write,
 ) -> Result<Outcome, Failure> {
     let count = Count::new("problems");
-    let check = |proofs: &mut Proofs, problem: &Problem| {
-        let algorithm = proofs.algorithm();
+    let check = |algorithm: &'static Algorithm, problem: &Problem| {
         if algorithm.is_mock_up() && problem.size > MOST_RANKS_OF_MOCK_UPS {
             return Ok(());
         }
         count.add(|| format!("{} ranks", problem.size));
-        verify_one(proofs, problem).map_err(|fault| format!("{}: {fault}", described(algorithm, problem)))
+        verify_one(algorithm, problem).map_err(|fault| format!("{}: {fault}", described(algorithm, problem)))
     };
-    let verified = verify::verify_all(algorithms, sizes.clone(), |_| true, check);
+    let verified = verify::check_all(algorithms, sizes.clone(), |_| true, check);
     let problems = count.end();
     let (first, last) = (sizes.start(), sizes.end());
     let leaves_out = *last > MOST_RANKS_OF_MOCK_UPS && algorithms.iter().any(|one| one.is_mock_up());
@@ -72,10 +71,9 @@ fn verify(
 }
 
 /// Verifies schedules, or calls of several lengths: how a vector is cut depends on its length.
-fn verify_one(proofs: &mut Proofs, problem: &Problem) -> Result<(), String> {
-    let algorithm = proofs.algorithm();
+fn verify_one(algorithm: &Algorithm, problem: &Problem) -> Result<(), String> {
     if !algorithm.is_mock_up() {
-        return proofs.verify(problem).map_err(|violation| violation.to_string());
+        return verify::verify(algorithm, problem).map_err(|violation| violation.to_string());
     }
     let size = problem.size;
     let lengths = match algorithm.collective.cut() {
