@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 /// One buffer of a call.
 pub struct Side {
-    /// Its address; where ranks have datatypes of their own, the blocks have addresses instead.
     base: *mut u8,
     datatype: rustcoll_datatype,
     blocks: Option<Box<[Block]>>,
@@ -39,8 +38,8 @@ impl Side {
                 (self.base.wrapping_offset(offset as isize * self.datatype.extent), elements, &self.datatype)
             }
             Some(blocks) => {
-                let Block { base, count, datatype } = &blocks[offset];
-                (*base, *count, datatype)
+                let Block { displacement, count, datatype } = &blocks[offset];
+                (self.base.wrapping_offset(*displacement), *count, datatype)
             }
         }
     }
@@ -141,11 +140,7 @@ impl Side {
             let mut datatype = bytes();
             // SAFETY: by this function's contract there is a handle for each block.
             unsafe { rustcoll_shim_describe(handle(side.datatypes, index), &mut datatype) };
-            Block {
-                base: base.wrapping_offset(displacements[index]),
-                count: counts[index] as usize,
-                datatype,
-            }
+            Block { displacement: displacements[index], count: counts[index] as usize, datatype }
         };
         let blocks: Box<[Block]> = (0..number).map(block).collect();
         let counts = Counts::Typed { bytes: blocks.iter().map(Block::bytes).collect() };
@@ -157,7 +152,7 @@ impl Side {
 ///
 /// # Safety
 /// The array is the shim's and holds a handle at the index.
-unsafe fn handle(handles: rustcoll_handles, index: usize) -> *const c_void {
+pub unsafe fn handle(handles: rustcoll_handles, index: usize) -> *const c_void {
     // SAFETY: by this function's contract.
     unsafe {
         match handles.are_ints != 0 {
@@ -170,17 +165,20 @@ unsafe fn handle(handles: rustcoll_handles, index: usize) -> *const c_void {
 /// # Safety
 /// The array is the shim's and holds so many numbers; one of none may be NULL.
 unsafe fn numbers(numbers: rustcoll_numbers, length: usize) -> Vec<isize> {
-    if length == 0 {
-        return Vec::new();
-    }
+    // SAFETY: by this function's contract.
+    (0..length).map(|index| unsafe { number(numbers, index) }).collect()
+}
+
+/// A number, whatever its width.
+///
+/// # Safety
+/// The array is the shim's and holds a number at the index.
+pub unsafe fn number(numbers: rustcoll_numbers, index: usize) -> isize {
     // SAFETY: by this function's contract.
     unsafe {
         match numbers.are_wide != 0 {
-            true => std::slice::from_raw_parts(numbers.values.cast::<isize>(), length).to_vec(),
-            false => std::slice::from_raw_parts(numbers.values.cast::<i32>(), length)
-                .iter()
-                .map(|&number| number as isize)
-                .collect(),
+            true => *numbers.values.cast::<isize>().add(index),
+            false => *numbers.values.cast::<i32>().add(index) as isize,
         }
     }
 }

@@ -1,34 +1,17 @@
-//! The functions that the C shim calls. No panic leaves them: before anything was posted it becomes an MPI error,
-//! after that it ends the job, for other ranks would wait for ever.
+//! The functions that the C shim calls. No panic leaves them: while a call is decided it becomes an MPI error, after that
+//! it ends the job, for other ranks would wait for ever.
 
 use super::bindings::*;
-use super::communicator::{Admission, Communicator};
-use super::mock_up::MockUp;
+use super::communicator::Communicator;
 use super::operation::Operation;
-use super::schedules::Missing;
+use super::panics::{ending_the_job, guarded};
 use super::settings::Reported;
 use super::watch::Quantity;
 use super::work::Group;
 use super::{agreement, logging, operation, parameters, priority, room, rules, settings, watch};
 use crate::algorithms::Collective;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-
-/// Runs `body` behind a panic boundary.
-fn guarded<R>(on_panic: R, body: impl FnOnce() -> R) -> R {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or(on_panic)
-}
-
-/// Runs `body`, whose panic ends the job: messages may be on their way, and other ranks would wait for ever.
-fn ending_the_job<R>(communicator: *const c_void, on_panic: R, body: impl FnOnce() -> R) -> R {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
-        let message = c"rustcoll: internal error while messages were on their way; ending the job";
-        // SAFETY: the communicator is a handle of the shim's or NULL, which stands for the whole job.
-        unsafe { rustcoll_shim_abort(communicator, message.as_ptr()) };
-        on_panic
-    })
-}
 
 /// The text behind a C string.
 ///
@@ -192,82 +175,7 @@ extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_
     // one communicator at the same time.
     unsafe {
         let communicator = &*state.cast::<Communicator>();
-        let call = &*call;
-        if !communicator.admit_again(call) {
-            return match communicator.leave_again(call) {
-                true => RUSTCOLL_BELOW,
-                false => run_anew(communicator, call),
-            };
-        }
-        let run = || communicator.run(collective(call.collective));
-        ending_the_job(communicator.handle(), RUSTCOLL_ERR_INTERN, run)
-    }
-}
-
-/// Runs a call that is not a repetition, or of which somebody wants to know.
-///
-/// # Safety
-/// As for [`Communicator::admit`].
-#[cold]
-unsafe fn run_anew(communicator: &Communicator, call: &rustcoll_call) -> c_int {
-    // SAFETY: by this function's contract.
-    unsafe {
-        let admitted = match admit(communicator, call) {
-            Ok(admitted) => admitted,
-            Err(status) => return status,
-        };
-        let run = || match admitted {
-            Admitted::Plan => communicator.run(collective(call.collective)),
-            Admitted::Calls(mock_up) => communicator.call_others(*mock_up),
-        };
-        let status = ending_the_job(communicator.handle(), RUSTCOLL_ERR_INTERN, run);
-        guarded((), || communicator.note_ended());
-        status
-    }
-}
-
-/// What is to be run.
-enum Admitted {
-    /// The plan that was admitted last.
-    Plan,
-    /// Calls of other collectives.
-    Calls(Box<MockUp>),
-}
-
-/// Prepares a call to be run. An error if it is not to be run: what the shim is told instead.
-///
-/// # Safety
-/// As for [`Communicator::admit`].
-unsafe fn admit(communicator: &Communicator, call: &rustcoll_call) -> Result<Admitted, c_int> {
-    // SAFETY: by this function's contract.
-    unsafe {
-        let admit = || guarded(None, || Some(communicator.admit(call)));
-        let mut admission = admit();
-        // First the nodes, then what they share.
-        for _ in 0..2 {
-            let Some(Admission::Missing(missing)) = admission else { break };
-            let exchange = || match missing {
-                Missing::Nodes => communicator.exchange_nodes(),
-                Missing::SharedMemory => communicator.share_memory(),
-            };
-            let status = ending_the_job(communicator.handle(), RUSTCOLL_ERR_INTERN, exchange);
-            if status != RUSTCOLL_SUCCESS {
-                return Err(status);
-            }
-            admission = admit();
-        }
-        match admission {
-            None | Some(Admission::Missing(_)) => Err(RUSTCOLL_ERR_INTERN),
-            Some(Admission::Nothing) => {
-                guarded((), || communicator.note_ended());
-                Err(RUSTCOLL_SUCCESS)
-            }
-            Some(Admission::Below) => Err(RUSTCOLL_BELOW),
-            Some(Admission::OutOfMemory) => Err(RUSTCOLL_ERR_NO_MEM),
-            Some(Admission::Illegal(error)) => Err(error),
-            Some(Admission::Here) => Ok(Admitted::Plan),
-            Some(Admission::Calls(mock_up)) => Ok(Admitted::Calls(mock_up)),
-        }
+        ending_the_job(communicator.handle(), RUSTCOLL_ERR_INTERN, || communicator.run(&*call))
     }
 }
 
@@ -290,11 +198,10 @@ extern "C" fn rustcoll_prepare(
     // SAFETY: the shim passes the communicator's state, a valid call on it and a valid place for the answer.
     guarded(RUSTCOLL_ERR_INTERN, || unsafe {
         let communicator = &*state.cast::<Communicator>();
-        let arguments = communicator.arguments(&*call);
-        match communicator.prepare(arguments, is_persistent != 0, (tag, local_tag), request) {
-            None => RUSTCOLL_BELOW,
-            Some(Err(error)) => error,
-            Some(Ok(prepared)) => {
+        match communicator.prepare(&*call, is_persistent != 0, (tag, local_tag), request) {
+            Ok(None) => RUSTCOLL_BELOW,
+            Err(error) => error,
+            Ok(Some(prepared)) => {
                 operation.write(Box::into_raw(Box::new(prepared)).cast());
                 RUSTCOLL_SUCCESS
             }

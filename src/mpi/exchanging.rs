@@ -4,7 +4,7 @@ use super::arguments::Arguments;
 use super::bindings::{RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE, rustcoll_shim_abort};
 use super::channel::Channel;
 use super::messages::Error;
-use super::work::{Work, Wrapping};
+use super::work::{Layout, Work, Wrapping};
 use crate::engine::{DataPlan, LengthExchange, Plan};
 use std::ffi::CStr;
 use std::ptr;
@@ -20,8 +20,10 @@ pub struct Exchanging {
     exchange: Arc<LengthExchange>,
     /// The arguments of the first stage.
     numbers: Arguments,
+    /// How the memory of the first stage lies.
+    layout: Layout,
     /// The second stage, once it is known.
-    data: Option<Arc<DataPlan>>,
+    data: Option<(Arc<DataPlan>, Layout)>,
     /// The most bytes of temporary memory.
     scratch_limit: usize,
 }
@@ -30,7 +32,8 @@ impl Exchanging {
     /// A call that has not begun.
     pub fn new(exchange: &Arc<LengthExchange>, scratch_limit: usize) -> Exchanging {
         let numbers = Arguments::of_numbers(ptr::null_mut(), 0);
-        Exchanging { exchange: Arc::clone(exchange), numbers, data: None, scratch_limit }
+        let layout = Layout::new(&exchange.plan, &numbers);
+        Exchanging { exchange: Arc::clone(exchange), numbers, layout, data: None, scratch_limit }
     }
 
     /// Begins anew. An error leaves nothing outstanding.
@@ -43,9 +46,9 @@ impl Exchanging {
     }
 
     /// Goes on to the end.
-    pub fn finish(&mut self, work: &mut Work, channel: Channel, arguments: &Arguments) -> Result<(), Error> {
-        self.drive(work, channel, arguments, |work, plan, arguments| {
-            work.finish(plan, channel, arguments, &Wrapping::default(), None).map(|()| true)
+    pub fn finish(&mut self, work: &mut Work, channel: &Channel, arguments: &Arguments) -> Result<(), Error> {
+        self.drive(work, channel, arguments, |work, (plan, layout), arguments| {
+            work.finish(plan, layout, channel, arguments, &Wrapping::default(), None).map(|()| true)
         })?;
         Ok(())
     }
@@ -54,11 +57,11 @@ impl Exchanging {
     pub fn advance(
         &mut self,
         work: &mut Work,
-        channel: Channel,
+        channel: &Channel,
         arguments: &Arguments,
     ) -> Result<bool, Error> {
-        self.drive(work, channel, arguments, |work, plan, arguments| {
-            work.advance(plan, channel, arguments, &Wrapping::default())
+        self.drive(work, channel, arguments, |work, (plan, layout), arguments| {
+            work.advance(plan, layout, channel, arguments, &Wrapping::default())
         })
     }
 
@@ -67,13 +70,13 @@ impl Exchanging {
     fn drive(
         &mut self,
         work: &mut Work,
-        channel: Channel,
+        channel: &Channel,
         arguments: &Arguments,
-        go: impl Fn(&mut Work, &Plan, &Arguments) -> Result<bool, Error>,
+        go: impl Fn(&mut Work, (&Plan, &Layout), &Arguments) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
-        let data = match &self.data {
+        let (data, layout) = match &self.data {
             Some(data) => data,
-            None if !go(work, &self.exchange.plan, &self.numbers)? => return Ok(false),
+            None if !go(work, (&self.exchange.plan, &self.layout), &self.numbers)? => return Ok(false),
             None => {
                 if self.learnt().iter().any(|&length| length > LONGEST) {
                     end_the_job(
@@ -82,12 +85,13 @@ impl Exchanging {
                     );
                 }
                 let data = self.exchange.data(self.learnt());
-                self.obtain(work, channel, &data.plan, arguments);
+                let layout = Layout::new(&data.plan, arguments);
+                self.obtain(work, channel, &data.plan, &layout, arguments);
                 work.begin(&data.plan, &Wrapping::default())?;
-                self.data.insert(data)
+                self.data.insert((data, layout))
             }
         };
-        match go(work, &data.plan, arguments)? {
+        match go(work, (&data.plan, layout), arguments)? {
             true if data.is_truncated => Err(RUSTCOLL_ERR_TRUNCATE),
             ended => Ok(ended),
         }
@@ -95,8 +99,15 @@ impl Exchanging {
 
     /// Obtains the memory of the second stage, of which nobody knew before. The other ranks have this one's lengths and
     /// count on it, so it goes past the limit, and where there is no memory the job ends.
-    fn obtain(&self, work: &mut Work, channel: Channel, plan: &Plan, arguments: &Arguments) {
-        let (needed, limit) = (work.planned_bytes(plan, arguments), self.scratch_limit);
+    fn obtain(
+        &self,
+        work: &mut Work,
+        channel: &Channel,
+        plan: &Plan,
+        layout: &Layout,
+        arguments: &Arguments,
+    ) {
+        let (needed, limit) = (layout.bytes(), self.scratch_limit);
         let collective = arguments.collective.name();
         if needed > limit {
             log::error!(
@@ -104,7 +115,7 @@ impl Exchanging {
                  the limit is {limit}, but the ranks have begun"
             );
         }
-        if work.reserve(plan, arguments).is_err() {
+        if work.reserve(plan, layout).is_err() {
             end_the_job(
                 channel,
                 c"rustcoll: no memory for blocks whose lengths the ranks have exchanged; ending the job",
@@ -121,7 +132,7 @@ impl Exchanging {
 }
 
 /// For when other ranks would wait for this one.
-fn end_the_job(channel: Channel, message: &CStr) {
+fn end_the_job(channel: &Channel, message: &CStr) {
     // SAFETY: the handle is that of the call's communicator.
     unsafe { rustcoll_shim_abort(channel.other.communicator, message.as_ptr()) };
 }

@@ -1,162 +1,94 @@
-//! A collective that blocks, ready to be carried out or left below; and the shortest way to the next one, which mostly is the same
-//! elsewhere in memory.
+//! The calls that a communicator remembers: who serves each, and all that a repeated call needs to begin at once.
 
 use super::arguments::Arguments;
 use super::bindings::*;
+use super::key::Key;
 use super::planning::Planned;
 use super::settings::Values;
-use super::work::Wrapping;
+use super::transfer::Transfer;
+use crate::algorithms::Collective;
 use std::ffi::c_void;
 
-/// Arguments with what serves them.
+/// A communicator remembers so many calls of each collective. Programs repeat a few in turn, which differ in operators,
+/// datatypes or counts.
+const MOST_JOBS: usize = 4;
+
+/// A call that was served, and how.
 pub struct Job {
-    /// `None` if no later call can be alike.
-    key: Option<Key>,
-    /// The values of parameters that it was planned by.
-    pub values: Values,
-    /// How far the buffers of the arguments are from those of the call.
-    shifts: (isize, isize),
-    /// The arguments.
-    pub arguments: Arguments,
-    /// What serves them.
+    /// What tells it from others.
+    pub key: Key,
+    /// Who serves it.
     pub planned: Planned,
-    /// What is copied around them.
-    pub wrapping: Wrapping,
+    /// How rustcoll carries it out, where rustcoll does and its memory is the communicator's.
+    pub transfer: Option<Transfer>,
+    /// How far the buffers of the transfer are from those of the call; `None` if copies take their places.
+    shifts: Option<(isize, isize)>,
 }
 
-/// A call that the component below has served.
-pub struct LeftBelow {
-    key: Key,
-    values: Values,
-}
+/// The last jobs of each collective.
+#[derive(Default)]
+pub struct Jobs([Vec<Box<Job>>; Collective::ALL.len()]);
 
-impl LeftBelow {
-    /// `None` if no later call can be alike.
+impl Jobs {
+    /// The job of a call that is the same.
     ///
     /// # Safety
-    /// The call comes from the shim.
-    pub unsafe fn new(call: &rustcoll_call, values: Values) -> Option<LeftBelow> {
-        // SAFETY: by this function's contract.
-        unsafe { Key::of(call) }.map(|key| LeftBelow { key, values })
+    /// The call comes from the shim, on the communicator whose calls these are.
+    #[inline(always)]
+    pub unsafe fn find(&mut self, call: &rustcoll_call, values: &Values) -> Option<&mut Job> {
+        let jobs = &mut self.0[call.collective as usize];
+        for job in jobs {
+            // SAFETY: by this function's contract; on one communicator all calls of a collective have as many blocks.
+            if unsafe { job.key.is_of(call, values) } {
+                return Some(job);
+            }
+        }
+        None
     }
 
-    /// Whether a call is alike.
+    /// Remembers a job instead of the same call's, or if there are too many, instead of the oldest.
     ///
     /// # Safety
-    /// The call comes from the shim.
-    #[inline]
-    pub unsafe fn is_like(&self, call: &rustcoll_call, values: Values) -> bool {
+    /// As for [`Jobs::find`].
+    pub unsafe fn insert(&mut self, call: &rustcoll_call, values: &Values, job: Job) -> &mut Job {
+        let jobs = &mut self.0[call.collective as usize];
         // SAFETY: by this function's contract.
-        self.values == values && unsafe { self.key.is_of(call) }
+        jobs.retain(|job| !unsafe { job.key.is_of(call, values) });
+        if jobs.len() == MOST_JOBS {
+            jobs.remove(0);
+        }
+        jobs.push(Box::new(job));
+        jobs.last_mut().expect("one was just added")
     }
-}
 
-/// Everything about a call but where its buffers are, if each buffer has one count and one datatype.
-struct Key {
-    send: SideKey,
-    recv: SideKey,
-    root: i32,
-    in_place: i32,
-    operator: Option<rustcoll_operator>,
-}
-
-/// Count and datatype of a buffer, if the call has it.
-struct SideKey {
-    count: usize,
-    datatype: Option<rustcoll_datatype>,
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.0.iter_mut().for_each(Vec::clear);
+    }
 }
 
 impl Job {
-    /// The job of a call. Buffers that the wrapping replaces are not to be found again.
-    ///
-    /// # Safety
-    /// The call comes from the shim.
-    pub unsafe fn new(
-        call: &rustcoll_call,
-        values: Values,
-        arguments: Arguments,
-        planned: Planned,
-        wrapping: Wrapping,
-    ) -> Job {
-        // SAFETY: by this function's contract.
-        let key = unsafe { Key::of(call) }.filter(|_| wrapping.is_none());
-        let shift = |from: *const c_void, to: *mut u8| to.addr().wrapping_sub(from.addr()) as isize;
-        let (send, recv) = (arguments.send.base(), arguments.recv.base());
-        let shifts = (shift(call.send.buffer, send), shift(call.recv.buffer, recv));
-        Job { key, values, shifts, arguments, planned, wrapping }
+    /// A call that is not carried out by messages in the communicator's memory.
+    pub fn new(key: Key, planned: Planned) -> Job {
+        Job { key, planned, transfer: None, shifts: None }
     }
 
-    /// Makes this the job of a call, if it is alike. Says whether it is.
-    ///
-    /// # Safety
-    /// The call comes from the shim.
+    /// A call with its transfer.
+    pub fn with_transfer(key: Key, planned: Planned, transfer: Transfer, call: &rustcoll_call) -> Job {
+        let shift = |from: *const c_void, to: *mut u8| to.addr().wrapping_sub(from.addr()) as isize;
+        let Arguments { send, recv, .. } = &transfer.arguments;
+        let shifts = (shift(call.send.buffer, send.base()), shift(call.recv.buffer, recv.base()));
+        let shifts = transfer.wrapping.is_none().then_some(shifts);
+        Job { key, planned, transfer: Some(transfer), shifts }
+    }
+
+    /// Turns the transfer to the buffers of a call that is the same. Says whether there is one that can be.
     #[inline]
-    pub unsafe fn turn_to(&mut self, call: &rustcoll_call, values: Values) -> bool {
-        // SAFETY: by this function's contract.
-        if self.values != values || !self.key.as_ref().is_some_and(|key| unsafe { key.is_of(call) }) {
-            return false;
-        }
+    pub fn turn_to(&mut self, call: &rustcoll_call) -> bool {
+        let (Some(transfer), Some((send, recv))) = (&mut self.transfer, self.shifts) else { return false };
         let moved = |buffer: *const c_void, shift| buffer.cast_mut().cast::<u8>().wrapping_offset(shift);
-        self.arguments.send.move_to(moved(call.send.buffer, self.shifts.0));
-        self.arguments.recv.move_to(moved(call.recv.buffer, self.shifts.1));
+        transfer.arguments.send.move_to(moved(call.send.buffer, send));
+        transfer.arguments.recv.move_to(moved(call.recv.buffer, recv));
         true
     }
-}
-
-impl Key {
-    /// # Safety
-    /// The call comes from the shim.
-    unsafe fn of(call: &rustcoll_call) -> Option<Key> {
-        let &rustcoll_call { root, in_place, .. } = call;
-        // SAFETY: by this function's contract the pointers are NULL or valid.
-        unsafe {
-            let operator = call.operator_.as_ref().copied();
-            Some(Key {
-                send: SideKey::of(&call.send)?,
-                recv: SideKey::of(&call.recv)?,
-                root,
-                in_place,
-                operator,
-            })
-        }
-    }
-
-    /// # Safety
-    /// The call comes from the shim.
-    #[inline]
-    unsafe fn is_of(&self, call: &rustcoll_call) -> bool {
-        // SAFETY: by this function's contract the pointers are NULL or valid.
-        unsafe {
-            self.recv.is_of(&call.recv)
-                && self.send.is_of(&call.send)
-                && self.root == call.root
-                && self.in_place == call.in_place
-                && self.operator.as_ref() == call.operator_.as_ref()
-        }
-    }
-}
-
-impl SideKey {
-    /// # Safety
-    /// The side comes from the shim.
-    unsafe fn of(side: &rustcoll_side) -> Option<SideKey> {
-        // SAFETY: by this function's contract the pointer is NULL or valid.
-        let datatype = unsafe { side.datatype.as_ref().copied() };
-        is_simple(side).then_some(SideKey { count: side.count, datatype })
-    }
-
-    /// # Safety
-    /// The side comes from the shim.
-    #[inline]
-    unsafe fn is_of(&self, side: &rustcoll_side) -> bool {
-        // SAFETY: by this function's contract the pointer is NULL or valid.
-        let datatype = unsafe { side.datatype.as_ref() };
-        self.count == side.count && self.datatype.as_ref() == datatype && is_simple(side)
-    }
-}
-
-/// Whether there is one count for all, and one datatype.
-#[inline]
-fn is_simple(side: &rustcoll_side) -> bool {
-    side.counts.values.is_null() && side.datatypes.values.is_null()
 }

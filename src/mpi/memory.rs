@@ -1,7 +1,7 @@
 //! Temporary memory of a communicator: grows to what its calls need, is reused, and ends with it.
 
 use super::bindings::rustcoll_datatype;
-use super::messages::Place;
+use super::messages::Array;
 
 /// The unit of allocation, so that memory starts on a cache line and suits every datatype.
 #[derive(Clone, Copy)]
@@ -16,30 +16,30 @@ pub struct OutOfMemory;
 
 /// A block of memory whose content is lost between calls.
 #[derive(Default)]
-pub struct Memory(Vec<CacheLine>);
+pub struct Arena(Vec<CacheLine>);
 
-impl Memory {
+impl Arena {
     /// The start of at least so many bytes, uninitialised.
+    #[inline]
     pub fn at_least(&mut self, bytes: usize) -> Result<*mut u8, OutOfMemory> {
         let lines = bytes.div_ceil(size_of::<CacheLine>());
         if lines > self.0.capacity() {
-            // Not grown in place: nobody needs the old content.
-            self.0 = Vec::new();
-            self.0.try_reserve_exact(lines).map_err(|_| OutOfMemory)?;
+            self.grow(lines)?;
         }
         Ok(self.0.as_mut_ptr().cast())
     }
 
-    /// Room for elements of a datatype, wherever their data lies relative to their address.
+    /// Not in place: nobody needs the old content.
+    #[cold]
+    fn grow(&mut self, lines: usize) -> Result<(), OutOfMemory> {
+        self.0 = Vec::new();
+        self.0.try_reserve_exact(lines).map_err(|_| OutOfMemory)
+    }
+
+    /// The address of the first of elements that take so much of the memory.
     #[inline]
-    pub fn place<'a>(
-        &mut self,
-        elements: usize,
-        datatype: &'a rustcoll_datatype,
-    ) -> Result<Place<'a>, OutOfMemory> {
-        let start =
-            if elements == 0 { std::ptr::null_mut() } else { self.at_least(bytes_of(elements, datatype))? };
-        Ok(place_at(start, elements, datatype))
+    pub fn fit(&mut self, extent: Extent) -> Result<*mut u8, OutOfMemory> {
+        Ok(self.at_least(extent.bytes)?.wrapping_offset(extent.first))
     }
 
     /// Bytes that it holds.
@@ -58,16 +58,35 @@ impl Memory {
     }
 }
 
-/// A place for elements in memory that starts on a cache line and has as many bytes as [`bytes_of`] says.
-pub fn place_at(start: *mut u8, elements: usize, datatype: &rustcoll_datatype) -> Place<'_> {
-    let base =
-        if elements == 0 { std::ptr::null_mut() } else { start.wrapping_offset(-span(elements, datatype).0) };
-    Place { base, datatype }
+/// What elements of a datatype take of memory that starts on a cache line, wherever their data lie relative to their
+/// addresses.
+#[derive(Clone, Copy)]
+pub struct Extent {
+    /// Bytes of memory.
+    pub bytes: usize,
+    /// Where the first element's address is, from the start of the memory.
+    first: isize,
 }
 
-/// Bytes that [`Memory::place`] needs for elements of a datatype.
+impl Extent {
+    /// That of so many elements.
+    pub fn new(elements: usize, datatype: &rustcoll_datatype) -> Extent {
+        if elements == 0 {
+            return Extent { bytes: 0, first: 0 };
+        }
+        let (lowest, bytes) = span(elements, datatype);
+        Extent { bytes, first: -lowest }
+    }
+
+    /// The elements in memory that starts there and has so many bytes.
+    pub fn at<'a>(&self, start: *mut u8, datatype: &'a rustcoll_datatype) -> Array<'a> {
+        Array { base: start.wrapping_offset(self.first), datatype }
+    }
+}
+
+/// Bytes of memory that elements of a datatype take.
 pub fn bytes_of(elements: usize, datatype: &rustcoll_datatype) -> usize {
-    if elements == 0 { 0 } else { span(elements, datatype).1 }
+    Extent::new(elements, datatype).bytes
 }
 
 /// Where the data of elements, at least one, begin relative to the first one's address, and how many bytes they span.
@@ -85,7 +104,7 @@ mod tests {
 
     #[test]
     fn memory_is_reused() {
-        let mut memory = Memory::default();
+        let mut memory = Arena::default();
         let first = memory.at_least(1000).unwrap();
         assert_eq!(memory.at_least(10).unwrap(), first);
         assert_eq!(first as usize % 64, 0);
@@ -93,7 +112,7 @@ mod tests {
 
     #[test]
     fn too_much_is_refused() {
-        let mut memory = Memory::default();
+        let mut memory = Arena::default();
         assert_eq!(memory.at_least(usize::MAX / 2), Err(OutOfMemory));
         assert_eq!(memory.held(), 0);
         assert!(memory.at_least(10).is_ok());
@@ -101,7 +120,7 @@ mod tests {
 
     #[test]
     fn what_is_held_is_given_back() {
-        let mut memory = Memory::default();
+        let mut memory = Arena::default();
         memory.at_least(1000).unwrap();
         assert!((1000..1000 + 64).contains(&memory.held()));
         memory.release();

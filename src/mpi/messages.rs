@@ -15,8 +15,8 @@ pub type Error = c_int;
 /// A block with a datatype of its own.
 #[derive(Clone, Copy)]
 pub struct Block {
-    /// Address of its first element.
-    pub base: *mut u8,
+    /// Where its first element is, in bytes from the buffer's address.
+    pub displacement: isize,
     /// Its elements.
     pub count: usize,
     /// What an element is.
@@ -32,7 +32,7 @@ impl Block {
 
 /// Memory with the datatype of its elements.
 #[derive(Clone, Copy)]
-pub struct Place<'a> {
+pub struct Array<'a> {
     /// Address of the first element, as MPI means it: data may begin before or behind it.
     pub base: *mut u8,
     /// What an element is.
@@ -50,14 +50,14 @@ pub struct Span {
     pub datatype: rustcoll_datatype,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Array<'a> {
     /// Address and datatype of an element.
     #[inline]
     pub fn element(&self, offset: usize) -> (*mut u8, &'a rustcoll_datatype) {
         (self.base.wrapping_offset(offset as isize * self.datatype.extent), self.datatype)
     }
 
-    /// Some elements of the place.
+    /// Some of the elements.
     pub fn span(&self, offset: usize, elements: usize) -> Span {
         let (address, &datatype) = self.element(offset);
         Span { address, elements, datatype }
@@ -172,17 +172,17 @@ struct Window<'a> {
 /// One rank's side of one collective.
 pub struct Messages<'a> {
     /// How peers are reached.
-    pub channel: Channel,
+    pub channel: &'a Channel,
     /// The send buffer.
     pub send: &'a Side,
     /// The receive buffer.
     pub recv: &'a Side,
     /// The scratch buffer.
-    pub scratch: Place<'a>,
+    pub scratch: Array<'a>,
     /// Behind the scratch buffer, for the result of a reduction into its left operand.
-    pub spare: Place<'a>,
+    pub spare: Array<'a>,
     /// Where messages are packed.
-    pub staging: Place<'a>,
+    pub staging: Array<'a>,
     /// What the node shares, if the plan has slots.
     pub shared: Option<Shared<'a>>,
     /// Whether elements of the caller's buffers are bytes of data.
@@ -379,23 +379,23 @@ impl Transport for Messages<'_> {
     fn send(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Error> {
         trace("send", region, peer);
         let (address, elements, datatype) = self.handles(region);
-        let (line, rank) = self.channel.to(peer);
+        let (route, rank) = self.channel.to(peer);
         let request = &mut self.requests[post as usize];
         // SAFETY: the region lies in memory that stays valid until the post was waited for, as the schedule does
         // before the collective ends; the slot outlives the request.
         check(unsafe {
-            rustcoll_shim_send(address, elements, datatype, rank, line.tag, line.communicator, request)
+            rustcoll_shim_send(address, elements, datatype, rank, route.tag, route.communicator, request)
         })
     }
 
     fn receive(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Error> {
         trace("receive", region, peer);
         let (address, elements, datatype) = self.handles(region);
-        let (line, rank) = self.channel.to(peer);
+        let (route, rank) = self.channel.to(peer);
         let request = &mut self.requests[post as usize];
         // SAFETY: as for sends.
         check(unsafe {
-            rustcoll_shim_receive(address, elements, datatype, rank, line.tag, line.communicator, request)
+            rustcoll_shim_receive(address, elements, datatype, rank, route.tag, route.communicator, request)
         })
     }
 
@@ -404,10 +404,10 @@ impl Transport for Messages<'_> {
     fn send_and_wait(&mut self, _: Post, peer: u32, region: Region) -> Result<(), Error> {
         trace("send", region, peer);
         let (address, elements, datatype) = self.handles(region);
-        let (line, rank) = self.channel.to(peer);
+        let (route, rank) = self.channel.to(peer);
         // SAFETY: the region lies in memory that is valid for reading.
         let status = unsafe {
-            rustcoll_shim_send_and_wait(address, elements, datatype, rank, line.tag, line.communicator)
+            rustcoll_shim_send_and_wait(address, elements, datatype, rank, route.tag, route.communicator)
         };
         self.note(status)
     }
@@ -415,10 +415,10 @@ impl Transport for Messages<'_> {
     fn receive_and_wait(&mut self, _: Post, peer: u32, region: Region) -> Result<(), Error> {
         trace("receive", region, peer);
         let (address, elements, datatype) = self.handles(region);
-        let (line, rank) = self.channel.to(peer);
+        let (route, rank) = self.channel.to(peer);
         // SAFETY: the region lies in memory that is valid for writing.
         let status = unsafe {
-            rustcoll_shim_receive_and_wait(address, elements, datatype, rank, line.tag, line.communicator)
+            rustcoll_shim_receive_and_wait(address, elements, datatype, rank, route.tag, route.communicator)
         };
         self.note(status)
     }

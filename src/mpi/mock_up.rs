@@ -2,8 +2,8 @@
 
 use super::arguments::Arguments;
 use super::bindings::*;
-use super::memory::{OutOfMemory, bytes_of, place_at};
-use super::messages::{self, Error, Place, check};
+use super::memory::{Extent, OutOfMemory, bytes_of};
+use super::messages::{self, Array, Error, check};
 use super::room::Room;
 use super::settings::{Settings, mock_up_limits};
 use crate::algorithms::{Algorithm, Area, Collective};
@@ -42,11 +42,11 @@ pub struct MockUp {
 }
 
 /// The memory of each area.
-struct Places<'a> {
-    send: Place<'a>,
-    recv: Place<'a>,
-    all: Place<'a>,
-    own: Place<'a>,
+struct Areas<'a> {
+    send: Array<'a>,
+    recv: Array<'a>,
+    all: Array<'a>,
+    own: Array<'a>,
 }
 
 impl MockUp {
@@ -86,11 +86,11 @@ impl MockUp {
     /// # Safety
     /// As for [`MockUp::run`].
     unsafe fn perform_all(&self, communicator: *const c_void) -> Result<(), Error> {
-        let places = self.places();
+        let areas = self.areas();
         let mut is_truncated = false;
         for deed in &self.deeds.deeds {
             // SAFETY: by this function's contract, and deeds keep to the buffers for whose lengths they were made.
-            match unsafe { self.perform(deed, &places, communicator) } {
+            match unsafe { self.perform(deed, &areas, communicator) } {
                 Err(RUSTCOLL_ERR_TRUNCATE) => is_truncated = true,
                 ended => ended?,
             }
@@ -98,50 +98,50 @@ impl MockUp {
         if is_truncated { Err(RUSTCOLL_ERR_TRUNCATE) } else { Ok(()) }
     }
 
-    fn places(&self) -> Places<'_> {
+    fn areas(&self) -> Areas<'_> {
         let Arguments { send, recv, .. } = &self.arguments;
         let [all, own] = self.deeds.memory;
         let behind = self.room.data.wrapping_add(lines_of(all, &self.own));
-        Places {
-            send: Place { base: send.base(), datatype: send.datatype() },
-            recv: Place { base: recv.base(), datatype: recv.datatype() },
-            all: place_at(self.room.data, all, &self.own),
-            own: place_at(behind, own, &self.own),
+        Areas {
+            send: Array { base: send.base(), datatype: send.datatype() },
+            recv: Array { base: recv.base(), datatype: recv.datatype() },
+            all: Extent::new(all, &self.own).at(self.room.data, &self.own),
+            own: Extent::new(own, &self.own).at(behind, &self.own),
         }
     }
 
     /// # Safety
     /// The deed is one of this call's, and the communicator is that of the call.
-    unsafe fn perform(&self, deed: &Deed, places: &Places, communicator: *const c_void) -> Result<(), Error> {
+    unsafe fn perform(&self, deed: &Deed, areas: &Areas, communicator: *const c_void) -> Result<(), Error> {
         // SAFETY: by this function's contract the spans lie within their buffers.
         unsafe {
             match deed {
-                Deed::Copy(from, to) => messages::copy(places.span(from), places.span(to)),
+                Deed::Copy(from, to) => messages::copy(areas.span(from), areas.span(to)),
                 Deed::Clear(span) => {
                     // Bits are cleared where they are united, which is in bytes.
-                    let span = places.span(span);
+                    let span = areas.span(span);
                     ptr::write_bytes(span.address, 0, span.elements);
                     Ok(())
                 }
                 Deed::Reduce(from, to) => {
-                    let (from, to) = (places.span(from), places.span(to));
+                    let (from, to) = (areas.span(from), areas.span(to));
                     let operator = self.arguments.operator.handle;
                     let (operand, result) = (from.address.cast(), to.address.cast());
                     rustcoll_shim_reduce(operator, operand, result, to.elements, to.datatype.handle);
                     Ok(())
                 }
-                Deed::Call(call) => check(rustcoll_shim_call(communicator, &self.call(call, places))),
+                Deed::Call(call) => check(rustcoll_shim_call(communicator, &self.call(call, areas))),
             }
         }
     }
 
     /// A call as MPI takes it. Its counts and displacements stand in the room until the next one's do.
-    fn call(&self, call: &BoundCall, places: &Places) -> rustcoll_own_call {
+    fn call(&self, call: &BoundCall, areas: &Areas) -> rustcoll_own_call {
         let mut numbers = self.room.numbers;
         let side = |side: &Option<Side>| {
             side.as_ref().map(|side| {
                 let Side { area, first, count, ref varying, .. } = *side;
-                let (address, datatype) = places.of(area).element(first);
+                let (address, datatype) = areas.of(area).element(first);
                 let mut noted = |values: &[usize]| {
                     let start = numbers;
                     // SAFETY: there is room for all numbers of a call.
@@ -193,8 +193,8 @@ impl MockUp {
     }
 }
 
-impl<'a> Places<'a> {
-    fn of(&self, area: Area) -> Place<'a> {
+impl<'a> Areas<'a> {
+    fn of(&self, area: Area) -> Array<'a> {
         match area {
             Area::Send => self.send,
             Area::Recv => self.recv,

@@ -1,29 +1,18 @@
 //! Collectives that do not block: each carries its own memory and goes on whenever MPI makes progress.
 
-use super::arguments::Arguments;
 use super::bindings::*;
-use super::channel::Channel;
-use super::exchanging::Exchanging;
-use super::messages::Error;
-use super::planning::Program;
+use super::transfer::Transfer;
 use super::watch::{self, Subject};
-use super::work::{Work, Wrapping};
-use crate::engine::Plan;
+use super::work::Work;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 /// A prepared collective.
 pub struct Operation {
-    /// What it goes by.
-    pub course: Course,
-    /// The arguments of the call.
-    pub arguments: Arguments,
-    /// What is copied around them.
-    pub wrapping: Wrapping,
-    /// Where its messages go.
-    pub channel: Channel,
+    /// What it carries out.
+    pub transfer: Transfer,
     /// Its memory.
     pub work: Work,
     /// What MPI knows it by.
@@ -32,26 +21,6 @@ pub struct Operation {
     pub subject: Subject,
     /// When it was last started, if anybody wanted to know.
     pub start: Option<Instant>,
-}
-
-/// What an operation goes by.
-pub enum Course {
-    /// A plan.
-    Plan(Arc<Plan>),
-    /// Two stages.
-    Exchanging(Box<Exchanging>),
-}
-
-impl Course {
-    /// That of a program, with so much temporary memory at most.
-    pub fn new(program: Program, scratch_limit: usize) -> Course {
-        match program {
-            Program::Plan(plan) => Course::Plan(plan),
-            Program::Exchange(exchange) => {
-                Course::Exchanging(Box::new(Exchanging::new(&exchange, scratch_limit)))
-            }
-        }
-    }
 }
 
 /// Operations that are under way. Each is owned by its request, which MPI does not free before it is complete.
@@ -70,21 +39,9 @@ static STARTED: Mutex<UnderWay> = Mutex::new(UnderWay(Vec::new()));
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 impl Operation {
-    fn begin(&mut self) -> Result<(), Error> {
-        match &mut self.course {
-            Course::Plan(plan) => self.work.begin(plan, &self.wrapping),
-            Course::Exchanging(exchanging) => exchanging.begin(&mut self.work),
-        }
-    }
-
     /// Goes on as far as it can; `Some` if it came to its end, well or not.
     fn advance(&mut self) -> Option<c_int> {
-        let Operation { course, arguments, wrapping, channel, work, .. } = self;
-        let advanced = match course {
-            Course::Plan(plan) => work.advance(plan, *channel, arguments, wrapping),
-            Course::Exchanging(exchanging) => exchanging.advance(work, *channel, arguments),
-        };
-        match advanced {
+        match self.transfer.advance(&mut self.work) {
             Ok(false) => None,
             Ok(true) => Some(RUSTCOLL_SUCCESS),
             Err(error) => Some(error),
@@ -106,7 +63,7 @@ pub unsafe fn start(operation: *mut Operation) {
     // SAFETY: by this function's contract nobody else uses the operation yet.
     let starting = unsafe { &mut *operation };
     starting.start = watch::now();
-    let ended = match starting.begin() {
+    let ended = match starting.transfer.begin(&mut starting.work) {
         Ok(()) => starting.advance(),
         Err(error) => Some(error),
     };

@@ -1,10 +1,12 @@
 //! How calls on a communicator are served: who does, and by which plan.
 
 use super::arguments::Arguments;
+use super::bindings::RUSTCOLL_ERR_TRUNCATE;
 use super::decision::Decision;
 use super::info::Info;
+use super::messages::Error;
 use super::nodes::{Knowledge, Nodes};
-use super::schedules::{Chosen, Form, MadeOf, Missing, Schedules, Served};
+use super::schedules::{Chosen, Form, MadeOf, Missing, Schedules, Selected};
 use super::segment::Geometry;
 use super::settings::{Settings, Values, word};
 use super::work::Group;
@@ -19,64 +21,33 @@ use std::sync::Arc;
 /// What decides how calls are served.
 pub struct Planning {
     group: Group,
-    /// How log lines begin.
-    name: Arc<str>,
     schedules: Schedules,
     /// How the memory lies that the ranks of each node share, once they do.
     geometry: Option<Geometry>,
-    last: Last,
 }
 
-/// By collective: how the last call was served that may not call others, and that may. Programs repeat themselves.
-type Last = [[Option<Prepared>; 2]; Collective::ALL.len()];
-
-const NONE_YET: Last = [const { [const { None }; 2] }; Collective::ALL.len()];
-
-/// A call's shape and what serves it.
-struct Prepared {
-    shape: Shape,
-    decision: Decision,
-    service: Service,
-}
-
-/// What serves calls of one shape.
-enum Service {
+/// Who serves a call.
+#[derive(Clone)]
+pub enum Served {
+    /// Nobody: no rank has anything to do.
+    Nothing,
     /// The component below.
     Below,
-    /// A plan.
-    Planned(Planned),
-    /// Calls of other collectives.
+    /// rustcoll, by messages.
+    Here(Program),
+    /// rustcoll, by calls of other collectives.
     Calls(Arc<Deeds>),
 }
 
-/// Everything that a plan depends on.
-#[derive(Clone, PartialEq, Eq)]
-struct Shape {
-    call: Call,
-    in_place: bool,
-    root: usize,
-    values: Values,
-    send: Counts,
-    recv: Counts,
-    has_gaps: bool,
-    form: Form,
-}
-
-/// What becomes of a call.
-pub enum Outcome {
+/// Why a call cannot be served, or not yet.
+pub enum Refusal {
     /// What all ranks must do first.
     Missing(Missing),
-    /// A block is longer than the arguments say that blocks are.
-    TooLong,
-    /// The component below serves it.
-    Below(Decision),
-    /// rustcoll does.
-    Here(Planned),
-    /// rustcoll does by calls of other collectives.
-    Calls(Arc<Deeds>, Decision),
+    /// An MPI error.
+    Error(Error),
 }
 
-/// What carries out calls of one shape.
+/// What carries out a call by messages.
 #[derive(Clone)]
 pub enum Program {
     /// A plan.
@@ -95,11 +66,11 @@ impl Program {
     }
 }
 
-/// What serves a call here.
+/// Who serves a call, and who decided it.
 #[derive(Clone)]
 pub struct Planned {
-    /// The program.
-    pub program: Program,
+    /// Who serves it.
+    pub served: Served,
     /// Whether a broadcast's data are packed for it.
     pub is_packed: bool,
     /// What was decided.
@@ -109,16 +80,13 @@ pub struct Planned {
 impl Planning {
     /// Nothing was decided yet on a communicator that was created with some info keys.
     pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Planning {
-        let schedules = Schedules::new(group, Arc::clone(&name), info, nodes);
-        Planning { group, name, schedules, geometry: None, last: NONE_YET }
+        Planning { group, schedules: Schedules::new(group, name, info, nodes), geometry: None }
     }
 
-    /// Notes how the memory lies that the ranks of each node share, if they could have any. What was decided without
-    /// knowing is decided anew.
+    /// Notes how the memory lies that the ranks of each node share, if they could have any.
     pub fn note_memory(&mut self, geometry: Option<Geometry>) {
         self.schedules.note_memory(geometry.is_some());
         self.geometry = geometry;
-        self.last = NONE_YET;
     }
 
     /// Of each rank whether it is on this rank's node.
@@ -131,73 +99,40 @@ impl Planning {
         self.schedules.note_nodes(nodes);
     }
 
-    /// Decides who serves a call and plans it, unless the last call was alike. `graph`: the neighbours, where it has any.
-    pub fn plan(&mut self, arguments: &Arguments, values: Values, form: Form, graph: &Graph) -> Outcome {
-        let Planning { group, name, schedules, geometry, last } = self;
-        let last = &mut last[arguments.collective as usize][usize::from(form.calls_others)];
-        let prepared = match last {
-            Some(prepared) if prepared.shape.is_of(arguments, values, form) => prepared,
-            _ => {
-                let shape = Shape::new(arguments, values, form, *group);
-                let in_place = shape.in_place && arguments.collective.has_in_place();
-                let graph = graph.clone();
-                let chosen = schedules.choose(&shape.call, in_place, shape.root, values, form, graph);
-                let chosen = match chosen {
-                    Ok(chosen) => chosen,
-                    Err(missing) => return Outcome::Missing(missing),
-                };
-                match prepared(shape, chosen, arguments, *group, *geometry) {
-                    Some(prepared) => last.insert(prepared),
-                    None => return Outcome::TooLong,
-                }
-            }
-        };
-        prepared.tell(name);
-        match &prepared.service {
-            Service::Planned(planned) => Outcome::Here(planned.clone()),
-            Service::Calls(deeds) => Outcome::Calls(Arc::clone(deeds), prepared.decision.clone()),
-            Service::Below => Outcome::Below(prepared.decision.clone()),
-        }
+    /// Decides who serves a call and plans it. `graph`: the neighbours, where it has any.
+    pub fn plan(
+        &mut self,
+        arguments: &Arguments,
+        values: Values,
+        form: Form,
+        graph: &Graph,
+    ) -> Result<Planned, Refusal> {
+        let Planning { group, schedules, geometry } = self;
+        let call = described(arguments, values, *group);
+        let in_place = arguments.in_place && arguments.collective.has_in_place();
+        let chosen = schedules.choose(&call, in_place, arguments.root, values, form, graph.clone());
+        let chosen = chosen.map_err(Refusal::Missing)?;
+        planned(&call, chosen, arguments, *group, *geometry).ok_or(Refusal::Error(RUSTCOLL_ERR_TRUNCATE))
     }
 }
 
-impl Prepared {
-    /// Notes and logs what was decided.
-    fn tell(&self, communicator: &str) {
-        let Prepared { shape: Shape { call, .. }, decision, .. } = self;
-        Settings::of(call.collective).note_ran(decision.number);
+impl Planned {
+    /// A call that moves no data.
+    pub fn nothing(collective: Collective, group: Group) -> Planned {
+        let decision = Decision::nothing_to_do(collective, group);
+        Planned { served: Served::Nothing, is_packed: false, decision }
+    }
+
+    /// Notes and logs what was decided about a call on a communicator of that name.
+    pub fn tell(&self, communicator: &str, arguments: &Arguments) {
+        let (collective, Decision { number, decided, .. }) = (arguments.collective, &self.decision);
+        Settings::of(collective).note_ran(*number);
         log::debug!(
-            "{communicator}: {} of {} bytes by {} ({})",
-            call.collective.name(),
-            call.bytes,
-            word(call.collective, decision.number),
-            decision.decided
+            "{communicator}: {} of {} bytes by {} ({decided})",
+            collective.name(),
+            arguments.measured_bytes(),
+            word(collective, *number),
         );
-    }
-}
-
-impl Shape {
-    fn new(arguments: &Arguments, values: Values, form: Form, group: Group) -> Shape {
-        let &Arguments { in_place, root, .. } = arguments;
-        let call = described(arguments, values, group);
-        let (send, recv) = (arguments.send.counts.clone(), arguments.recv.counts.clone());
-        Shape { call, in_place, root, values, send, recv, has_gaps: arguments.has_gaps(), form }
-    }
-
-    /// Whether a call with these arguments has this shape. Compares, where [`Shape::new`] would compute and allocate.
-    fn is_of(&self, arguments: &Arguments, values: Values, form: Form) -> bool {
-        self.values == values
-            && self.form == form
-            && self.root == arguments.root
-            && self.in_place == arguments.in_place
-            && self.call.commutative == (arguments.operator.commutative != 0)
-            && self
-                .call
-                .predefined
-                .is_none_or(|predefined| predefined == (arguments.operator.predefined != 0))
-            && self.has_gaps == arguments.has_gaps()
-            && self.recv == arguments.recv.counts
-            && self.send == arguments.send.counts
     }
 }
 
@@ -224,93 +159,84 @@ fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
     }
 }
 
-/// Plans what was chosen; `None` if the counts contradict each other.
-fn prepared(
-    shape: Shape,
+/// Plans what was chosen; `None` if a block is longer than the arguments say that blocks are.
+fn planned(
+    call: &Call,
     chosen: Chosen,
     arguments: &Arguments,
     group: Group,
     geometry: Option<Geometry>,
-) -> Option<Prepared> {
-    let Chosen { decided, served } = chosen;
-    let collective = shape.call.collective;
-    let Some(Served { algorithm, number, shown, stripe, made_of }) = served else {
+) -> Option<Planned> {
+    let Chosen { decided, selected } = chosen;
+    let collective = call.collective;
+    let Some(Selected { algorithm, number, shown, stripe, made_of }) = selected else {
         let decision = Decision::below(collective, group, decided);
-        return Some(Prepared { shape, decision, service: Service::Below });
+        return Some(Planned { served: Served::Below, is_packed: false, decision });
     };
+    let decision = Decision::new(collective, group, number, shown, decided);
     let schedule = match made_of {
         MadeOf::Messages(schedule) => schedule,
         MadeOf::Calls(calls, problem) => {
-            let decision = Decision::new(collective, group, number, shown, decided);
             // Also where a schedule would find a copy of the input instead.
-            let problem = Problem { in_place: shape.in_place, ..problem };
-            let deeds = Deeds::new(collective, calls, &problem, group.rank, lengths(&shape));
-            return Some(Prepared { shape, decision, service: Service::Calls(Arc::new(deeds)) });
+            let problem = Problem { in_place: arguments.in_place, ..problem };
+            let deeds = Deeds::new(collective, calls, &problem, group.rank, lengths(call, arguments));
+            return Some(Planned { served: Served::Calls(Arc::new(deeds)), is_packed: false, decision });
         }
     };
-    let is_packed = collective == Collective::Bcast && shape.has_gaps && schedule.blocks > 1;
-    let packed = Counts::One { count: shape.call.bytes, bytes: 1 };
-    let recv = if is_packed { &packed } else { &shape.recv };
-    let Group { rank, size, remote } = group;
     if schedule.slots > 0 {
         let geometry = geometry.expect("what takes shared memory is chosen where it is had");
         let bounds = geometry.bounds(stripe);
-        let plan = in_slots(&shape, arguments, schedule, &bounds, group);
+        let plan = in_slots(arguments, schedule, &bounds, group);
         let extent = if collective.reduces() { arguments.extent() } else { 1 };
         // Beyond its slots lies what other calls use. Only who sends more than it expects of others needs more.
         if schedule.slots > geometry.slots || !plan.keeps_to_slots(extent, &bounds) {
             return None;
         }
-        let decision = Decision::new(collective, group, number, shown, decided);
-        let planned =
-            Planned { program: Program::Plan(Arc::new(plan)), is_packed: false, decision: decision.clone() };
-        return Some(Prepared { shape, decision, service: Service::Planned(planned) });
+        let served = Served::Here(Program::Plan(Arc::new(plan)));
+        return Some(Planned { served, is_packed: false, decision });
     }
+    let is_packed = collective == Collective::Bcast && arguments.has_gaps() && schedule.blocks > 1;
+    let packed = Counts::One { count: call.bytes, bytes: 1 };
+    let (send, recv) = (&arguments.send.counts, if is_packed { &packed } else { &arguments.recv.counts });
+    let Group { rank, size, remote } = group;
     let binding = match remote {
-        0 => bind(collective, rank, schedule.blocks, &shape.send, recv),
-        _ => bind_two_groups(collective, rank, (size, remote), schedule.blocks, &shape.send, recv),
+        0 => bind(collective, rank, schedule.blocks, send, recv),
+        _ => bind_two_groups(collective, rank, (size, remote), schedule.blocks, send, recv),
     };
     let program = match LengthExchange::new(algorithm, schedule, &binding) {
         Some(exchange) => Program::Exchange(Arc::new(exchange)),
         None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
     };
-    let decision = Decision::new(collective, group, number, shown, decided);
-    let planned = Planned { program, is_packed, decision: decision.clone() };
-    Some(Prepared { shape, decision, service: Service::Planned(planned) })
+    Some(Planned { served: Served::Here(program), is_packed, decision })
 }
 
 /// How long blocks are in each buffer, and in memory of the algorithm's own: reductions need elements there, everything else
 /// keeps bytes.
-fn lengths(shape: &Shape) -> Lengths {
+fn lengths(call: &Call, arguments: &Arguments) -> Lengths {
     let elements = |counts: &Counts| match counts {
         Counts::One { count, .. } => *count,
         // Algorithms made of calls serve no such.
         Counts::Each { .. } | Counts::Typed { .. } => 0,
     };
-    let [send, recv] = [&shape.send, &shape.recv].map(elements);
-    let own = if shape.call.collective.reduces() { send.max(recv) } else { shape.call.bytes };
+    let [send, recv] = [&arguments.send.counts, &arguments.recv.counts].map(elements);
+    let own = if call.collective.reduces() { send.max(recv) } else { call.bytes };
     Lengths { send, recv, own }
 }
 
 /// The plan of a schedule with slots. Where blocks are cut into stripes, ranks must cut them at the same bytes, whatever
 /// their datatypes: reductions have the same elements on all ranks, of all else the bytes are numbered.
-fn in_slots(
-    shape: &Shape,
-    arguments: &Arguments,
-    schedule: &Schedule,
-    bounds: &SlotBounds,
-    group: Group,
-) -> Plan {
-    let collective = shape.call.collective;
+fn in_slots(arguments: &Arguments, schedule: &Schedule, bounds: &SlotBounds, group: Group) -> Plan {
+    let Arguments { collective, ref send, ref recv, .. } = *arguments;
+    let (send, recv) = (&send.counts, &recv.counts);
     let plan = |send: &Counts, recv: &Counts, extent| {
         let binding = bind(collective, group.rank, schedule.blocks, send, recv);
         Plan::in_stripes(schedule, &binding, extent, bounds)
     };
     if collective.reduces() {
-        return plan(&shape.send, &shape.recv, arguments.extent());
+        return plan(send, recv, arguments.extent());
     }
-    match Some(plan(&shape.send, &shape.recv, 1)).filter(|plan| plan.stripes() == 1) {
+    match Some(plan(send, recv, 1)).filter(|plan| plan.stripes() == 1) {
         Some(whole) if collective != Collective::Bcast => whole,
-        _ => Plan { is_in_bytes: true, ..plan(&shape.send.in_bytes(), &shape.recv.in_bytes(), 1) },
+        _ => Plan { is_in_bytes: true, ..plan(&send.in_bytes(), &recv.in_bytes(), 1) },
     }
 }

@@ -1,6 +1,6 @@
 //! Memory for calls that call others: allocated once, as much as there may be, and kept for the next one that needs any.
 
-use super::memory::{Memory, OutOfMemory};
+use super::memory::{Arena, OutOfMemory};
 use super::settings::mock_up_limits;
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard};
@@ -15,15 +15,15 @@ fn free() -> MutexGuard<'static, Vec<Reused>> {
 
 #[derive(Default)]
 struct Reused {
-    data: Memory,
-    numbers: Memory,
+    data: Arena,
+    numbers: Arena,
 }
 
 /// The memory of one call.
 pub struct Room {
     reused: Reused,
     /// For data that are longer than the limit: what elements have of gaps does not count there, for not all ranks know it.
-    oversized: Memory,
+    oversized: Arena,
     /// Where data begin, on a cache line.
     pub data: *mut u8,
     /// Where counts and displacements begin.
@@ -35,7 +35,7 @@ impl Room {
     pub fn new(bytes: usize, numbers: usize) -> Result<Room, OutOfMemory> {
         let most = mock_up_limits();
         let mut reused = free().pop().unwrap_or_default();
-        let mut oversized = Memory::default();
+        let mut oversized = Arena::default();
         let data = match bytes > most.message {
             true => oversized.at_least(bytes)?,
             false => at_once(&mut reused.data, bytes, most.message)?,
@@ -58,7 +58,7 @@ impl Drop for Room {
 }
 
 /// The start of at least so many bytes, with as many as there may be if there are so many: what is not used costs nothing.
-fn at_once(memory: &mut Memory, bytes: usize, most: usize) -> Result<*mut u8, OutOfMemory> {
+fn at_once(memory: &mut Arena, bytes: usize, most: usize) -> Result<*mut u8, OutOfMemory> {
     match bytes {
         0 => Ok(std::ptr::null_mut()),
         // What there is may be less than the limit, where so much could not be had.

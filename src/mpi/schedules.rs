@@ -95,11 +95,11 @@ pub struct Chosen<'a> {
     /// Who decided it.
     pub decided: Decided,
     /// `None`: the component below serves it.
-    pub served: Option<Served<'a>>,
+    pub selected: Option<Selected<'a>>,
 }
 
 /// What rustcoll serves a call by.
-pub struct Served<'a> {
+pub struct Selected<'a> {
     /// The algorithm.
     pub algorithm: &'static Algorithm,
     /// Its number among the collective's.
@@ -164,7 +164,7 @@ impl Schedules {
             [(self.lacks_memory(call, values, form), Lack::SharedMemory), (!has_room, Lack::RoomForCalls)];
         let lacking = lacks.into_iter().filter_map(|(is_lacking, lack)| is_lacking.then_some(lack));
         let decided = lacking.fold(decided, |decided, lack| Decided::Without(lack, Box::new(decided)));
-        let served = match choice {
+        let selected = match choice {
             Choice::Below => None,
             Choice::Use { algorithm, parameters } => {
                 let mut problem = self.problem(call, algorithm, parameters, form);
@@ -176,10 +176,10 @@ impl Schedules {
                     Some(calls) => MadeOf::Calls(calls, problem),
                     None => MadeOf::Messages(self.schedule(algorithm, problem)),
                 };
-                Some(Served { algorithm, number, shown, stripe, made_of })
+                Some(Selected { algorithm, number, shown, stripe, made_of })
             }
         };
-        Ok(Chosen { decided, served })
+        Ok(Chosen { decided, selected })
     }
 
     /// Whether what would have been chosen, if all ranks had memory to share, takes it.

@@ -3,8 +3,8 @@
 use super::arguments::{Arguments, Side};
 use super::bindings::*;
 use super::channel::Channel;
-use super::memory::{Memory, OutOfMemory, bytes_of};
-use super::messages::{self, Error, Messages, Place, Shared, Span};
+use super::memory::{Arena, Extent, OutOfMemory, bytes_of};
+use super::messages::{self, Array, Error, Messages, Shared, Span};
 use super::segment::Segment;
 use crate::algorithms::Collective;
 use crate::engine::call::Counts;
@@ -16,13 +16,27 @@ use std::ptr;
 /// Temporary memory and requests, kept from call to call.
 pub struct Work {
     requests: Vec<*mut c_void>,
-    scratch: Memory,
-    staging: Memory,
+    scratch: Arena,
+    staging: Arena,
     /// What stands in for a buffer of the caller's.
-    substitute: Memory,
+    substitute: Arena,
     bytes: rustcoll_datatype,
     execution: Execution,
     is_truncated: bool,
+}
+
+/// How the temporary memory of a plan lies; the same for all calls with that plan and the same datatypes.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    scratch: Extent,
+    /// Where the memory behind the scratch buffer begins, from its first element's address.
+    spare: isize,
+    /// Bytes.
+    staging: usize,
+    /// What an element of scratch memory is.
+    datatype: rustcoll_datatype,
+    /// Whether slots hold such elements; else bytes.
+    reduces: bool,
 }
 
 /// Copies of the caller's data that a schedule needs around it.
@@ -75,9 +89,9 @@ impl Work {
     pub fn new() -> Work {
         Work {
             requests: Vec::new(),
-            scratch: Memory::default(),
-            staging: Memory::default(),
-            substitute: Memory::default(),
+            scratch: Arena::default(),
+            staging: Arena::default(),
+            substitute: Arena::default(),
             bytes: messages::bytes(),
             execution: Execution::default(),
             is_truncated: false,
@@ -95,14 +109,8 @@ impl Work {
         };
         match is_packed {
             true => bytes_of(plan.scratch_elements, &self.bytes) + plan.staging_bytes + substitute,
-            false => self.planned_bytes(plan, arguments) + substitute,
+            false => Layout::new(plan, arguments).bytes() + substitute,
         }
-    }
-
-    /// Bytes of temporary memory that a plan takes.
-    pub fn planned_bytes(&self, plan: &Plan, arguments: &Arguments) -> usize {
-        let scratch_type = scratch_datatype(plan, arguments, &self.bytes);
-        bytes_of(plan.temporary_elements(), scratch_type) + plan.staging_bytes
     }
 
     /// Obtains everything that a plan needs, so that nothing is left to fail once messages are under way.
@@ -114,15 +122,15 @@ impl Work {
         is_packed: bool,
     ) -> Result<Wrapping, OutOfMemory> {
         let wrapping = self.substitute(arguments, group, is_packed)?;
-        self.reserve(plan, arguments)?;
+        self.reserve(plan, &Layout::new(plan, arguments))?;
         Ok(wrapping)
     }
 
     /// Obtains everything that a plan needs but what stands in for the caller's buffers.
-    pub fn reserve(&mut self, plan: &Plan, arguments: &Arguments) -> Result<(), OutOfMemory> {
+    pub fn reserve(&mut self, plan: &Plan, layout: &Layout) -> Result<(), OutOfMemory> {
         self.reserve_requests(plan.posts)?;
-        self.scratch.place(plan.temporary_elements(), scratch_datatype(plan, arguments, &self.bytes))?;
-        self.staging.place(plan.staging_bytes, &self.bytes)?;
+        self.scratch.fit(layout.scratch)?;
+        self.staging.at_least(layout.staging)?;
         Ok(())
     }
 
@@ -148,6 +156,7 @@ impl Work {
         self.substitute.leak();
     }
 
+    #[cold]
     fn reserve_requests(&mut self, posts: usize) -> Result<(), OutOfMemory> {
         let more = posts.saturating_sub(self.requests.len());
         self.requests.try_reserve_exact(more).map_err(|_| OutOfMemory)?;
@@ -186,8 +195,10 @@ impl Work {
     fn copy_input(&mut self, arguments: &mut Arguments, size: usize) -> Result<Wrapping, OutOfMemory> {
         let elements = arguments.input_elements(size);
         let user = arguments.send.span(elements);
-        let copied = self.substitute.place(elements, arguments.send.datatype())?.span(0, elements);
-        arguments.send.move_to(copied.address);
+        let datatype = *arguments.send.datatype();
+        let address = self.substitute.fit(Extent::new(elements, &datatype))?;
+        let copied = Span { address, elements, datatype };
+        arguments.send.move_to(address);
         Ok(Wrapping { before: Some((user, copied)), after: None })
     }
 
@@ -200,6 +211,7 @@ impl Work {
     }
 
     /// Begins anew with a plan. An error leaves nothing outstanding.
+    #[inline]
     pub fn begin(&mut self, plan: &Plan, wrapping: &Wrapping) -> Result<(), Error> {
         self.execution = Execution::default();
         self.is_truncated = false;
@@ -214,12 +226,13 @@ impl Work {
     pub fn finish(
         &mut self,
         plan: &Plan,
-        channel: Channel,
+        layout: &Layout,
+        channel: &Channel,
         arguments: &Arguments,
         wrapping: &Wrapping,
         segment: Option<&mut Segment>,
     ) -> Result<(), Error> {
-        self.drive(plan, channel, arguments, wrapping, segment, |execution, transport| {
+        self.drive(plan, layout, channel, arguments, wrapping, segment, |execution, transport| {
             execution.finish(plan, transport).map(|()| true)
         })?;
         Ok(())
@@ -229,11 +242,12 @@ impl Work {
     pub fn advance(
         &mut self,
         plan: &Plan,
-        channel: Channel,
+        layout: &Layout,
+        channel: &Channel,
         arguments: &Arguments,
         wrapping: &Wrapping,
     ) -> Result<bool, Error> {
-        self.drive(plan, channel, arguments, wrapping, None, |execution, transport| {
+        self.drive(plan, layout, channel, arguments, wrapping, None, |execution, transport| {
             execution.advance(plan, transport)
         })
     }
@@ -242,21 +256,21 @@ impl Work {
     fn drive(
         &mut self,
         plan: &Plan,
-        channel: Channel,
+        layout: &Layout,
+        channel: &Channel,
         arguments: &Arguments,
         wrapping: &Wrapping,
         segment: Option<&mut Segment>,
         go: impl FnOnce(&mut Execution, &mut Messages) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
-        let scratch_type = scratch_datatype(plan, arguments, &self.bytes);
         // Before anything is posted; later it is there.
-        let scratch =
-            self.scratch.place(plan.temporary_elements(), scratch_type).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
-        let (spare, _) = scratch.element(plan.scratch_elements);
-        let staging = self.staging.place(plan.staging_bytes, &self.bytes).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+        let base = self.scratch.fit(layout.scratch).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+        let staging = self.staging.at_least(layout.staging).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+        let scratch = Array { base, datatype: &layout.datatype };
+        let spare = Array { base: base.wrapping_offset(layout.spare), ..scratch };
         let shared = segment.zip(plan.slots).map(|(segment, slots)| {
             segment.enter(slots);
-            let datatype = if arguments.collective.reduces() { scratch_type } else { &self.bytes };
+            let datatype = if layout.reduces { &layout.datatype } else { &self.bytes };
             Shared { segment, slots, datatype }
         });
         let mut transport = Messages {
@@ -264,8 +278,8 @@ impl Work {
             send: &arguments.send,
             recv: &arguments.recv,
             scratch,
-            spare: Place { base: spare, datatype: scratch_type },
-            staging,
+            spare,
+            staging: Array { base: staging, datatype: &self.bytes },
             shared,
             is_in_bytes: plan.is_in_bytes,
             operator: &arguments.operator,
@@ -285,23 +299,43 @@ impl Work {
     }
 }
 
-/// Reductions need elements in scratch memory, and broadcasts keep them there unless their plan numbers bytes; everything
-/// else keeps bytes.
-fn scratch_datatype<'a>(
-    plan: &Plan,
-    arguments: &'a Arguments,
-    bytes: &'a rustcoll_datatype,
-) -> &'a rustcoll_datatype {
-    match arguments.collective {
-        Collective::Bcast if !plan.is_in_bytes => arguments.recv.datatype(),
-        collective if !collective.reduces() => bytes,
-        _ if arguments.send.is_none() => arguments.recv.datatype(),
-        _ => arguments.send.datatype(),
+impl Layout {
+    /// That of a plan.
+    pub fn new(plan: &Plan, arguments: &Arguments) -> Layout {
+        let datatype = scratch_datatype(plan, arguments);
+        Layout {
+            scratch: Extent::new(plan.temporary_elements(), &datatype),
+            spare: plan.scratch_elements as isize * datatype.extent,
+            staging: plan.staging_bytes,
+            datatype,
+            reduces: arguments.collective.reduces(),
+        }
+    }
+
+    /// Bytes of temporary memory.
+    pub fn bytes(&self) -> usize {
+        self.scratch.bytes + self.staging
     }
 }
 
+/// Reductions need elements in scratch memory, and broadcasts keep them there unless their plan numbers bytes; everything
+/// else keeps bytes.
+fn scratch_datatype(plan: &Plan, arguments: &Arguments) -> rustcoll_datatype {
+    match arguments.collective {
+        Collective::Bcast if !plan.is_in_bytes => *arguments.recv.datatype(),
+        collective if !collective.reduces() => messages::bytes(),
+        _ if arguments.send.is_none() => *arguments.recv.datatype(),
+        _ => *arguments.send.datatype(),
+    }
+}
+
+#[inline]
 fn copy(spans: &Option<(Span, Span)>) -> Result<(), Error> {
-    let Some((source, target)) = spans else { return Ok(()) };
+    spans.as_ref().map_or(Ok(()), copy_now)
+}
+
+#[cold]
+fn copy_now((source, target): &(Span, Span)) -> Result<(), Error> {
     // SAFETY: one of the two is a buffer of the caller's as its arguments describe it, the other a copy's memory.
     unsafe { messages::copy(*source, *target) }
 }
