@@ -3,6 +3,7 @@
 
 use super::bindings::*;
 use super::communicator::Communicator;
+use super::hash::hash;
 use super::operation::Operation;
 use super::panics::{ending_the_job, guarded};
 use super::settings::Reported;
@@ -10,7 +11,7 @@ use super::watch::Quantity;
 use super::work::Group;
 use super::{agreement, logging, operation, parameters, priority, room, rules, settings, watch};
 use crate::algorithms::Collective;
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::ptr;
 
 /// The text behind a C string.
@@ -145,6 +146,12 @@ extern "C" fn rustcoll_differ(
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn rustcoll_digest(text: *const c_char) -> c_ulonglong {
+    // SAFETY: the shim passes a C string.
+    hash(unsafe { CStr::from_ptr(text) }.to_bytes())
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn rustcoll_communicator_new(
     handle: *const c_void,
     local: *const c_void,
@@ -236,6 +243,7 @@ fn signatures_agree() {
     let _ = [header::rustcoll_start as unsafe extern "C" fn(_, _, _), rustcoll_start];
     let _ = [header::rustcoll_priority as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_priority];
     let _ = [header::rustcoll_holdings as unsafe extern "C" fn(_) -> _, rustcoll_holdings];
+    let _ = [header::rustcoll_digest as unsafe extern "C" fn(_) -> _, rustcoll_digest];
     let _ = [header::rustcoll_differ as unsafe extern "C" fn(_, _, _) -> _, rustcoll_differ];
     let _ = [
         header::rustcoll_communicator_new as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _,

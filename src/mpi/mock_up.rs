@@ -5,7 +5,7 @@ use super::bindings::*;
 use super::memory::{Extent, OutOfMemory, bytes_of};
 use super::messages::{self, Array, Error, check};
 use super::room::Room;
-use super::settings::{Settings, mock_up_limits};
+use super::settings::{INT_BYTES, MESSAGE_BYTES, Settings, full_name, mock_up_limits};
 use crate::algorithms::{Algorithm, Area, Collective};
 use crate::engine::calls::{BoundCall, Deed, Deeds, NoRoom, Side, Span};
 use crate::selection::Call;
@@ -22,12 +22,13 @@ pub fn check_room(algorithm: &Algorithm, call: &Call) -> Result<(), NoRoom> {
 }
 
 /// What to do about a lack, if anything helps.
-pub fn remedy(lack: NoRoom) -> &'static str {
-    match lack {
-        NoRoom::Message { .. } => " (coll_rustcoll_mockup_message_bytes)",
-        NoRoom::Numbers { .. } => " (coll_rustcoll_mockup_int_bytes)",
-        NoRoom::BeyondInt { .. } => "",
-    }
+pub fn remedy(lack: NoRoom) -> String {
+    let parameter = match lack {
+        NoRoom::Message { .. } => MESSAGE_BYTES,
+        NoRoom::Numbers { .. } => INT_BYTES,
+        NoRoom::BeyondInt { .. } => return String::new(),
+    };
+    format!(" ({})", full_name(parameter))
 }
 
 /// A call that is to be carried out by calls of other collectives.

@@ -142,13 +142,13 @@ fn mock_up_parameters() -> [Registered; 2] {
     };
     [
         parameter(
-            "mockup_message_bytes",
+            MESSAGE_BYTES,
             "The most memory for data that a mock-up, an algorithm that calls other collectives, may need at a rank, in \
              bytes; what would need more is not eligible; allocated once; 100000000 unless set",
             &MOCK_UP_MESSAGE_BYTES,
         ),
         parameter(
-            "mockup_int_bytes",
+            INT_BYTES,
             "The most memory for counts and displacements that a mock-up may need at a rank, in bytes; what would need \
              more is not eligible; allocated once; 10000 unless set",
             &MOCK_UP_INT_BYTES,

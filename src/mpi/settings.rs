@@ -121,6 +121,11 @@ pub static MOCK_UP_MESSAGE_BYTES: AtomicI32 = AtomicI32::new(0);
 /// The most bytes of counts and displacements that it keeps; 0: the default.
 pub static MOCK_UP_INT_BYTES: AtomicI32 = AtomicI32::new(0);
 
+/// The name of the parameter that limits the data.
+pub const MESSAGE_BYTES: &str = "mockup_message_bytes";
+/// The name of the parameter that limits counts and displacements.
+pub const INT_BYTES: &str = "mockup_int_bytes";
+
 /// How much memory an algorithm may have that calls other collectives.
 pub fn mock_up_limits() -> Limits {
     let limit = |setting, default| given_or(setting, default as i32) as usize;
