@@ -1,0 +1,5 @@
+//! What all ranks must hold alike, and whether the component serves a communicator at all.
+
+pub mod hash;
+pub mod holdings;
+pub mod priority;
