@@ -67,9 +67,8 @@ impl Communicator {
         // SAFETY: by this function's contract nobody else uses it.
         let Blocking { work, segment, calls, under_way, .. } = unsafe { &mut *self.blocking.get() };
         // SAFETY: by this function's contract.
-        if !watch::is_on()
-            && let Some(job) = unsafe { calls.jobs.find(call, &values) }
-        {
+        let job = if watch::is_on() { None } else { unsafe { calls.jobs.find(call, &values) } };
+        if let Some(job) = job {
             match job.planned.served {
                 Served::Here(_) => {
                     if job.turn_to(call) {

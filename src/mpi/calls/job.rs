@@ -27,7 +27,7 @@ pub struct Job {
 
 /// The last jobs of each collective.
 #[derive(Default)]
-pub struct Jobs([Vec<Box<Job>>; Collective::ALL.len()]);
+pub struct Jobs([Vec<Job>; Collective::ALL.len()]);
 
 impl Jobs {
     /// The job of a call that is the same.
@@ -35,6 +35,7 @@ impl Jobs {
     /// # Safety
     /// The call comes from the shim, on the communicator whose calls these are.
     #[inline(always)]
+    #[expect(clippy::manual_find, reason = "the iterator's is not inlined, and every short call comes here")]
     pub unsafe fn find(&mut self, call: &rustcoll_call, values: &Values) -> Option<&mut Job> {
         let jobs = &mut self.0[call.collective as usize];
         for job in jobs {
@@ -57,7 +58,7 @@ impl Jobs {
         if jobs.len() == MOST_JOBS {
             jobs.remove(0);
         }
-        jobs.push(Box::new(job));
+        jobs.push(job);
         jobs.last_mut().expect("one was just added")
     }
 

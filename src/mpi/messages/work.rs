@@ -232,7 +232,7 @@ impl Work {
         wrapping: &Wrapping,
         segment: Option<&mut Segment>,
     ) -> Result<(), Error> {
-        self.drive(plan, layout, channel, arguments, wrapping, segment, |execution, transport| {
+        self.drive((plan, layout), channel, arguments, wrapping, segment, |execution, transport| {
             execution.finish(plan, transport).map(|()| true)
         })?;
         Ok(())
@@ -247,7 +247,7 @@ impl Work {
         arguments: &Arguments,
         wrapping: &Wrapping,
     ) -> Result<bool, Error> {
-        self.drive(plan, layout, channel, arguments, wrapping, None, |execution, transport| {
+        self.drive((plan, layout), channel, arguments, wrapping, None, |execution, transport| {
             execution.advance(plan, transport)
         })
     }
@@ -255,8 +255,7 @@ impl Work {
     #[inline]
     fn drive(
         &mut self,
-        plan: &Plan,
-        layout: &Layout,
+        (plan, layout): (&Plan, &Layout),
         channel: &Channel,
         arguments: &Arguments,
         wrapping: &Wrapping,
