@@ -27,7 +27,7 @@ const WITHOUT_MESSAGES: &[&str] = &[
     "writing/open_mpi.rs",
     "writing/tuned.rs",
     "parameters.c",
-    "src/mpi/parameters.rs",
+    "src/mpi/parameters/registered.rs",
     "src/coll_component/parameters.rs",
 ];
 

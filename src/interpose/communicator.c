@@ -92,16 +92,6 @@ void rustcoll_free_states(void)
     }
 }
 
-/* Fowler, Noll and Vo's function of a text. */
-static uint64_t digest(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325;
-    for (; '\0' != *text; text++) {
-        hash = (hash ^ (unsigned char) *text) * 0x100000001b3;
-    }
-    return hash;
-}
-
 enum { LONGEST_HOLDINGS = 8192 };
 
 /* Ends the job: the first rank that differs from the next one says how. */
@@ -136,7 +126,7 @@ static uint64_t node_digest(void)
     if (NULL != file) {
         fclose(file);
     }
-    return digest(text);
+    return rustcoll_digest(text);
 }
 
 /* Ranks that would decide differently end the job; and all learn whether they are on one node. Others may wait for operations of this
@@ -146,7 +136,7 @@ static void compare_holdings(rustcoll_state *state, MPI_Comm all)
     int size;
     MPI_Request request;
     const char *own = rustcoll_holdings(0);
-    const uint64_t held = digest(own), node = node_digest();
+    const uint64_t held = rustcoll_digest(own), node = node_digest();
     /* Of each the greatest and, as a complement, the least. */
     uint64_t told[4] = {held, ~held, node, ~node};
     PMPI_Iallreduce(MPI_IN_PLACE, told, 4, MPI_UINT64_T, MPI_MAX, all, &request);

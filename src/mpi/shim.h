@@ -176,6 +176,8 @@ int rustcoll_priority(int is_given, int given, const char *components, const cha
 const char *rustcoll_holdings(int priority);
 /* Whether two such texts differ, and how; `other` is NULL if the other process has none. */
 int rustcoll_differ(const char *own, const char *other, rustcoll_difference *difference);
+/* A number made of a text, the same in every process. */
+unsigned long long rustcoll_digest(const char *text);
 /* A communicator's state, or NULL if there is no memory. `remote_size`: ranks of the other group of an
  * inter-communicator, else 0; `local_communicator` reaches the own group. */
 void *rustcoll_communicator_new(const void *communicator, const void *local_communicator, int rank, int size,

@@ -1,0 +1,137 @@
+//! What all ranks of a communicator must hold alike, for else they would choose different algorithms and wait for each
+//! other for ever. Each rank publishes a text about what it holds, and compares it with that of one other rank.
+
+use crate::algorithms::{Parameter, registered};
+use crate::hash::hash;
+use crate::mpi::decision::rules::{self, Source};
+use crate::mpi::parameters::registered;
+
+/// The rules that are compiled in.
+const BUILT_IN_RULES: &str = include_str!("../../../selection-rules/default.toml");
+
+/// Of what a rank holds of one kind, others are shown so many characters at most.
+const MOST_SHOWN: usize = 500;
+
+/// What must be alike, in the order of the lines that are published.
+const THINGS: [&str; 4] = ["builds", "priorities", "parameters", "rules"];
+
+/// What a rank holds of one thing.
+struct Holding {
+    /// All that counts.
+    content: String,
+    /// The same for people.
+    shown: String,
+}
+
+/// What this rank holds of each thing. The priority is that on communicators whose info keys do not name the component.
+fn holdings(priority: Option<i32>) -> [Holding; THINGS.len()] {
+    let priority = priority.map_or("off, for it is not asked for here".to_owned(), |it| it.to_string());
+    let forced = registered::shaping();
+    [
+        Holding { content: build(), shown: format!("version {}", env!("CARGO_PKG_VERSION")) },
+        Holding { content: priority.clone(), shown: priority },
+        Holding { shown: or_default(&forced), content: forced },
+        rules(&rules::given().sources),
+    ]
+}
+
+/// The rules that the user gives. The names of files do not count: hosts may keep the same file in different places.
+fn rules(sources: &[Source]) -> Holding {
+    let digest = |source: &Source| format!("{:016x}", hash(&source.content));
+    let content = sources.iter().map(|source| match source.is_file {
+        true => digest(source),
+        false => format!("{} {}", source.name, digest(source)),
+    });
+    let shown = sources.iter().map(|source| match source.is_file {
+        true => format!("{} ({} bytes, digest {})", source.name, source.content.len(), digest(source)),
+        false => format!("{}={}", source.name, String::from_utf8_lossy(&source.content)),
+    });
+    let shown: Vec<String> = shown.collect();
+    Holding { content: content.collect::<Vec<_>>().join(" "), shown: or_default(&shown.join(", ")) }
+}
+
+fn or_default(given: &str) -> String {
+    if given.is_empty() { "all as by default".into() } else { given.into() }
+}
+
+/// All of a build that choices depend on, but for its code.
+fn build() -> String {
+    let algorithms = registered().map(|algorithm| {
+        let parameters: Vec<_> =
+            algorithm.parameters.iter().map(|&parameter| Parameter::name(parameter)).collect();
+        format!("{} {} {parameters:?}", algorithm.collective.name(), algorithm.name)
+    });
+    let whole: Vec<String> = [env!("CARGO_PKG_VERSION").to_owned(), BUILT_IN_RULES.to_owned()]
+        .into_iter()
+        .chain(algorithms)
+        .collect();
+    whole.join("\n")
+}
+
+/// What is published: for each thing a line of its digest and the thing itself, cut.
+pub fn published(priority: Option<i32>) -> String {
+    let line = |Holding { content, shown, .. }: Holding| {
+        let shown: String = shown.replace('\n', " ").chars().take(MOST_SHOWN).collect();
+        format!("{:016x} {shown}", hash(content.as_bytes()))
+    };
+    holdings(priority).map(line).join("\n")
+}
+
+/// What differs between two ranks, and what each of them holds of it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What differs.
+    pub what: &'static str,
+    /// What the one rank holds.
+    pub own: String,
+    /// What the other one holds.
+    pub other: String,
+}
+
+/// The first difference between this rank's published text and another's, which may be that of another build. A rank
+/// that has published none does not take part.
+pub fn difference(own: &str, other: Option<&str>) -> Option<Difference> {
+    let Some(other) = other else {
+        let (own, other) = ("it runs".into(), "it is missing, or declined to run".into());
+        return Some(Difference { what: "components", own, other });
+    };
+    let mut others = other.lines();
+    for (line, what) in own.lines().zip(THINGS) {
+        let (digest, own) = split(line);
+        let (other_digest, other) = split(others.next().unwrap_or_default());
+        if digest != other_digest {
+            return Some(Difference { what, own: own.into(), other: other.into() });
+        }
+    }
+    None
+}
+
+fn split(line: &str) -> (&str, &str) {
+    line.split_once(' ').unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_agrees_with_itself() {
+        assert_eq!(difference(&published(Some(60)), Some(&published(Some(60)))), None);
+    }
+
+    #[test]
+    fn the_first_difference_is_told_with_both_sides() {
+        let (own, other) = (published(Some(60)), published(None));
+        let Difference { what, own, other } = difference(&own, Some(&other)).unwrap();
+        assert_eq!((what, &*own, &*other), ("priorities", "60", "off, for it is not asked for here"));
+    }
+
+    #[test]
+    fn a_rank_that_published_nothing_or_nonsense_differs() {
+        let own = published(Some(60));
+        assert_eq!(difference(&own, None).unwrap().what, "components");
+        for nonsense in ["", "x", "\n\n\n\n", "0123456789abcdef version 0.0.9"] {
+            assert_eq!(difference(&own, Some(nonsense)).unwrap().what, "builds", "{nonsense:?}");
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! The arguments of a collective as the shim hands them over, read once for each call.
+
+use crate::algorithms::Collective;
+use crate::engine::call::Counts;
+use crate::mpi::messages::transport::{Block, Error, Span, bytes};
+use crate::mpi::shim::bindings::*;
+use crate::selection::Measure;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+
+/// One buffer of a call.
+pub struct Side {
+    base: *mut u8,
+    datatype: rustcoll_datatype,
+    blocks: Option<Box<[Block]>>,
+    /// Its counts.
+    pub counts: Counts,
+}
+
+impl Side {
+    /// A buffer that the call does not have.
+    pub fn none() -> Side {
+        Side { base: ptr::null_mut(), datatype: bytes(), blocks: None, counts: Counts::NONE }
+    }
+
+    /// So many elements of a datatype.
+    pub fn elements(base: *mut u8, count: usize, datatype: rustcoll_datatype) -> Side {
+        let counts = Counts::One { count, bytes: datatype.size };
+        Side { base, datatype, blocks: None, counts }
+    }
+
+    /// Address, number and datatype of some elements; where each block is an element, of those in one block.
+    #[inline]
+    pub fn elements_at(&self, offset: usize, elements: usize) -> (*mut u8, usize, &rustcoll_datatype) {
+        match &self.blocks {
+            None => {
+                (self.base.wrapping_offset(offset as isize * self.datatype.extent), elements, &self.datatype)
+            }
+            Some(blocks) => {
+                let Block { displacement, count, datatype } = &blocks[offset];
+                (self.base.wrapping_offset(*displacement), *count, datatype)
+            }
+        }
+    }
+
+    /// The datatype of its elements.
+    pub fn datatype(&self) -> &rustcoll_datatype {
+        &self.datatype
+    }
+
+    /// Whether the call does not have the buffer.
+    pub fn is_none(&self) -> bool {
+        self.counts == Counts::NONE
+    }
+
+    /// So many elements from its start, whatever the counts say.
+    pub fn span(&self, elements: usize) -> Span {
+        Span { address: self.base, elements, datatype: self.datatype }
+    }
+
+    /// Its address.
+    pub fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    /// The same counts elsewhere.
+    pub fn move_to(&mut self, base: *mut u8) {
+        self.base = base;
+    }
+
+    /// The data as plain bytes, if elements have no gaps.
+    pub fn as_bytes(&self) -> Option<Side> {
+        let data = self.base.wrapping_offset(self.datatype.true_lb);
+        (self.datatype.contiguous != 0).then(|| Side::elements(data, self.counts.bytes(), bytes()))
+    }
+
+    fn has_negative_count(&self) -> bool {
+        // They are the caller's signed numbers, widened.
+        let is_negative = |count: usize| count > isize::MAX as usize;
+        match (&self.blocks, &self.counts) {
+            (Some(blocks), _) => blocks.iter().any(|block| is_negative(block.count)),
+            (None, Counts::Each { places, .. }) => places.iter().any(|&(_, elements)| is_negative(elements)),
+            (None, Counts::One { count, .. }) => is_negative(*count),
+            (None, Counts::Typed { .. }) => false,
+        }
+    }
+
+    /// # Safety
+    /// The side comes from the shim: its pointers are NULL or point to what they say, for so many blocks.
+    #[inline]
+    unsafe fn read(side: &rustcoll_side, blocks: usize) -> Side {
+        let base = side.buffer.cast_mut().cast::<u8>();
+        // SAFETY: by this function's contract.
+        unsafe {
+            // What most calls are, and every short one that is to be fast.
+            if !side.datatype.is_null() && side.counts.values.is_null() {
+                return Side::elements(base, side.count, *side.datatype);
+            }
+            if !side.datatypes.values.is_null() {
+                return Side::of_blocks(base, side, blocks);
+            }
+            if side.datatype.is_null() {
+                return Side::none();
+            }
+            let datatype = *side.datatype;
+            let counts = numbers(side.counts, blocks);
+            match side.displacements.values.is_null() {
+                true => Side::consecutive(base, &counts, datatype),
+                false => Side::placed(base, &counts, &numbers(side.displacements, blocks), datatype),
+            }
+        }
+    }
+
+    fn consecutive(base: *mut u8, counts: &[isize], datatype: rustcoll_datatype) -> Side {
+        let starts = counts.iter().scan(0, |end, &count| {
+            *end += count;
+            Some(*end - count)
+        });
+        Side::placed(base, counts, &starts.collect::<Vec<_>>(), datatype)
+    }
+
+    /// Displacements may be negative; the address is moved so that offsets are not.
+    fn placed(base: *mut u8, counts: &[isize], displacements: &[isize], datatype: rustcoll_datatype) -> Side {
+        let lowest = displacements.iter().copied().min().unwrap_or(0).min(0);
+        let place =
+            |(&count, &displacement): (&isize, &isize)| ((displacement - lowest) as usize, count as usize);
+        let places: Arc<[(usize, usize)]> = counts.iter().zip(displacements).map(place).collect();
+        let counts = Counts::Each { places, bytes: datatype.size };
+        Side { base: base.wrapping_offset(lowest * datatype.extent), datatype, blocks: None, counts }
+    }
+
+    /// # Safety
+    /// As for [`Side::read`]; the side has counts, displacements in bytes, and datatypes.
+    unsafe fn of_blocks(base: *mut u8, side: &rustcoll_side, number: usize) -> Side {
+        // SAFETY: by this function's contract.
+        let (counts, displacements) =
+            unsafe { (numbers(side.counts, number), numbers(side.displacements, number)) };
+        let block = |index: usize| {
+            let mut datatype = bytes();
+            // SAFETY: by this function's contract there is a handle for each block.
+            unsafe { rustcoll_shim_describe(handle(side.datatypes, index), &mut datatype) };
+            Block { displacement: displacements[index], count: counts[index] as usize, datatype }
+        };
+        let blocks: Box<[Block]> = (0..number).map(block).collect();
+        let counts = Counts::Typed { bytes: blocks.iter().map(Block::bytes).collect() };
+        Side { base, datatype: bytes(), blocks: Some(blocks), counts }
+    }
+}
+
+/// A handle as the shim knows it.
+///
+/// # Safety
+/// The array is the shim's and holds a handle at the index.
+pub unsafe fn handle(handles: rustcoll_handles, index: usize) -> *const c_void {
+    // SAFETY: by this function's contract.
+    unsafe {
+        match handles.are_ints != 0 {
+            true => ptr::without_provenance(*handles.values.cast::<i32>().add(index) as isize as usize),
+            false => *handles.values.cast::<*const c_void>().add(index),
+        }
+    }
+}
+
+/// # Safety
+/// The array is the shim's and holds so many numbers; one of none may be NULL.
+unsafe fn numbers(numbers: rustcoll_numbers, length: usize) -> Vec<isize> {
+    // SAFETY: by this function's contract.
+    (0..length).map(|index| unsafe { number(numbers, index) }).collect()
+}
+
+/// A number, whatever its width.
+///
+/// # Safety
+/// The array is the shim's and holds a number at the index.
+pub unsafe fn number(numbers: rustcoll_numbers, index: usize) -> isize {
+    // SAFETY: by this function's contract.
+    unsafe {
+        match numbers.are_wide != 0 {
+            true => *numbers.values.cast::<isize>().add(index),
+            false => *numbers.values.cast::<i32>().add(index) as isize,
+        }
+    }
+}
+
+/// What the ranks of a barrier send each other; never written.
+static TOKEN: u8 = 0;
+
+/// A call's arguments.
+pub struct Arguments {
+    /// The collective.
+    pub collective: Collective,
+    /// Whether the input stands where the result goes, at this rank.
+    pub in_place: bool,
+    /// The root, 0 where there is none.
+    pub root: usize,
+    /// Whether it is a call on an inter-communicator.
+    has_two_groups: bool,
+    /// The send buffer.
+    pub send: Side,
+    /// The receive buffer.
+    pub recv: Side,
+    /// The operator; one that is never applied, where nothing is reduced.
+    pub operator: rustcoll_operator,
+}
+
+const NO_OPERATOR: rustcoll_operator =
+    rustcoll_operator { handle: ptr::null(), commutative: 1, predefined: 1 };
+
+impl Arguments {
+    /// An allgather in place of so many bytes from each rank, for the component's own use.
+    pub fn allgather(all: *mut u8, count: usize) -> Arguments {
+        Arguments {
+            collective: Collective::Allgather,
+            in_place: true,
+            root: 0,
+            has_two_groups: false,
+            send: Side::none(),
+            recv: Side::elements(all, count, bytes()),
+            operator: NO_OPERATOR,
+        }
+    }
+
+    /// Reads what the shim hands over.
+    ///
+    /// # Safety
+    /// The call comes from the shim, and its send and its receive buffer have so many blocks, where each has a count.
+    pub unsafe fn read(
+        call: &rustcoll_call,
+        (sent, received): (usize, usize),
+        has_two_groups: bool,
+    ) -> Arguments {
+        let collective = Collective::ALL[call.collective as usize];
+        // SAFETY: by this function's contract.
+        let mut arguments = unsafe {
+            Arguments {
+                collective,
+                in_place: call.in_place != 0,
+                root: call.root as usize,
+                has_two_groups,
+                send: Side::read(&call.send, sent),
+                recv: Side::read(&call.recv, received),
+                operator: if call.operator_.is_null() { NO_OPERATOR } else { *call.operator_ },
+            }
+        };
+        match arguments.collective {
+            // Ranks may describe the same data by different counts and datatypes: what can be is seen as bytes.
+            Collective::Bcast => {
+                if let Some(plain) = arguments.recv.as_bytes() {
+                    arguments.recv = plain;
+                }
+            }
+            Collective::ReduceScatter | Collective::ReduceScatterBlock => {
+                arguments.split_result(call.recv.count)
+            }
+            Collective::Barrier => arguments.send = Side::elements((&raw const TOKEN).cast_mut(), 1, bytes()),
+            _ => {}
+        }
+        arguments
+    }
+
+    /// Those of the first stage of a call whose ranks tell each other lengths: one buffer of 64-bit numbers.
+    pub fn of_numbers(numbers: *mut u64, count: usize) -> Arguments {
+        Arguments {
+            collective: Collective::Allreduce,
+            in_place: true,
+            root: 0,
+            has_two_groups: false,
+            send: Side::none(),
+            recv: Side::elements(numbers.cast(), count, crate::mpi::messages::transport::numbers()),
+            operator: crate::mpi::messages::transport::maximum(),
+        }
+    }
+
+    /// MPI describes the whole vector of a reduce-scatter at its receive buffer, of which a rank's result is but a part.
+    fn split_result(&mut self, own: usize) {
+        let input = if self.in_place { self.recv.base } else { self.send.base };
+        let result = Side::elements(self.recv.base, own, self.recv.datatype);
+        self.send = std::mem::replace(&mut self.recv, result);
+        self.send.move_to(input);
+    }
+
+    /// Elements of the whole input of a reduce-scatter.
+    pub fn input_elements(&self, size: usize) -> usize {
+        match &self.send.counts {
+            Counts::Each { places, .. } => places.iter().map(|(_, elements)| elements).sum(),
+            Counts::One { count, .. } => count * size,
+            Counts::Typed { .. } => 0,
+        }
+    }
+
+    /// Whether a broadcast's data must be packed, if its schedule cuts the vector.
+    pub fn has_gaps(&self) -> bool {
+        self.recv.datatype.contiguous == 0
+    }
+
+    /// What is illegal among so many ranks, as an MPI error: MPI lets some of it through even where it checks arguments.
+    pub fn check(&self, ranks: usize) -> Result<(), Error> {
+        match () {
+            _ if self.root >= ranks => Err(RUSTCOLL_ERR_ROOT),
+            _ if self.send.has_negative_count() || self.recv.has_negative_count() => Err(RUSTCOLL_ERR_COUNT),
+            _ => Ok(()),
+        }
+    }
+
+    /// What rules measure a call by: bytes of the vector, of a block, or of all blocks together where their counts
+    /// differ. 0 where there is no measure.
+    pub fn measured_bytes(&self) -> usize {
+        let known = |first: &Side, second: &Side| {
+            if first.is_none() { second.counts.bytes() } else { first.counts.bytes() }
+        };
+        match self.collective {
+            _ if !self.is_measured() => 0,
+            Collective::ReduceScatter | Collective::ReduceScatterBlock | Collective::Scatter => {
+                known(&self.send, &self.recv)
+            }
+            _ => known(&self.recv, &self.send),
+        }
+    }
+
+    /// Bytes of data: the measure, or where there is none those that this rank sends, or if it sends none receives.
+    pub fn bytes(&self) -> usize {
+        match self.send.counts.bytes() {
+            _ if self.collective == Collective::Barrier => 0,
+            _ if self.is_measured() => self.measured_bytes(),
+            0 => self.recv.counts.bytes(),
+            sent => sent,
+        }
+    }
+
+    /// Bytes from one element of the operator's datatype to the next.
+    pub fn extent(&self) -> usize {
+        let datatype = if self.send.is_none() { self.recv.datatype() } else { self.send.datatype() };
+        datatype.extent.unsigned_abs().max(datatype.true_extent)
+    }
+
+    /// Whether the measure says that there is nothing to do, on any rank.
+    pub fn is_empty(&self) -> bool {
+        self.is_measured() && self.measured_bytes() == 0
+    }
+
+    /// Whether all ranks know the same measure. Where each knows its own counts only, there is none; nor where the two
+    /// directions of a collective between groups may differ, or the root's group is not told any counts.
+    fn is_measured(&self) -> bool {
+        let measure = match self.has_two_groups {
+            true => Measure::between_groups(self.collective),
+            false => Measure::of(self.collective),
+        };
+        measure != Measure::Nothing
+    }
+}
+
+/// The shim's numbers of the collectives are their places in Rust's list.
+const _: () = {
+    assert!(Collective::ALL.len() as u32 == rustcoll_collective_RUSTCOLL_COLLECTIVES);
+    assert!(Collective::Allgather as u32 == rustcoll_collective_RUSTCOLL_ALLGATHER);
+    assert!(Collective::Allreduce as u32 == rustcoll_collective_RUSTCOLL_ALLREDUCE);
+    assert!(Collective::Alltoallw as u32 == rustcoll_collective_RUSTCOLL_ALLTOALLW);
+    assert!(Collective::Bcast as u32 == rustcoll_collective_RUSTCOLL_BCAST);
+    assert!(Collective::Gatherv as u32 == rustcoll_collective_RUSTCOLL_GATHERV);
+    assert!(Collective::NeighborAllgather as u32 == rustcoll_collective_RUSTCOLL_NEIGHBOR_ALLGATHER);
+    assert!(Collective::NeighborAlltoallw as u32 == rustcoll_collective_RUSTCOLL_NEIGHBOR_ALLTOALLW);
+    assert!(Collective::ReduceScatterBlock as u32 == rustcoll_collective_RUSTCOLL_REDUCE_SCATTER_BLOCK);
+    assert!(Collective::Scatterv as u32 == rustcoll_collective_RUSTCOLL_SCATTERV);
+};

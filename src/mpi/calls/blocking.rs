@@ -1,0 +1,268 @@
+//! Collectives that block. A repeated call is looked up once and begins; any other is decided, and remembered.
+
+use super::arguments::Arguments;
+use super::communicator::Communicator;
+use super::job::{Job, Jobs};
+use super::key::Key;
+use super::mock_up::MockUp;
+use super::planning::{Planned, Refusal, Served};
+use super::transfer::Transfer;
+use crate::algorithms::Collective;
+use crate::mpi::decision::schedules::{Form, Missing};
+use crate::mpi::messages::scratch;
+use crate::mpi::messages::transport;
+use crate::mpi::messages::work::Work;
+use crate::mpi::parameters::settings::{self, Settings, Values};
+use crate::mpi::reporting::watch::{self, Subject};
+use crate::mpi::shared_memory::segment::Segment;
+use crate::mpi::shared_memory::sharing::Exchange;
+use crate::mpi::shim::bindings::*;
+use crate::mpi::shim::panics::guarded;
+use std::ffi::c_int;
+use std::mem;
+use std::time::Instant;
+
+/// What belongs to the collective that blocks.
+pub struct Blocking {
+    work: Work,
+    /// What the ranks of this node share, once a call has wanted it and all could have it.
+    segment: Option<Segment>,
+    calls: Calls,
+    /// The calls of the other kind: while an algorithm calls other collectives, those that are not its own, and else its own.
+    other_calls: Calls,
+    /// The calls that have not ended yet, if anybody wants to know: the component below may call others.
+    under_way: Vec<Option<(Subject, Instant)>>,
+}
+
+/// The calls that block, of the user and those that these bring about.
+#[derive(Default)]
+struct Calls {
+    jobs: Jobs,
+    /// Whether an algorithm that calls other collectives makes these calls. They may not be served by such an algorithm.
+    are_inner: bool,
+}
+
+impl Blocking {
+    /// No call yet.
+    pub fn new() -> Blocking {
+        Blocking {
+            work: Work::new(),
+            segment: None,
+            calls: Calls::default(),
+            other_calls: Calls { are_inner: true, ..Calls::default() },
+            under_way: Vec::new(),
+        }
+    }
+}
+
+impl Communicator {
+    /// Runs a collective that blocks: an MPI error code, or [`RUSTCOLL_BELOW`].
+    ///
+    /// # Safety
+    /// The call comes from the shim, and no other collective that blocks runs on this communicator.
+    #[inline]
+    pub unsafe fn run(&self, call: &rustcoll_call) -> c_int {
+        let settings = &Settings::ALL[call.collective as usize];
+        let values = settings.values();
+        // SAFETY: by this function's contract nobody else uses it.
+        let Blocking { work, segment, calls, under_way, .. } = unsafe { &mut *self.blocking.get() };
+        // SAFETY: by this function's contract.
+        let job = if watch::is_on() { None } else { unsafe { calls.jobs.find(call, &values) } };
+        if let Some(job) = job {
+            match job.planned.served {
+                Served::Here(_) => {
+                    if job.turn_to(call) {
+                        settings.note_ran(job.planned.decision.number);
+                        return self.carry_out(job, work, segment);
+                    }
+                }
+                Served::Below => {
+                    settings.note_ran(settings::BELOW);
+                    under_way.push(None);
+                    return RUSTCOLL_BELOW;
+                }
+                Served::Nothing => return RUSTCOLL_SUCCESS,
+                Served::Calls(_) => {}
+            }
+        }
+        // SAFETY: by this function's contract.
+        unsafe { self.run_anew(call, values) }
+    }
+
+    /// Runs a call that is not a repetition, or of which somebody wants to know.
+    ///
+    /// # Safety
+    /// As for [`Communicator::run`].
+    #[cold]
+    unsafe fn run_anew(&self, call: &rustcoll_call, values: Values) -> c_int {
+        // SAFETY: by this function's contract.
+        unsafe {
+            let decide = || guarded(Err(Refusal::Error(RUSTCOLL_ERR_INTERN)), || self.decide(call, values));
+            let mut decided = decide();
+            // First the nodes, then what they share.
+            for _ in 0..2 {
+                let Err(Refusal::Missing(missing)) = decided else { break };
+                if let Err(error) = self.exchange(missing) {
+                    return error;
+                }
+                decided = decide();
+            }
+            match decided {
+                Ok((arguments, planned, start)) => self.serve(call, values, arguments, planned, start),
+                Err(Refusal::Missing(_)) => RUSTCOLL_ERR_INTERN,
+                Err(Refusal::Error(error)) => error,
+            }
+        }
+    }
+
+    /// Reads a call's arguments and decides who serves it; and when that began, if anybody wants to know.
+    ///
+    /// # Safety
+    /// As for [`Communicator::run`].
+    unsafe fn decide(
+        &self,
+        call: &rustcoll_call,
+        values: Values,
+    ) -> Result<(Arguments, Planned, Option<Instant>), Refusal> {
+        let start = watch::now();
+        // SAFETY: by this function's contract.
+        unsafe {
+            let Blocking { calls: Calls { jobs, are_inner }, .. } = &mut *self.blocking.get();
+            let arguments = self.arguments(call)?;
+            let has_below = self.below.blocking[call.collective as usize] != 0;
+            let form = Form { has_below, is_blocking: true, calls_others: !*are_inner };
+            let planned = self.planned(jobs, call, &arguments, values, form)?;
+            Ok((arguments, planned, start))
+        }
+    }
+
+    /// Has all ranks do what they must do first.
+    ///
+    /// # Safety
+    /// As for [`Communicator::run`].
+    unsafe fn exchange(&self, missing: Missing) -> Result<(), transport::Error> {
+        // SAFETY: by this function's contract nobody else uses it.
+        let Blocking { work, segment, calls, other_calls, .. } = unsafe { &mut *self.blocking.get() };
+        let channel = self.channel_of(Collective::Allgather);
+        let mut exchange = Exchange { name: &self.name, group: self.group, channel, work };
+        match missing {
+            Missing::Nodes => self.planning().note_nodes(exchange.nodes()?),
+            Missing::SharedMemory => {
+                *segment = exchange.segment(|| self.planning().neighbours())?;
+                self.planning().note_memory(segment.as_ref().map(Segment::geometry));
+                // What was decided without knowing is decided anew.
+                calls.jobs.clear();
+                other_calls.jobs.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Has a call served as was decided: an MPI error code, or [`RUSTCOLL_BELOW`]. Remembers the call.
+    ///
+    /// # Safety
+    /// As for [`Communicator::run`].
+    unsafe fn serve(
+        &self,
+        call: &rustcoll_call,
+        values: Values,
+        mut arguments: Arguments,
+        planned: Planned,
+        start: Option<Instant>,
+    ) -> c_int {
+        let collective = arguments.collective;
+        let begun = start.map(|start| (self.subject(&arguments, &planned.decision), start));
+        // SAFETY: by this function's contract.
+        unsafe {
+            let Blocking { work, segment, calls, under_way, .. } = &mut *self.blocking.get();
+            let key = Key::new(call, values, self.blocks(collective));
+            let status = match planned.served.clone() {
+                Served::Nothing => {
+                    under_way.push(begun);
+                    calls.jobs.insert(call, &values, Job::new(key, planned));
+                    RUSTCOLL_SUCCESS
+                }
+                Served::Below => {
+                    under_way.push(begun);
+                    calls.jobs.insert(call, &values, Job::new(key, planned));
+                    return RUSTCOLL_BELOW;
+                }
+                Served::Calls(deeds) => {
+                    let Ok(mock_up) = MockUp::new(arguments, deeds, planned.decision.number) else {
+                        return RUSTCOLL_ERR_NO_MEM;
+                    };
+                    under_way.push(begun);
+                    calls.jobs.insert(call, &values, Job::new(key, planned));
+                    self.call_others(mock_up)
+                }
+                Served::Here(program) => {
+                    let limit = values.scratch_limit();
+                    let Ok(wrapping) =
+                        scratch::obtain(work, &mut arguments, &program, &planned, limit, self.place())
+                    else {
+                        work.give_back(settings::scratch_kept());
+                        return RUSTCOLL_ERR_NO_MEM;
+                    };
+                    let channel = self.channel_of(collective);
+                    let transfer = Transfer::new(&program, arguments, wrapping, channel, limit);
+                    under_way.push(begun);
+                    let job = Job::with_transfer(key, planned, transfer, call);
+                    self.carry_out(calls.jobs.insert(call, &values, job), work, segment)
+                }
+            };
+            guarded((), || self.note_ended());
+            status
+        }
+    }
+
+    /// Carries a job out by messages: an MPI error code.
+    #[inline]
+    fn carry_out(&self, job: &mut Job, work: &mut Work, segment: &mut Option<Segment>) -> c_int {
+        let Some(transfer) = &mut job.transfer else { return RUSTCOLL_ERR_INTERN };
+        let ended = transfer.begin(work).and_then(|()| transfer.finish(work, segment.as_mut()));
+        if ended == Err(RUSTCOLL_ERR_NO_MEM) {
+            self.report_shortage(job, work);
+        }
+        work.give_back(settings::scratch_kept());
+        transport::status(ended)
+    }
+
+    #[cold]
+    fn report_shortage(&self, job: &Job, work: &Work) {
+        let Job { key, planned, transfer, .. } = job;
+        if let (Some(transfer), Served::Here(program)) = (transfer, &planned.served) {
+            let limit = key.values.scratch_limit();
+            scratch::report_shortage(work, &transfer.arguments, program, planned, limit, self.place());
+        }
+    }
+
+    /// Carries out an algorithm that calls others: an MPI error code. These calls come back here, so that nothing may be held
+    /// meanwhile of what belongs to the collective that blocks.
+    ///
+    /// # Safety
+    /// As for [`Communicator::run`].
+    unsafe fn call_others(&self, mock_up: MockUp) -> c_int {
+        let turn = || {
+            // SAFETY: by this function's contract nobody else uses it.
+            let Blocking { calls, other_calls, .. } = unsafe { &mut *self.blocking.get() };
+            mem::swap(calls, other_calls);
+        };
+        turn();
+        // SAFETY: by this function's contract the arguments are those of a call on this communicator.
+        let ended = unsafe { mock_up.run(self.handle) };
+        turn();
+        transport::status(ended)
+    }
+
+    /// Notes that the call has ended that began last, of those that have not ended yet.
+    ///
+    /// # Safety
+    /// As for [`Communicator::run`].
+    pub unsafe fn note_ended(&self) {
+        // SAFETY: by this function's contract nobody else uses it.
+        let Blocking { under_way, .. } = unsafe { &mut *self.blocking.get() };
+        if let Some(Some((subject, start))) = under_way.pop() {
+            subject.tell(Some(start.elapsed()));
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What is kept for a communicator, and who serves its calls.
+
+use super::arguments::Arguments;
+use super::blocking::Blocking;
+use super::job::Jobs;
+use super::planning::{Planned, Planning, Refusal};
+use crate::algorithms::{Collective, Cut, Graph};
+use crate::mpi::decision::decided::{Decided, Decision};
+use crate::mpi::decision::info::{self, Info};
+use crate::mpi::decision::schedules::Form;
+use crate::mpi::decision::topology;
+use crate::mpi::messages::channel::{Channel, Route};
+use crate::mpi::messages::tags::tag;
+use crate::mpi::messages::work::Group;
+use crate::mpi::parameters::settings::Values;
+use crate::mpi::reporting::watch::Subject;
+use crate::mpi::shared_memory::nodes::Knowledge;
+use crate::mpi::shim::bindings::*;
+use std::cell::UnsafeCell;
+use std::ffi::{c_int, c_void};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+/// A communicator's state.
+///
+/// MPI runs at most one collective that blocks on a communicator at a time. But others may be prepared meanwhile, from
+/// within the progress that the blocking one makes or by another thread: duplicating a communicator does so.
+pub struct Communicator {
+    pub(super) handle: *const c_void,
+    /// The handle of the communicator that reaches the own group of an inter-communicator; else the same.
+    own_group: *const c_void,
+    pub(super) group: Group,
+    /// How log lines begin.
+    pub(super) name: Arc<str>,
+    pub(super) below: rustcoll_below,
+    /// This rank's neighbours. MPI adds a topology to a communicator that is complete in all else.
+    graph: OnceLock<Graph>,
+    planning: Mutex<Planning>,
+    /// Calls that do not block: those that are started at once, and persistent ones.
+    pub(super) overlapping: Mutex<[Jobs; 2]>,
+    pub(super) blocking: UnsafeCell<Blocking>,
+}
+
+impl Communicator {
+    /// State of a new communicator, and of the one that reaches its own group.
+    pub fn new(
+        [handle, own_group]: [*const c_void; 2],
+        group: Group,
+        identifier: u32,
+        below: rustcoll_below,
+    ) -> Self {
+        let name: Arc<str> = format!("{group}, communicator {identifier}").into();
+        let (info, faults) = Info::of(handle);
+        info::report(&faults, &name, group);
+        Communicator {
+            handle,
+            own_group,
+            group,
+            name: Arc::clone(&name),
+            below,
+            graph: OnceLock::new(),
+            planning: Mutex::new(Planning::new(group, name, info, Knowledge::new(handle, group))),
+            overlapping: Mutex::default(),
+            blocking: UnsafeCell::new(Blocking::new()),
+        }
+    }
+
+    /// The handle that the shim knows it by.
+    pub fn handle(&self) -> *const c_void {
+        self.handle
+    }
+
+    /// Where a collective runs under a tag, and under another one within the own group of an inter-communicator.
+    pub(super) fn channel(&self, tag: c_int, own_group_tag: c_int) -> Channel {
+        Channel {
+            own: Route { communicator: self.own_group, tag: own_group_tag },
+            other: Route { communicator: self.handle, tag },
+            own_size: self.group.size,
+        }
+    }
+
+    /// Where a collective runs that blocks.
+    pub(super) fn channel_of(&self, collective: Collective) -> Channel {
+        let tag = tag(collective);
+        self.channel(tag, tag)
+    }
+
+    /// How many blocks the send and the receive buffer of a call have, where each block has a count.
+    pub(super) fn blocks(&self, collective: Collective) -> (usize, usize) {
+        match collective.cut() {
+            Cut::Edges => {
+                let neighbours = self.graph().neighbours(self.group.rank);
+                (neighbours.outdegree, neighbours.indegree)
+            }
+            // How the result for its own group is cut is all that a rank knows of a reduce-scatter between groups.
+            _ if collective == Collective::ReduceScatter => (self.group.size, self.group.size),
+            Cut::Pairs | Cut::Ranks | Cut::Vector => (self.group.partners(), self.group.partners()),
+        }
+    }
+
+    /// The topology, as far as this rank knows it. MPI refuses neighbourhood collectives where there is none.
+    fn graph(&self) -> &Graph {
+        let Group { rank, .. } = self.group;
+        // SAFETY: the handle is this communicator's.
+        self.graph.get_or_init(|| Graph::of_rank(rank, unsafe { topology::neighbours(self.handle, rank) }))
+    }
+
+    /// The arguments of a call.
+    ///
+    /// # Safety
+    /// The call comes from the shim, on this communicator.
+    pub(super) unsafe fn arguments(&self, call: &rustcoll_call) -> Result<Arguments, Refusal> {
+        let blocks = self.blocks(Collective::ALL[call.collective as usize]);
+        // SAFETY: by this function's contract.
+        let arguments = unsafe { Arguments::read(call, blocks, self.group.remote > 0) };
+        arguments.check(self.group.all()).map_err(Refusal::Error)?;
+        Ok(arguments)
+    }
+
+    /// Who serves a call, as a job of the same call says or anew.
+    ///
+    /// # Safety
+    /// The call comes from the shim, on this communicator.
+    pub(super) unsafe fn planned(
+        &self,
+        jobs: &mut Jobs,
+        call: &rustcoll_call,
+        arguments: &Arguments,
+        values: Values,
+        form: Form,
+    ) -> Result<Planned, Refusal> {
+        let collective = arguments.collective;
+        if arguments.is_empty() {
+            return Ok(Planned::nothing(collective, self.group));
+        }
+        // SAFETY: by this function's contract.
+        let planned = match unsafe { jobs.find(call, &values) } {
+            Some(job) => job.planned.clone(),
+            None => {
+                let none = Graph::default();
+                let graph = if collective.cut() == Cut::Edges { self.graph() } else { &none };
+                self.planning().plan(arguments, values, form, graph)?
+            }
+        };
+        planned.tell(&self.name, arguments);
+        Ok(planned)
+    }
+
+    /// Its name in the log, and its ranks.
+    pub(super) fn place(&self) -> (&str, Group) {
+        (&self.name, self.group)
+    }
+
+    /// What is to be told of a call.
+    pub(super) fn subject(&self, arguments: &Arguments, decision: &Decision) -> Subject {
+        let is_counted = decision.decided != Decided::NothingToDo;
+        Subject {
+            communicator: Arc::clone(&self.name),
+            kind: Arc::clone(&decision.kind),
+            number: is_counted.then_some(decision.number),
+            bytes: arguments.bytes(),
+        }
+    }
+
+    pub(super) fn planning(&self) -> MutexGuard<'_, Planning> {
+        self.planning.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}

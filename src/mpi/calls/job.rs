@@ -1,0 +1,95 @@
+//! The calls that a communicator remembers: who serves each, and all that a repeated call needs to begin at once.
+
+use super::arguments::Arguments;
+use super::key::Key;
+use super::planning::Planned;
+use super::transfer::Transfer;
+use crate::algorithms::Collective;
+use crate::mpi::parameters::settings::Values;
+use crate::mpi::shim::bindings::*;
+use std::ffi::c_void;
+
+/// A communicator remembers so many calls of each collective. Programs repeat a few in turn, which differ in operators,
+/// datatypes or counts.
+const MOST_JOBS: usize = 4;
+
+/// A call that was served, and how.
+pub struct Job {
+    /// What tells it from others.
+    pub key: Key,
+    /// Who serves it.
+    pub planned: Planned,
+    /// How rustcoll carries it out, where rustcoll does and its memory is the communicator's.
+    pub transfer: Option<Transfer>,
+    /// How far the buffers of the transfer are from those of the call; `None` if copies take their places.
+    shifts: Option<(isize, isize)>,
+}
+
+/// The last jobs of each collective.
+#[derive(Default)]
+pub struct Jobs([Vec<Job>; Collective::ALL.len()]);
+
+impl Jobs {
+    /// The job of a call that is the same.
+    ///
+    /// # Safety
+    /// The call comes from the shim, on the communicator whose calls these are.
+    #[inline(always)]
+    #[expect(clippy::manual_find, reason = "the iterator's is not inlined, and every short call comes here")]
+    pub unsafe fn find(&mut self, call: &rustcoll_call, values: &Values) -> Option<&mut Job> {
+        let jobs = &mut self.0[call.collective as usize];
+        for job in jobs {
+            // SAFETY: by this function's contract; on one communicator all calls of a collective have as many blocks.
+            if unsafe { job.key.is_of(call, values) } {
+                return Some(job);
+            }
+        }
+        None
+    }
+
+    /// Remembers a job instead of the same call's, or if there are too many, instead of the oldest.
+    ///
+    /// # Safety
+    /// As for [`Jobs::find`].
+    pub unsafe fn insert(&mut self, call: &rustcoll_call, values: &Values, job: Job) -> &mut Job {
+        let jobs = &mut self.0[call.collective as usize];
+        // SAFETY: by this function's contract.
+        jobs.retain(|job| !unsafe { job.key.is_of(call, values) });
+        if jobs.len() == MOST_JOBS {
+            jobs.remove(0);
+        }
+        jobs.push(job);
+        jobs.last_mut().expect("one was just added")
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.0.iter_mut().for_each(Vec::clear);
+    }
+}
+
+impl Job {
+    /// A call that is not carried out by messages in the communicator's memory.
+    pub fn new(key: Key, planned: Planned) -> Job {
+        Job { key, planned, transfer: None, shifts: None }
+    }
+
+    /// A call with its transfer.
+    pub fn with_transfer(key: Key, planned: Planned, transfer: Transfer, call: &rustcoll_call) -> Job {
+        let shift = |from: *const c_void, to: *mut u8| to.addr().wrapping_sub(from.addr()) as isize;
+        let Arguments { send, recv, .. } = &transfer.arguments;
+        let shifts = (shift(call.send.buffer, send.base()), shift(call.recv.buffer, recv.base()));
+        let shifts = transfer.wrapping.is_none().then_some(shifts);
+        Job { key, planned, transfer: Some(transfer), shifts }
+    }
+
+    /// Turns the transfer to the buffers of a call that is the same. Says whether there is one that can be.
+    #[inline]
+    pub fn turn_to(&mut self, call: &rustcoll_call) -> bool {
+        let (Some(transfer), Some((send, recv))) = (&mut self.transfer, self.shifts) else { return false };
+        let moved = |buffer: *const c_void, shift| buffer.cast_mut().cast::<u8>().wrapping_offset(shift);
+        transfer.arguments.send.move_to(moved(call.send.buffer, send));
+        transfer.arguments.recv.move_to(moved(call.recv.buffer, recv));
+        true
+    }
+}

@@ -1,0 +1,143 @@
+//! When two calls are the same: in everything but where their buffers are.
+
+use super::arguments::{handle, number};
+use crate::mpi::messages::transport::bytes;
+use crate::mpi::parameters::settings::Values;
+use crate::mpi::shim::bindings::*;
+
+/// Everything that the shim says of a call, but the addresses of its buffers, and the values of parameters at the call.
+pub struct Key {
+    /// The values of parameters.
+    pub values: Values,
+    root: i32,
+    in_place: i32,
+    operator: Option<rustcoll_operator>,
+    recv: SideKey,
+    send: SideKey,
+}
+
+/// What the shim says of a buffer.
+struct SideKey {
+    count: usize,
+    datatype: Option<rustcoll_datatype>,
+    /// Of a buffer whose blocks differ. Most have none.
+    blocks: Option<Box<Blocks>>,
+}
+
+/// Arrays of a call; each is `None` where the caller gave none.
+struct Blocks {
+    counts: Option<Box<[isize]>>,
+    displacements: Option<Box<[isize]>>,
+    datatypes: Option<Box<[rustcoll_datatype]>>,
+}
+
+impl Key {
+    /// # Safety
+    /// The call comes from the shim, and its send and its receive buffer have so many blocks.
+    pub unsafe fn new(call: &rustcoll_call, values: Values, (sent, received): (usize, usize)) -> Key {
+        let &rustcoll_call { root, in_place, .. } = call;
+        // SAFETY: by this function's contract the pointers are NULL or valid.
+        unsafe {
+            let operator = call.operator_.as_ref().copied();
+            let (send, recv) = (SideKey::new(&call.send, sent), SideKey::new(&call.recv, received));
+            Key { values, root, in_place, operator, recv, send }
+        }
+    }
+
+    /// Whether a call of the same collective on the same communicator is the same.
+    ///
+    /// # Safety
+    /// As for [`Key::new`].
+    #[inline(always)]
+    pub unsafe fn is_of(&self, call: &rustcoll_call, values: &Values) -> bool {
+        // SAFETY: by this function's contract the pointers are NULL or valid.
+        unsafe {
+            self.recv.is_of(&call.recv)
+                && self.send.is_of(&call.send)
+                && self.root == call.root
+                && self.in_place == call.in_place
+                && self.operator.as_ref() == call.operator_.as_ref()
+                && self.values == *values
+        }
+    }
+}
+
+impl SideKey {
+    /// # Safety
+    /// The side comes from the shim, and has so many blocks.
+    unsafe fn new(side: &rustcoll_side, blocks: usize) -> SideKey {
+        // SAFETY: by this function's contract the pointer is NULL or valid, and arrays have an element for each block.
+        unsafe {
+            let datatype = side.datatype.as_ref().copied();
+            let has_arrays = !(side.counts.values.is_null() && side.datatypes.values.is_null());
+            let blocks = has_arrays.then(|| Box::new(Blocks::new(side, blocks)));
+            SideKey { count: side.count, datatype, blocks }
+        }
+    }
+
+    /// # Safety
+    /// The side comes from the shim, and has as many blocks as that of the key.
+    #[inline(always)]
+    unsafe fn is_of(&self, side: &rustcoll_side) -> bool {
+        // SAFETY: by this function's contract the pointer is NULL or valid.
+        let datatype = unsafe { side.datatype.as_ref() };
+        // A collective whose buffer once had no arrays never has any, unless it has no blocks either.
+        self.count == side.count
+            && self.datatype.as_ref() == datatype
+            // SAFETY: by this function's contract.
+            && self.blocks.as_ref().is_none_or(|blocks| unsafe { blocks.are_of(side) })
+    }
+}
+
+impl Blocks {
+    /// # Safety
+    /// The side's arrays are NULL or have so many elements.
+    unsafe fn new(side: &rustcoll_side, blocks: usize) -> Blocks {
+        let copied = |numbers: rustcoll_numbers| {
+            // SAFETY: by this function's contract.
+            let copy = || (0..blocks).map(|index| unsafe { number(numbers, index) }).collect();
+            (!numbers.values.is_null()).then(copy)
+        };
+        let described = || {
+            // SAFETY: by this function's contract.
+            (0..blocks).map(|index| unsafe { described(side.datatypes, index) }).collect()
+        };
+        let datatypes = (!side.datatypes.values.is_null()).then(described);
+        Blocks { counts: copied(side.counts), displacements: copied(side.displacements), datatypes }
+    }
+
+    /// # Safety
+    /// The side's arrays are NULL or have as many elements as these.
+    #[cold]
+    unsafe fn are_of(&self, side: &rustcoll_side) -> bool {
+        let are_alike = |own: &Option<Box<[isize]>>, others: rustcoll_numbers| match own {
+            None => others.values.is_null(),
+            // SAFETY: by this function's contract.
+            Some(own) => !others.values.is_null() && all(own, |index| unsafe { number(others, index) }),
+        };
+        are_alike(&self.counts, side.counts)
+            && are_alike(&self.displacements, side.displacements)
+            && match &self.datatypes {
+                None => side.datatypes.values.is_null(),
+                Some(own) => {
+                    !side.datatypes.values.is_null()
+                        // SAFETY: by this function's contract.
+                        && all(own, |index| unsafe { described(side.datatypes, index) })
+                }
+            }
+    }
+}
+
+/// Whether each element is equal to the other one with its index.
+fn all<T: PartialEq>(own: &[T], other: impl Fn(usize) -> T) -> bool {
+    own.iter().enumerate().all(|(index, element)| *element == other(index))
+}
+
+/// # Safety
+/// The array is the shim's and holds a handle at the index.
+unsafe fn described(datatypes: rustcoll_handles, index: usize) -> rustcoll_datatype {
+    let mut datatype = bytes();
+    // SAFETY: by this function's contract.
+    unsafe { rustcoll_shim_describe(handle(datatypes, index), &mut datatype) };
+    datatype
+}

@@ -1,0 +1,242 @@
+//! How calls on a communicator are served: who does, and by which plan.
+
+use super::arguments::Arguments;
+use crate::algorithms::{Collective, Graph, Problem};
+use crate::engine::call::{Counts, bind, bind_two_groups};
+use crate::engine::calls::{Deeds, Lengths};
+use crate::engine::{LengthExchange, Plan, SlotBounds};
+use crate::mpi::decision::decided::Decision;
+use crate::mpi::decision::info::Info;
+use crate::mpi::decision::schedules::{Chosen, Form, MadeOf, Missing, Schedules, Selected};
+use crate::mpi::messages::transport::Error;
+use crate::mpi::messages::work::Group;
+use crate::mpi::parameters::settings::{Settings, Values, word};
+use crate::mpi::shared_memory::nodes::{Knowledge, Nodes};
+use crate::mpi::shared_memory::segment::Geometry;
+use crate::mpi::shim::bindings::RUSTCOLL_ERR_TRUNCATE;
+use crate::schedule::Schedule;
+use crate::selection::Call;
+use std::sync::Arc;
+
+/// What decides how calls are served.
+pub struct Planning {
+    group: Group,
+    schedules: Schedules,
+    /// How the memory lies that the ranks of each node share, once they do.
+    geometry: Option<Geometry>,
+}
+
+/// Who serves a call.
+#[derive(Clone)]
+pub enum Served {
+    /// Nobody: no rank has anything to do.
+    Nothing,
+    /// The component below.
+    Below,
+    /// rustcoll, by messages.
+    Here(Program),
+    /// rustcoll, by calls of other collectives.
+    Calls(Arc<Deeds>),
+}
+
+/// Why a call cannot be served, or not yet.
+pub enum Refusal {
+    /// What all ranks must do first.
+    Missing(Missing),
+    /// An MPI error.
+    Error(Error),
+}
+
+/// What carries out a call by messages.
+#[derive(Clone)]
+pub enum Program {
+    /// A plan.
+    Plan(Arc<Plan>),
+    /// A plan that every call has to complete by an exchange of lengths.
+    Exchange(Arc<LengthExchange>),
+}
+
+impl Program {
+    /// The plan that is carried out first.
+    pub fn first(&self) -> &Plan {
+        match self {
+            Program::Plan(plan) => plan,
+            Program::Exchange(exchange) => &exchange.plan,
+        }
+    }
+}
+
+/// Who serves a call, and who decided it.
+#[derive(Clone)]
+pub struct Planned {
+    /// Who serves it.
+    pub served: Served,
+    /// Whether a broadcast's data are packed for it.
+    pub is_packed: bool,
+    /// What was decided.
+    pub decision: Decision,
+}
+
+impl Planning {
+    /// Nothing was decided yet on a communicator that was created with some info keys.
+    pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Planning {
+        Planning { group, schedules: Schedules::new(group, name, info, nodes), geometry: None }
+    }
+
+    /// Notes how the memory lies that the ranks of each node share, if they could have any.
+    pub fn note_memory(&mut self, geometry: Option<Geometry>) {
+        self.schedules.note_memory(geometry.is_some());
+        self.geometry = geometry;
+    }
+
+    /// Of each rank whether it is on this rank's node.
+    pub fn neighbours(&self) -> Vec<bool> {
+        self.schedules.neighbours()
+    }
+
+    /// Notes each rank's node.
+    pub fn note_nodes(&mut self, nodes: Nodes) {
+        self.schedules.note_nodes(nodes);
+    }
+
+    /// Decides who serves a call and plans it. `graph`: the neighbours, where it has any.
+    pub fn plan(
+        &mut self,
+        arguments: &Arguments,
+        values: Values,
+        form: Form,
+        graph: &Graph,
+    ) -> Result<Planned, Refusal> {
+        let Planning { group, schedules, geometry } = self;
+        let call = described(arguments, values, *group);
+        let in_place = arguments.in_place && arguments.collective.has_in_place();
+        let chosen = schedules.choose(&call, in_place, arguments.root, values, form, graph.clone());
+        let chosen = chosen.map_err(Refusal::Missing)?;
+        planned(&call, chosen, arguments, *group, *geometry).ok_or(Refusal::Error(RUSTCOLL_ERR_TRUNCATE))
+    }
+}
+
+impl Planned {
+    /// A call that moves no data.
+    pub fn nothing(collective: Collective, group: Group) -> Planned {
+        let decision = Decision::nothing_to_do(collective, group);
+        Planned { served: Served::Nothing, is_packed: false, decision }
+    }
+
+    /// Notes and logs what was decided about a call on a communicator of that name.
+    pub fn tell(&self, communicator: &str, arguments: &Arguments) {
+        let (collective, Decision { number, decided, .. }) = (arguments.collective, &self.decision);
+        Settings::of(collective).note_ran(*number);
+        log::debug!(
+            "{communicator}: {} of {} bytes by {} ({decided})",
+            collective.name(),
+            arguments.measured_bytes(),
+            word(collective, *number),
+        );
+    }
+}
+
+/// What rules are told of a call.
+fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
+    let collective = arguments.collective;
+    Call {
+        collective,
+        size: group.all(),
+        remote: group.remote,
+        bytes: arguments.measured_bytes(),
+        root: (collective.is_rooted() && group.remote == 0).then_some(arguments.root),
+        commutative: arguments.operator.commutative != 0,
+        // Only the root knows whether it is, and a choice must not depend on what one rank knows.
+        in_place: arguments.in_place && !collective.is_rooted(),
+        reproducible: values.reproducible() && collective.reduces(),
+        predefined: collective.reduces().then_some(arguments.operator.predefined != 0),
+        // The ranks' nodes and what they share are looked at when something is chosen.
+        shares_memory: false,
+        calls_others: false,
+        is_on_several_nodes: false,
+        nodes: None,
+        ranks_per_node: None,
+    }
+}
+
+/// Plans what was chosen; `None` if a block is longer than the arguments say that blocks are.
+fn planned(
+    call: &Call,
+    chosen: Chosen,
+    arguments: &Arguments,
+    group: Group,
+    geometry: Option<Geometry>,
+) -> Option<Planned> {
+    let Chosen { decided, selected } = chosen;
+    let collective = call.collective;
+    let Some(Selected { algorithm, number, shown, stripe, made_of }) = selected else {
+        let decision = Decision::below(collective, group, decided);
+        return Some(Planned { served: Served::Below, is_packed: false, decision });
+    };
+    let decision = Decision::new(collective, group, number, shown, decided);
+    let schedule = match made_of {
+        MadeOf::Messages(schedule) => schedule,
+        MadeOf::Calls(calls, problem) => {
+            // Also where a schedule would find a copy of the input instead.
+            let problem = Problem { in_place: arguments.in_place, ..problem };
+            let deeds = Deeds::new(collective, calls, &problem, group.rank, lengths(call, arguments));
+            return Some(Planned { served: Served::Calls(Arc::new(deeds)), is_packed: false, decision });
+        }
+    };
+    if schedule.slots > 0 {
+        let geometry = geometry.expect("what takes shared memory is chosen where it is had");
+        let bounds = geometry.bounds(stripe);
+        let plan = in_slots(arguments, schedule, &bounds, group);
+        let extent = if collective.reduces() { arguments.extent() } else { 1 };
+        // Beyond its slots lies what other calls use. Only who sends more than it expects of others needs more.
+        if schedule.slots > geometry.slots || !plan.keeps_to_slots(extent, &bounds) {
+            return None;
+        }
+        let served = Served::Here(Program::Plan(Arc::new(plan)));
+        return Some(Planned { served, is_packed: false, decision });
+    }
+    let is_packed = collective == Collective::Bcast && arguments.has_gaps() && schedule.blocks > 1;
+    let packed = Counts::One { count: call.bytes, bytes: 1 };
+    let (send, recv) = (&arguments.send.counts, if is_packed { &packed } else { &arguments.recv.counts });
+    let Group { rank, size, remote } = group;
+    let binding = match remote {
+        0 => bind(collective, rank, schedule.blocks, send, recv),
+        _ => bind_two_groups(collective, rank, (size, remote), schedule.blocks, send, recv),
+    };
+    let program = match LengthExchange::new(algorithm, schedule, &binding) {
+        Some(exchange) => Program::Exchange(Arc::new(exchange)),
+        None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
+    };
+    Some(Planned { served: Served::Here(program), is_packed, decision })
+}
+
+/// How long blocks are in each buffer, and in memory of the algorithm's own: reductions need elements there, everything else
+/// keeps bytes.
+fn lengths(call: &Call, arguments: &Arguments) -> Lengths {
+    let elements = |counts: &Counts| match counts {
+        Counts::One { count, .. } => *count,
+        // Algorithms made of calls serve no such.
+        Counts::Each { .. } | Counts::Typed { .. } => 0,
+    };
+    let [send, recv] = [&arguments.send.counts, &arguments.recv.counts].map(elements);
+    let own = if call.collective.reduces() { send.max(recv) } else { call.bytes };
+    Lengths { send, recv, own }
+}
+
+/// The plan of a schedule with slots. Where blocks are cut into stripes, ranks must cut them at the same bytes, whatever
+/// their datatypes: reductions have the same elements on all ranks, of all else the bytes are numbered.
+fn in_slots(arguments: &Arguments, schedule: &Schedule, bounds: &SlotBounds, group: Group) -> Plan {
+    let Arguments { collective, ref send, ref recv, .. } = *arguments;
+    let (send, recv) = (&send.counts, &recv.counts);
+    let plan = |send: &Counts, recv: &Counts, extent| {
+        let binding = bind(collective, group.rank, schedule.blocks, send, recv);
+        Plan::in_stripes(schedule, &binding, extent, bounds)
+    };
+    if collective.reduces() {
+        return plan(send, recv, arguments.extent());
+    }
+    match Some(plan(send, recv, 1)).filter(|plan| plan.stripes() == 1) {
+        Some(whole) if collective != Collective::Bcast => whole,
+        _ => Plan { is_in_bytes: true, ..plan(&send.in_bytes(), &recv.in_bytes(), 1) },
+    }
+}

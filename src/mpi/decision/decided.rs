@@ -1,0 +1,108 @@
+//! What was decided about a call, and who did.
+
+use crate::algorithms::Collective;
+use crate::mpi::messages::work::Group;
+use crate::report::Kind;
+use crate::selection::{BUILT_IN_NAME, Origin};
+use std::ffi::c_int;
+use std::fmt;
+use std::sync::Arc;
+
+/// What was decided about a call.
+#[derive(Clone)]
+pub struct Decision {
+    /// The algorithm's number, 0 for the component below.
+    pub number: c_int,
+    /// Who decided it.
+    pub decided: Decided,
+    /// What it has in common with others.
+    pub kind: Arc<Kind>,
+}
+
+impl Decision {
+    /// `served` is the algorithm with its parameters, or nobody here.
+    pub fn new(
+        collective: Collective,
+        group: Group,
+        number: c_int,
+        served: String,
+        decided: Decided,
+    ) -> Decision {
+        let Group { size, remote, .. } = group;
+        let kind = Arc::new(Kind { size, remote, collective, served, decided: decided.in_short() });
+        Decision { number, decided, kind }
+    }
+
+    /// The component below serves the call.
+    pub fn below(collective: Collective, group: Group, decided: Decided) -> Decision {
+        Decision::new(collective, group, 0, "below".into(), decided)
+    }
+
+    /// The call moves no data.
+    pub fn nothing_to_do(collective: Collective, group: Group) -> Decision {
+        Decision::new(collective, group, 0, "nobody".into(), Decided::NothingToDo)
+    }
+}
+
+/// Who decided how a call is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decided {
+    /// A parameter that forces an algorithm, also if that cannot serve the call.
+    Parameter,
+    /// The same by an info key of the communicator.
+    Info,
+    /// The rule that stands there.
+    Rule(Origin),
+    /// No rule matches.
+    NoRule,
+    /// What was decided is the component below, but it must not serve the call, or there is none.
+    NoneBelow,
+    /// Somebody asked for what could not be had, and so this one decided.
+    Without(Lack, Box<Decided>),
+    /// The call moves no data.
+    NothingToDo,
+}
+
+/// What could not be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// Shared memory.
+    SharedMemory,
+    /// As much memory as an algorithm that calls other collectives would need.
+    RoomForCalls,
+}
+
+impl Decided {
+    /// In short, for a table: of a rule the file and line.
+    pub fn in_short(&self) -> String {
+        match self {
+            Decided::Rule(Origin { file, line, .. }) if &**file == BUILT_IN_NAME => format!("default:{line}"),
+            Decided::Rule(Origin { file, line, .. }) => format!("{file}:{line}"),
+            Decided::Without(lack, other) => format!("{}, {lack}", other.in_short()),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Decided {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Decided::Parameter => formatter.write_str("forced"),
+            Decided::Info => formatter.write_str("forced by info key"),
+            Decided::Rule(origin) => write!(formatter, "{origin}"),
+            Decided::NoRule => formatter.write_str("no rule"),
+            Decided::NoneBelow => formatter.write_str("nothing below"),
+            Decided::Without(lack, other) => write!(formatter, "{other}, {lack}"),
+            Decided::NothingToDo => formatter.write_str("nothing to do"),
+        }
+    }
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(match self {
+            Lack::SharedMemory => "no shared memory",
+            Lack::RoomForCalls => "more memory than mock-ups may have",
+        })
+    }
+}

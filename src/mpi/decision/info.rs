@@ -1,0 +1,175 @@
+//! What the info keys ask for that a communicator was created with. They go before all that holds for the whole job.
+
+use super::rules::{self, Collected};
+use crate::algorithms::{Algorithm, Collective};
+use crate::mpi::messages::work::Group;
+use crate::mpi::parameters::settings::{self, AUTOMATIC};
+use crate::mpi::shim::bindings::rustcoll_shim_info;
+use crate::selection::Rules;
+use crate::text::nearest::unknown;
+use std::collections::HashMap;
+use std::ffi::{CStr, c_void};
+use std::ptr;
+
+/// How the names of keys begin.
+const PREFIX: &str = "rustcoll_";
+
+/// The key of a list of rule files.
+const RULES: &str = "rules";
+
+/// The wishes of one communicator.
+#[derive(Default)]
+pub struct Info {
+    /// Forced algorithms; `None`: rules decide, whatever is forced elsewhere.
+    forced: HashMap<Collective, Option<&'static Algorithm>>,
+    /// Rules that go before the job's.
+    pub rules: Rules,
+}
+
+/// What a key is about.
+enum Key {
+    Files,
+    Line(Collective),
+    Algorithm(Collective),
+}
+
+impl Info {
+    /// What a communicator's keys ask for, and what is wrong with those that were left out.
+    pub fn of(communicator: *const c_void) -> (Info, Vec<String>) {
+        Info::read(&entries(communicator))
+    }
+
+    /// Whether a collective's algorithm is forced or left to the rules; `None`: nothing is said about it.
+    pub fn forced(&self, collective: Collective) -> Option<Option<&'static Algorithm>> {
+        self.forced.get(&collective).copied()
+    }
+
+    fn read(entries: &[(String, String)]) -> (Info, Vec<String>) {
+        let mut forced = HashMap::new();
+        let (mut given, mut files) = (Collected::default(), None);
+        for (name, value) in entries {
+            let Some(key) = name.strip_prefix(PREFIX) else { continue };
+            let origin = format!("info key {name}");
+            match Key::read(key) {
+                Some(Key::Files) => files = Some((origin, value)),
+                Some(Key::Line(collective)) => given.add_line(&origin, collective, value),
+                Some(Key::Algorithm(collective)) => match algorithm(collective, value) {
+                    Ok(algorithm) => drop(forced.insert(collective, algorithm)),
+                    Err(fault) => given.faults.push(format!("{origin}: {fault}")),
+                },
+                None => {
+                    let known = Key::names().map(|known| format!("{PREFIX}{known}"));
+                    let known: Vec<String> = known.collect();
+                    given.faults.push(unknown("info key", name, known.iter().map(String::as_str)));
+                }
+            }
+        }
+        // Lines go before files, in whichever order they are given.
+        if let Some((origin, list)) = files {
+            given.add_files(&origin, list);
+        }
+        (Info { forced, rules: given.rules }, given.faults)
+    }
+}
+
+impl Key {
+    fn read(name: &str) -> Option<Key> {
+        let of = |key_name: fn(Collective) -> String| {
+            Collective::ALL.into_iter().find(|&collective| key_name(collective) == name)
+        };
+        match name {
+            RULES => Some(Key::Files),
+            _ => of(settings::line_name)
+                .map(Key::Line)
+                .or_else(|| of(settings::algorithm_name).map(Key::Algorithm)),
+        }
+    }
+
+    fn names() -> impl Iterator<Item = String> {
+        let of_collectives = Collective::ALL
+            .into_iter()
+            .flat_map(|collective| [settings::line_name(collective), settings::algorithm_name(collective)]);
+        [RULES.to_owned()].into_iter().chain(of_collectives)
+    }
+}
+
+/// Tells what is wrong with the keys of a communicator of that name, and ends the job if it is to be strict.
+pub fn report(faults: &[String], name: &str, group: Group) {
+    if !faults.is_empty() && settings::rules_are_strict() {
+        rules::refuse(faults, group.rank == 0);
+    }
+    if group.rank == 0 {
+        faults.iter().for_each(|fault| log::warn!("{name}: left out: {fault}"));
+    }
+}
+
+fn algorithm(collective: Collective, name: &str) -> Result<Option<&'static Algorithm>, String> {
+    let names = collective.algorithms().map(|algorithm| algorithm.name);
+    match collective.algorithm(name) {
+        _ if name == AUTOMATIC => Ok(None),
+        Some(algorithm) => Ok(Some(algorithm)),
+        None => Err(unknown(&format!("{} algorithm", collective.name()), name, names.chain([AUTOMATIC]))),
+    }
+}
+
+/// The info entries of a communicator.
+fn entries(communicator: *const c_void) -> Vec<(String, String)> {
+    let entry = |number| {
+        let (mut key, mut value) = (ptr::null(), ptr::null());
+        // SAFETY: the handle is a communicator's, and nobody changes its entries while it is made.
+        unsafe {
+            let found = rustcoll_shim_info(communicator, number, &mut key, &mut value) != 0;
+            found.then(|| [key, value].map(|text| CStr::from_ptr(text).to_string_lossy().into_owned()))
+        }
+    };
+    (0..).map_while(entry).map(|[key, value]| (key, value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::selection::Call;
+
+    fn read(entries: &[(&str, &str)]) -> (Info, Vec<String>) {
+        let entries: Vec<_> =
+            entries.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+        Info::read(&entries)
+    }
+
+    #[test]
+    fn keys_force_algorithms_and_give_rules() {
+        let (info, faults) = read(&[
+            ("rustcoll_allreduce_algorithm", "ring"),
+            ("rustcoll_scan_algorithm", "auto"),
+            ("rustcoll_bcast_rules", "ranks=4 -> chain"),
+            ("mpi_assert_no_any_tag", "true"),
+        ]);
+        assert_eq!(faults, [""; 0]);
+        assert_eq!(info.forced(Collective::Allreduce).unwrap().unwrap().name, "ring");
+        assert!(info.forced(Collective::Scan).unwrap().is_none());
+        assert!(info.forced(Collective::Bcast).is_none());
+        let choice = info.rules.choose(&Call::new(Collective::Bcast, 4, 8));
+        assert_eq!(choice.algorithm().unwrap().name, "chain");
+    }
+
+    #[test]
+    fn faulty_keys_are_left_out() {
+        let (info, faults) = read(&[
+            ("rustcoll_rules", "/nowhere"),
+            ("rustcoll_allreduce_algorithm", "rinq"),
+            ("rustcoll_bcast_rule", "-> chain"),
+            ("rustcoll_bcast_rules", "-> chian"),
+            ("rustcoll_scan_algorithm", "linear"),
+        ]);
+        assert_eq!(
+            faults,
+            [
+                "info key rustcoll_allreduce_algorithm: unknown allreduce algorithm `rinq`; the nearest known one is `ring`",
+                "unknown info key `rustcoll_bcast_rule`; the nearest known one is `rustcoll_bcast_rules`",
+                "info key rustcoll_bcast_rules:1:4: unknown bcast algorithm `chian`; the nearest known one is `chain`",
+                "/nowhere: cannot be read: No such file or directory (os error 2)",
+            ]
+        );
+        assert_eq!(info.forced(Collective::Scan).unwrap().unwrap().name, "linear");
+    }
+}

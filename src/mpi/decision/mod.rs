@@ -1,0 +1,7 @@
+//! Who serves a call: rules, info keys and forced algorithms, and the schedules that they choose.
+
+pub mod decided;
+pub mod info;
+pub mod rules;
+pub mod schedules;
+pub mod topology;

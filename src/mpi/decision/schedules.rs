@@ -1,0 +1,436 @@
+//! Which algorithm serves a call on a communicator, and its schedules.
+
+use super::decided::{Decided, Lack};
+use super::info::Info;
+use super::rules;
+use crate::algorithms::{Algorithm, Calls, Collective, Graph, Parameter, Problem, Reason, Requirement};
+use crate::engine::calls::NoRoom;
+use crate::mpi::calls::mock_up;
+use crate::mpi::messages::work::Group;
+use crate::mpi::parameters::settings::{self, Values, name_below, number};
+use crate::mpi::shared_memory::nodes::{Knowledge, Nodes, Spread};
+use crate::schedule::Schedule;
+use crate::selection::{Call, Choice, MOST_SEGMENTS, Parameters, Table};
+use std::collections::HashSet;
+use std::ffi::c_int;
+use std::ptr;
+use std::sync::Arc;
+
+/// A communicator keeps at most so many schedules; then it starts anew. Broadcasts from ever new roots would fill the
+/// memory otherwise.
+const MOST_SCHEDULES: usize = 64;
+
+/// The schedules of one rank of a communicator.
+pub struct Schedules {
+    group: Group,
+    /// How log lines begin.
+    name: Arc<str>,
+    known: Vec<Known>,
+    /// What the communicator was created with.
+    info: Info,
+    /// By collective: the rules as far as they can match here, once they were asked.
+    tables: [Option<Tables>; Collective::ALL.len()],
+    nodes: Knowledge,
+    memory: SharedMemory,
+    /// Forced algorithms whose refusal was reported.
+    reported: HashSet<(Collective, &'static str)>,
+}
+
+/// The rules of a collective.
+struct Tables {
+    /// Those of the communicator's info keys.
+    own: Table,
+    /// Those of the job.
+    job: Table,
+}
+
+/// What the form of a call allows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Form {
+    /// Whether there is a component below for it.
+    pub has_below: bool,
+    /// Whether it blocks. Nothing else knows what the ranks told each other of their nodes: MPI makes calls of its own
+    /// that do not, when it duplicates a communicator, and these meet the exchange on some ranks before and on others
+    /// after it.
+    pub is_blocking: bool,
+    /// Whether it may be served by calls of other collectives. Those that such calls bring about may not, lest they call each
+    /// other for ever.
+    pub calls_others: bool,
+}
+
+impl Form {
+    /// A call that does not block, with nothing below for it.
+    pub const NOT_BLOCKING: Form = Form { has_below: false, is_blocking: false, calls_others: false };
+}
+
+/// What ranks must do before a call can be decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// Tell each other their nodes.
+    Nodes,
+    /// Find out whether they can share memory.
+    SharedMemory,
+}
+
+/// Whether the ranks of each node share memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedMemory {
+    /// Nobody has tried.
+    Unknown,
+    /// They do.
+    Had,
+    /// One of them, at least, could not have it.
+    Missing,
+}
+
+/// A schedule that was made before.
+struct Known {
+    algorithm: &'static Algorithm,
+    problem: Problem,
+    schedule: Arc<Schedule>,
+}
+
+/// Who serves a call, and who decided it.
+pub struct Chosen<'a> {
+    /// Who decided it.
+    pub decided: Decided,
+    /// `None`: the component below serves it.
+    pub selected: Option<Selected<'a>>,
+}
+
+/// What rustcoll serves a call by.
+pub struct Selected<'a> {
+    /// The algorithm.
+    pub algorithm: &'static Algorithm,
+    /// Its number among the collective's.
+    pub number: c_int,
+    /// Its name with the parameters that shape its schedule or its stripes.
+    pub shown: String,
+    /// The longest part of a block that is in shared memory at a time, in bytes, if there is a wish.
+    pub stripe: Option<usize>,
+    /// What it consists of.
+    pub made_of: MadeOf<'a>,
+}
+
+/// What an algorithm consists of.
+pub enum MadeOf<'a> {
+    /// The schedule of its messages.
+    Messages(&'a Arc<Schedule>),
+    /// Calls of other collectives, which solve this problem.
+    Calls(&'static Calls, Problem),
+}
+
+impl Schedules {
+    /// None yet, on a communicator that was created with some info keys.
+    pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Self {
+        let tables = [const { None }; Collective::ALL.len()];
+        let memory = SharedMemory::Unknown;
+        Schedules { group, name, known: Vec::new(), info, tables, nodes, memory, reported: HashSet::new() }
+    }
+
+    /// Who serves a call with these parameter values. All ranks come to the same answer, for all that it depends on is
+    /// equal on all ranks; `in_place` and `graph` only shape this rank's schedule. An error: what the ranks must do first.
+    pub fn choose(
+        &mut self,
+        call: &Call,
+        in_place: bool,
+        root: usize,
+        values: Values,
+        form: Form,
+        graph: Graph,
+    ) -> Result<Chosen<'_>, Missing> {
+        let call = &self.located(call, form);
+        let (mut choice, mut decided) = self.choice(call, values, form);
+        let mut has_room = true;
+        if let Some(algorithm) = choice.algorithm()
+            && let Err(lack) = mock_up::check_room(algorithm, call)
+        {
+            has_room = false;
+            self.report_lack_of_room(algorithm, lack);
+        }
+        let call = &Call { calls_others: call.calls_others && has_room, ..*call };
+        if !has_room {
+            (choice, decided) = self.choice(call, values, form);
+        }
+        if form.is_blocking && call.nodes.is_none() && self.needs_nodes(call, choice, &decided) {
+            return Err(Missing::Nodes);
+        }
+        if self.memory == SharedMemory::Unknown
+            && choice.algorithm().is_some_and(Algorithm::takes_shared_memory)
+        {
+            return Err(Missing::SharedMemory);
+        }
+        let lacks =
+            [(self.lacks_memory(call, values, form), Lack::SharedMemory), (!has_room, Lack::RoomForCalls)];
+        let lacking = lacks.into_iter().filter_map(|(is_lacking, lack)| is_lacking.then_some(lack));
+        let decided = lacking.fold(decided, |decided, lack| Decided::Without(lack, Box::new(decided)));
+        let selected = match choice {
+            Choice::Below => None,
+            Choice::Use { algorithm, parameters } => {
+                let mut problem = self.problem(call, algorithm, parameters, form);
+                (problem.in_place, problem.root, problem.graph) = (in_place, root, graph);
+                let number = number(algorithm);
+                let stripe = parameters.get(Parameter::Segment).filter(|_| !algorithm.cuts_segments());
+                let shown = describe(algorithm, &problem, stripe);
+                let made_of = match algorithm.calls() {
+                    Some(calls) => MadeOf::Calls(calls, problem),
+                    None => MadeOf::Messages(self.schedule(algorithm, problem)),
+                };
+                Some(Selected { algorithm, number, shown, stripe, made_of })
+            }
+        };
+        Ok(Chosen { decided, selected })
+    }
+
+    /// Whether what would have been chosen, if all ranks had memory to share, takes it.
+    fn lacks_memory(&mut self, call: &Call, values: Values, form: Form) -> bool {
+        let can_share = form.is_blocking && call.remote == 0;
+        can_share && self.memory == SharedMemory::Missing && {
+            let (wished, _) = self.choice(&Call { shares_memory: true, ..*call }, values, form);
+            wished.algorithm().is_some_and(Algorithm::takes_shared_memory)
+        }
+    }
+
+    /// Whether the choice, or what was chosen, depends on the ranks' nodes; the same on all ranks.
+    fn needs_nodes(&mut self, call: &Call, choice: Choice, decided: &Decided) -> bool {
+        let Tables { own, job } = self.tables(call);
+        let is_asked = match decided {
+            Decided::Info => false,
+            Decided::Parameter => own.depends_on_nodes(call),
+            _ => own.depends_on_nodes(call) || (own.rule(call).is_none() && job.depends_on_nodes(call)),
+        };
+        // Two groups do not tell each other.
+        call.remote == 0 && (is_asked || choice.algorithm().is_some_and(Algorithm::takes_nodes))
+    }
+
+    /// A call with what it may know of the ranks' nodes.
+    fn located(&self, call: &Call, form: Form) -> Call {
+        // Calls that do not block overlap, and need not start in the same order on all ranks.
+        let may_share = form.is_blocking && call.remote == 0 && settings::may_share_memory();
+        let shares_memory = may_share && self.memory != SharedMemory::Missing;
+        let calls_others = form.calls_others && call.remote == 0 && !call.reproducible;
+        let call = &Call { shares_memory, calls_others, ..*call };
+        match self.nodes.known(form.is_blocking) {
+            Spread::Unknown => *call,
+            Spread::Several => Call { is_on_several_nodes: true, ..*call },
+            Spread::Nodes(&Nodes { number, most_ranks, .. }) => Call {
+                is_on_several_nodes: number > 1,
+                nodes: Some(number),
+                ranks_per_node: Some(most_ranks),
+                ..*call
+            },
+        }
+    }
+
+    /// Notes whether the ranks of each node share memory.
+    pub fn note_memory(&mut self, is_shared: bool) {
+        self.memory = if is_shared { SharedMemory::Had } else { SharedMemory::Missing };
+    }
+
+    /// Of each rank whether it is on this rank's node, as far as is known.
+    pub fn neighbours(&self) -> Vec<bool> {
+        let Group { rank, size, .. } = self.group;
+        match self.nodes.known(true) {
+            Spread::Nodes(Nodes { of_ranks, .. }) => {
+                of_ranks.iter().map(|node| *node == of_ranks[rank]).collect()
+            }
+            Spread::Several | Spread::Unknown => vec![false; size],
+        }
+    }
+
+    /// Notes each rank's node.
+    pub fn note_nodes(&mut self, nodes: Nodes) {
+        self.nodes.note(nodes);
+    }
+
+    /// What is chosen, of what may be, and who chose it.
+    fn choice(&mut self, call: &Call, values: Values, form: Form) -> (Choice, Decided) {
+        // Nobody knows how the component below reduces.
+        let may_pass_on = form.has_below && !call.reproducible;
+        let chosen = self
+            .by_info(call, values, may_pass_on)
+            .or_else(|| self.by_parameter(call, values, may_pass_on))
+            .unwrap_or_else(|| self.by_rules(call, values));
+        match chosen {
+            (Choice::Below, _) if !may_pass_on => (first_that_serves(call, values), Decided::NoneBelow),
+            chosen => chosen,
+        }
+    }
+
+    /// What the communicator's info keys say.
+    fn by_info(&mut self, call: &Call, values: Values, may_pass_on: bool) -> Option<(Choice, Decided)> {
+        let algorithm = self.info.forced(call.collective).flatten();
+        if let Some(choice) =
+            algorithm.and_then(|algorithm| self.forced(algorithm, call, values, may_pass_on))
+        {
+            return Some((choice, Decided::Info));
+        }
+        let rule = self.tables(call).own.rule(call)?;
+        let choice = shaped(rule.choice, |ruled| ruled.or(values.parameters()));
+        Some((choice, Decided::Rule(rule.origin.clone())))
+    }
+
+    fn by_parameter(&mut self, call: &Call, values: Values, may_pass_on: bool) -> Option<(Choice, Decided)> {
+        if self.info.forced(call.collective).is_some() {
+            return None;
+        }
+        let choice = self.forced(values.forced(call.collective)?, call, values, may_pass_on)?;
+        Some((choice, Decided::Parameter))
+    }
+
+    /// What the job's rules say, which leave its parameters to the user.
+    fn by_rules(&mut self, call: &Call, values: Values) -> (Choice, Decided) {
+        match self.tables(call).job.rule(call) {
+            Some(rule) => {
+                let choice = shaped(rule.choice, |ruled| values.parameters().or(ruled));
+                (choice, Decided::Rule(rule.origin.clone()))
+            }
+            None => (Choice::Below, Decided::NoRule),
+        }
+    }
+
+    fn tables(&mut self, call: &Call) -> &Tables {
+        let Schedules { tables, info, .. } = self;
+        tables[call.collective as usize].get_or_insert_with(|| {
+            let [own, job] = [&info.rules, rules::of_job()]
+                .map(|rules| rules.for_communicator(call.collective, call.size, call.groups()));
+            Tables { own, job }
+        })
+    }
+
+    /// The forced algorithm, if it can serve the call; `None` leaves it to the rules.
+    fn forced(
+        &mut self,
+        algorithm: &'static Algorithm,
+        call: &Call,
+        values: Values,
+        may_pass_on: bool,
+    ) -> Option<Choice> {
+        match call.is_served_by(algorithm) {
+            Ok(()) => Some(Choice::Use { algorithm, parameters: values.parameters() }),
+            // Whoever forces an algorithm for one group leaves it open what happens between two, and vice versa.
+            // So does it what happens to calls that can share no memory, and those that cannot call others.
+            Err(
+                reason @ Reason::Unmet(
+                    Requirement::OneGroup
+                    | Requirement::TwoGroups
+                    | Requirement::OneNode
+                    | Requirement::SharedMemory
+                    | Requirement::Predefined
+                    | Requirement::OtherCollectives,
+                ),
+            ) => {
+                self.report_refusal(algorithm, &reason.to_string(), false);
+                None
+            }
+            Err(reason) => {
+                self.report_refusal(algorithm, &reason.to_string(), may_pass_on);
+                (!call.reproducible).then_some(Choice::Below)
+            }
+        }
+    }
+
+    /// Says once for each communicator (in each of its groups) and algorithm why a forced algorithm was not used.
+    fn report_refusal(&mut self, algorithm: &'static Algorithm, reason: &str, is_passed_on: bool) {
+        let collective = algorithm.collective;
+        if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
+            let instead =
+                if is_passed_on { format!("{} serves it", name_below()) } else { "another one runs".into() };
+            log::warn!(
+                "{}: {} is forced for {}, but cannot serve this call: {reason}; {instead}",
+                self.name,
+                algorithm.name,
+                collective.name()
+            );
+        }
+    }
+
+    /// Says once for each communicator and algorithm why there is no room for one that was chosen. No other reason is told then.
+    fn report_lack_of_room(&mut self, algorithm: &'static Algorithm, lack: NoRoom) {
+        let (name, collective) = (&self.name, algorithm.collective);
+        if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
+            let (collective, remedy) = (collective.name(), mock_up::remedy(lack));
+            log::warn!(
+                "{name}: {} cannot serve {collective}: {lack}{remedy}; no mock-up runs",
+                algorithm.name
+            );
+        }
+    }
+
+    /// What the algorithm is asked.
+    fn problem(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters, form: Form) -> Problem {
+        let mut problem = Problem { remote: self.group.remote, ..Problem::new(self.group.all()) };
+        if let (true, Spread::Nodes(nodes)) = (algorithm.takes_nodes(), self.nodes.known(form.is_blocking)) {
+            problem.nodes = Arc::clone(&nodes.of_ranks);
+        }
+        let problem = parameters.applied(algorithm, call.bytes, problem);
+        self.report_cuts(call, algorithm, parameters, &problem);
+        problem
+    }
+
+    /// Says in the log which of the wanted parameters go too far.
+    fn report_cuts(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters, problem: &Problem) {
+        let wanted =
+            |parameter| parameters.get(parameter).filter(|_| algorithm.parameters.contains(&parameter));
+        let (name, size) = (&self.name, problem.size);
+        if let Some(radix) = wanted(Parameter::Radix).filter(|radix| *radix != problem.radix) {
+            log::info!("{name}: radix {radix} is cut to {}, for there are {size} ranks", problem.radix);
+        }
+        let segment = wanted(Parameter::Segment).filter(|_| algorithm.cuts_segments());
+        let segments = segment.map(|segment| call.bytes.div_ceil(segment));
+        if let Some(segments) = segments.filter(|segments| *segments > MOST_SEGMENTS) {
+            log::info!("{name}: {segments} segments are cut to {MOST_SEGMENTS}");
+        }
+    }
+
+    /// The schedule of an algorithm, from memory or new.
+    fn schedule(&mut self, algorithm: &'static Algorithm, problem: Problem) -> &Arc<Schedule> {
+        let is_it = |known: &Known| ptr::eq(known.algorithm, algorithm) && known.problem == problem;
+        let position = self.known.iter().position(is_it).unwrap_or_else(|| {
+            log::info!(
+                "{}: {} by {}",
+                self.name,
+                algorithm.collective.name(),
+                describe(algorithm, &problem, None)
+            );
+            if self.known.len() == MOST_SCHEDULES {
+                self.known.clear();
+            }
+            let schedule = Arc::new(algorithm.schedule(&problem, self.group.rank));
+            self.known.push(Known { algorithm, problem, schedule });
+            self.known.len() - 1
+        });
+        &self.known[position].schedule
+    }
+}
+
+/// Where nothing is below, or may be: the first registered algorithm that can serve the call.
+fn first_that_serves(call: &Call, values: Values) -> Choice {
+    let serving = call.collective.algorithms().find(|algorithm| call.is_served_by(algorithm).is_ok());
+    serving.map_or(Choice::Below, |algorithm| Choice::Use { algorithm, parameters: values.parameters() })
+}
+
+/// A choice with other parameters.
+fn shaped(choice: Choice, shape: impl FnOnce(Parameters) -> Parameters) -> Choice {
+    match choice {
+        Choice::Below => Choice::Below,
+        Choice::Use { algorithm, parameters } => Choice::Use { algorithm, parameters: shape(parameters) },
+    }
+}
+
+/// An algorithm with the parameters that shape its schedule, and how long the user wants stripes of it.
+fn describe(algorithm: &Algorithm, problem: &Problem, stripe: Option<usize>) -> String {
+    let value = |parameter: &Parameter| match parameter {
+        Parameter::Radix => format!(", radix {}", problem.radix),
+        Parameter::Segment if algorithm.cuts_segments() => format!(", segments {}", problem.segments),
+        Parameter::Segment => stripe.map_or(String::new(), |bytes| format!(", segment {bytes}")),
+        Parameter::Window => format!(", window {}", problem.window),
+    };
+    let nodes = problem.nodes.iter().max().map_or(1, |last| last + 1);
+    let nodes = if algorithm.takes_nodes() { format!(", nodes {nodes}") } else { String::new() };
+    [algorithm.name.to_owned()]
+        .into_iter()
+        .chain(algorithm.parameters.iter().map(value))
+        .chain([nodes])
+        .collect()
+}

@@ -1,0 +1,48 @@
+//! Where a collective's messages go: on an inter-communicator, the ranks of the two groups are reached by different
+//! communicators.
+
+use std::ffi::{c_int, c_void};
+
+/// A communicator and a tag on it.
+#[derive(Clone, Copy)]
+pub struct Route {
+    /// The communicator's handle.
+    pub communicator: *const c_void,
+    /// The tag of all messages.
+    pub tag: c_int,
+}
+
+/// Where a collective runs.
+#[derive(Clone, Copy)]
+pub struct Channel {
+    /// To the ranks of the own group, which are all ranks if there is but one.
+    pub own: Route,
+    /// To the ranks of the other group, whose numbers follow those of the own.
+    pub other: Route,
+    /// Number of ranks in the own group.
+    pub own_size: usize,
+}
+
+impl Channel {
+    /// How a peer is reached, and its rank there.
+    #[inline]
+    pub fn to(&self, peer: u32) -> (Route, c_int) {
+        match (peer as usize).checked_sub(self.own_size) {
+            None => (self.own, peer as c_int),
+            Some(rank) => (self.other, rank as c_int),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_are_counted_anew_in_the_other_group() {
+        let route = |tag| Route { communicator: std::ptr::null(), tag };
+        let channel = Channel { own: route(1), other: route(2), own_size: 3 };
+        let reached = [0, 2, 3, 7].map(|peer| channel.to(peer)).map(|(route, rank)| (route.tag, rank));
+        assert_eq!(reached, [(1, 0), (1, 2), (2, 0), (2, 4)]);
+    }
+}

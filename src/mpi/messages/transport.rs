@@ -1,0 +1,513 @@
+//! The transport over MPI's messages.
+
+use super::channel::Channel;
+use crate::engine::{Memory, Region, Slots, Transport};
+use crate::mpi::calls::arguments::Side;
+use crate::mpi::shared_memory::segment::Segment;
+use crate::mpi::shim::bindings::*;
+use crate::schedule::{Buffer, Post};
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+/// An error code of MPI's, or one of `shim.h`.
+pub type Error = c_int;
+
+/// A block with a datatype of its own.
+#[derive(Clone, Copy)]
+pub struct Block {
+    /// Where its first element is, in bytes from the buffer's address.
+    pub displacement: isize,
+    /// Its elements.
+    pub count: usize,
+    /// What an element is.
+    pub datatype: rustcoll_datatype,
+}
+
+impl Block {
+    /// Bytes of data.
+    pub fn bytes(&self) -> usize {
+        self.count * self.datatype.size
+    }
+}
+
+/// Memory with the datatype of its elements.
+#[derive(Clone, Copy)]
+pub struct Array<'a> {
+    /// Address of the first element, as MPI means it: data may begin before or behind it.
+    pub base: *mut u8,
+    /// What an element is.
+    pub datatype: &'a rustcoll_datatype,
+}
+
+/// Consecutive elements of one datatype in memory.
+#[derive(Clone, Copy)]
+pub struct Span {
+    /// Address of the first element.
+    pub address: *mut u8,
+    /// How many there are.
+    pub elements: usize,
+    /// What an element is.
+    pub datatype: rustcoll_datatype,
+}
+
+impl<'a> Array<'a> {
+    /// Address and datatype of an element.
+    #[inline]
+    pub fn element(&self, offset: usize) -> (*mut u8, &'a rustcoll_datatype) {
+        (self.base.wrapping_offset(offset as isize * self.datatype.extent), self.datatype)
+    }
+
+    /// Some of the elements.
+    pub fn span(&self, offset: usize, elements: usize) -> Span {
+        let (address, &datatype) = self.element(offset);
+        Span { address, elements, datatype }
+    }
+}
+
+impl Span {
+    fn bytes(&self) -> usize {
+        self.elements * self.datatype.size
+    }
+
+    /// As many of its elements as have no more than so many bytes.
+    fn cut(self, bytes: usize) -> Span {
+        match self.bytes() > bytes {
+            true => Span { elements: bytes / self.datatype.size, ..self },
+            false => self,
+        }
+    }
+
+    /// The first byte of data, where elements have no gaps.
+    fn data(&self) -> *mut u8 {
+        self.address.wrapping_offset(self.datatype.true_lb)
+    }
+}
+
+/// Plain bytes as a datatype.
+pub fn bytes() -> rustcoll_datatype {
+    // SAFETY: returns the address of a data object of MPI.
+    let handle = unsafe { rustcoll_shim_byte() };
+    rustcoll_datatype { handle, size: 1, extent: 1, true_lb: 0, true_extent: 1, contiguous: 1 }
+}
+
+/// 64-bit numbers as a datatype.
+pub fn numbers() -> rustcoll_datatype {
+    // SAFETY: as for bytes.
+    let handle = unsafe { rustcoll_shim_number() };
+    rustcoll_datatype { handle, size: 8, extent: 8, true_lb: 0, true_extent: 8, contiguous: 1 }
+}
+
+/// The operator that leaves the greater one of two numbers.
+pub fn maximum() -> rustcoll_operator {
+    // SAFETY: as for bytes.
+    rustcoll_operator { handle: unsafe { rustcoll_shim_maximum() }, commutative: 1, predefined: 1 }
+}
+
+/// The operator that unites bits.
+pub fn union() -> rustcoll_operator {
+    // SAFETY: as for bytes.
+    rustcoll_operator { handle: unsafe { rustcoll_shim_union() }, commutative: 1, predefined: 1 }
+}
+
+/// Turns a status into a result.
+pub fn check(status: c_int) -> Result<(), Error> {
+    if status == RUSTCOLL_SUCCESS { Ok(()) } else { Err(status) }
+}
+
+/// Turns a result into a status.
+pub fn status(result: Result<(), Error>) -> c_int {
+    result.err().unwrap_or(RUSTCOLL_SUCCESS)
+}
+
+/// Copies elements to others that hold at least as many bytes of data.
+///
+/// # Safety
+/// Both spans lie within memory that is valid for reading and writing, and do not overlap unless they are the same.
+pub unsafe fn copy(source: Span, target: Span) -> Result<(), Error> {
+    if source.bytes() > target.bytes() {
+        return Err(RUSTCOLL_ERR_TRUNCATE);
+    }
+    if source.datatype.contiguous != 0 && target.datatype.contiguous != 0 {
+        let (from, to) = (source.data(), target.data());
+        if from != to {
+            // SAFETY: by this function's contract; without gaps an element's data is `size` consecutive bytes.
+            unsafe { ptr::copy_nonoverlapping(from, to, source.bytes()) };
+        }
+        return Ok(());
+    }
+    // SAFETY: by this function's contract; the shim writes only the data of the target's elements.
+    check(unsafe {
+        rustcoll_shim_copy(
+            source.address.cast(),
+            source.elements,
+            source.datatype.handle,
+            target.address.cast(),
+            target.elements,
+            target.datatype.handle,
+        )
+    })
+}
+
+/// The slots of a plan.
+pub struct Shared<'a> {
+    /// Where they are.
+    pub segment: &'a mut Segment,
+    /// How they lie there.
+    pub slots: Slots,
+    /// What an element in them is.
+    pub datatype: &'a rustcoll_datatype,
+}
+
+/// So many bytes are packed at a time on their way between elements that both have gaps.
+const PACKED: usize = 8 << 10;
+
+/// Consecutive bytes of the data of elements that may have gaps.
+struct Window<'a> {
+    base: *mut u8,
+    datatype: &'a rustcoll_datatype,
+    first: usize,
+    bytes: usize,
+}
+
+/// One rank's side of one collective.
+pub struct Messages<'a> {
+    /// How peers are reached.
+    pub channel: &'a Channel,
+    /// The send buffer.
+    pub send: &'a Side,
+    /// The receive buffer.
+    pub recv: &'a Side,
+    /// The scratch buffer.
+    pub scratch: Array<'a>,
+    /// Behind the scratch buffer, for the result of a reduction into its left operand.
+    pub spare: Array<'a>,
+    /// Where messages are packed.
+    pub staging: Array<'a>,
+    /// What the node shares, if the plan has slots.
+    pub shared: Option<Shared<'a>>,
+    /// Whether elements of the caller's buffers are bytes of data.
+    pub is_in_bytes: bool,
+    /// The operator; none that is ever applied, where nothing is reduced.
+    pub operator: &'a rustcoll_operator,
+    /// A request for each post; null while it is not outstanding.
+    pub requests: &'a mut [*mut c_void],
+    /// Whether something was longer than its place, so that only its beginning was delivered. That is an error when all
+    /// is over, lest other ranks wait for what goes through this one, and messages be left to the next collective.
+    pub is_truncated: &'a mut bool,
+}
+
+impl Window<'_> {
+    /// # Safety
+    /// The window lies within a buffer of the caller's, and there is room for so many bytes.
+    unsafe fn pack(&self, packed: *mut u8) -> Result<(), Error> {
+        let Window { base, datatype, first, bytes } = *self;
+        // SAFETY: by this function's contract.
+        check(unsafe { rustcoll_shim_pack(base.cast(), datatype.handle, first, bytes, packed.cast()) })
+    }
+
+    /// # Safety
+    /// As for [`Window::pack`], there being so many bytes.
+    unsafe fn unpack(&self, packed: *const u8) -> Result<(), Error> {
+        let Window { base, datatype, first, bytes } = *self;
+        // SAFETY: by this function's contract.
+        check(unsafe { rustcoll_shim_unpack(packed.cast(), bytes, base.cast(), datatype.handle, first) })
+    }
+}
+
+impl Messages<'_> {
+    /// Address, number and datatype of a region's elements.
+    #[inline]
+    fn elements(&self, region: Region) -> (*mut u8, usize, &rustcoll_datatype) {
+        let place = match region.memory {
+            Memory::Buffer(Buffer::Send) if self.is_in_bytes => return self.bytes_of(self.send, region),
+            Memory::Buffer(Buffer::Recv) if self.is_in_bytes => return self.bytes_of(self.recv, region),
+            Memory::Buffer(Buffer::Send) => return self.send.elements_at(region.offset, region.elements),
+            Memory::Buffer(Buffer::Recv) => return self.recv.elements_at(region.offset, region.elements),
+            Memory::Buffer(Buffer::Scratch) => self.scratch,
+            Memory::Buffer(Buffer::Shared(owner)) => {
+                let Shared { segment, datatype, .. } = self.shared();
+                return (segment.slot(owner, region.offset), region.elements, datatype);
+            }
+            Memory::Staging => self.staging,
+        };
+        let (address, datatype) = place.element(region.offset);
+        (address, region.elements, datatype)
+    }
+
+    #[inline]
+    fn shared(&self) -> &Shared<'_> {
+        self.shared.as_ref().expect("plans with slots have a segment")
+    }
+
+    #[inline]
+    fn segment(&self) -> &Segment {
+        self.shared().segment
+    }
+
+    #[inline]
+    fn segment_mut(&mut self) -> &mut Segment {
+        &mut *self.shared.as_mut().expect("plans with slots have a segment").segment
+    }
+
+    /// Bytes of the caller's that have no gaps.
+    fn bytes_of<'a>(&'a self, side: &'a Side, region: Region) -> (*mut u8, usize, &'a rustcoll_datatype) {
+        let start = side.base().wrapping_offset(side.datatype().true_lb);
+        (start.wrapping_add(region.offset), region.elements, self.staging.datatype)
+    }
+
+    /// The bytes of a region of the caller's that may have gaps, if it has any and bytes are numbered.
+    fn window(&self, region: Region) -> Option<Window<'_>> {
+        let side = match region.memory {
+            Memory::Buffer(Buffer::Send) => self.send,
+            Memory::Buffer(Buffer::Recv) => self.recv,
+            _ => return None,
+        };
+        let datatype = side.datatype();
+        (self.is_in_bytes && datatype.contiguous == 0).then(|| {
+            let elements = region.offset / datatype.size;
+            let base = side.base().wrapping_offset(elements as isize * datatype.extent);
+            Window { base, datatype, first: region.offset % datatype.size, bytes: region.elements }
+        })
+    }
+
+    /// Copies bytes, of which at least one side's have gaps.
+    #[cold]
+    fn copy_windows(&mut self, source: Region, target: Region) -> Result<(), Error> {
+        let bytes = source.elements.min(target.elements);
+        *self.is_truncated |= source.elements > bytes;
+        let part =
+            |region: Region, offset, elements| Region { offset: region.offset + offset, elements, ..region };
+        let plain = |region| self.span(region).address;
+        let (whole_source, whole_target) = (part(source, 0, bytes), part(target, 0, bytes));
+        match (self.window(whole_source), self.window(whole_target)) {
+            // SAFETY: the regions lie within the caller's buffers or slots, and are as long as what is copied.
+            (Some(window), None) => unsafe { window.pack(plain(target)) },
+            // SAFETY: as above.
+            (None, Some(window)) => unsafe { window.unpack(plain(source)) },
+            _ => (0..bytes).step_by(PACKED).try_for_each(|offset| {
+                let mut packed = [0; PACKED];
+                let elements = PACKED.min(bytes - offset);
+                let windows = [source, target].map(|region| self.window(part(region, offset, elements)));
+                let [Some(source), Some(target)] = windows else { return Err(RUSTCOLL_ERR_INTERN) };
+                // SAFETY: as above.
+                unsafe {
+                    source.pack(packed.as_mut_ptr())?;
+                    target.unpack(packed.as_ptr())
+                }
+            }),
+        }
+    }
+
+    /// `target = left ⊕ right` by MPI's operators of three buffers, if there is one. They need not give the same bits
+    /// as those of two, where a NaN is an operand; so only what reads a slot is reduced by them, on all ranks alike.
+    fn reduce_apart(&mut self, left: Region, right: Region, target: Region) -> bool {
+        let is_slot = |region: Region| matches!(region.memory, Memory::Buffer(Buffer::Shared(_)));
+        if !(is_slot(left) || is_slot(right)) {
+            return false;
+        }
+        let ((left, ..), (right, ..)) = (self.handles(left), self.handles(right));
+        let (result, elements, datatype) = self.handles(target);
+        // SAFETY: the regions lie within buffers of the reduction's datatype and are apart, as verified schedules guarantee.
+        unsafe {
+            rustcoll_shim_reduce_apart(self.operator.handle, left, right, result, elements, datatype) != 0
+        }
+    }
+
+    /// The same as MPI's functions take them.
+    #[inline]
+    fn handles(&self, region: Region) -> (*mut c_void, usize, *const c_void) {
+        let (address, elements, datatype) = self.elements(region);
+        (address.cast(), elements, datatype.handle)
+    }
+
+    fn span(&self, region: Region) -> Span {
+        let (address, elements, &datatype) = self.elements(region);
+        Span { address, elements, datatype }
+    }
+
+    /// `left = left ⊕ right`: MPI's operators leave the result where the right operand was, which must not change.
+    fn reduce_into_left(&mut self, left: Span, right: Span) -> Result<(), Error> {
+        let copied = self.spare.span(0, left.elements);
+        // SAFETY: the regions lie within their buffers, the copy within memory that is spared for it.
+        unsafe {
+            copy(right, copied)?;
+            let (operand, result) = (left.address.cast(), copied.address.cast());
+            rustcoll_shim_reduce(self.operator.handle, operand, result, left.elements, left.datatype.handle);
+            copy(copied, left)
+        }
+    }
+
+    /// What a transfer's status means: truncation does not end a collective.
+    #[inline]
+    fn note(&mut self, status: c_int) -> Result<(), Error> {
+        if status == RUSTCOLL_ERR_TRUNCATE {
+            *self.is_truncated = true;
+            return Ok(());
+        }
+        check(status)
+    }
+
+    /// Ends to use slots.
+    #[inline]
+    pub fn leave(&mut self) {
+        if let Some(Shared { segment, slots, .. }) = &mut self.shared {
+            segment.leave(*slots);
+        }
+    }
+
+    /// Gives up everything that is outstanding, after an error. Says whether there was anything.
+    pub fn abandon(&mut self) -> bool {
+        let mut any = false;
+        for request in self.requests.iter_mut().filter(|request| !request.is_null()) {
+            // SAFETY: the request is outstanding and its slot is ours.
+            unsafe { rustcoll_shim_abandon(request) };
+            any = true;
+        }
+        any
+    }
+}
+
+/// Logs a post.
+#[inline]
+fn trace(what: &str, Region { memory, offset, elements }: Region, peer: u32) {
+    log::trace!("{what} {elements} elements at {offset} of {memory:?}, rank {peer}");
+}
+
+impl Transport for Messages<'_> {
+    type Error = Error;
+
+    fn send(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Error> {
+        trace("send", region, peer);
+        let (address, elements, datatype) = self.handles(region);
+        let (route, rank) = self.channel.to(peer);
+        let request = &mut self.requests[post as usize];
+        // SAFETY: the region lies in memory that stays valid until the post was waited for, as the schedule does
+        // before the collective ends; the slot outlives the request.
+        check(unsafe {
+            rustcoll_shim_send(address, elements, datatype, rank, route.tag, route.communicator, request)
+        })
+    }
+
+    fn receive(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Error> {
+        trace("receive", region, peer);
+        let (address, elements, datatype) = self.handles(region);
+        let (route, rank) = self.channel.to(peer);
+        let request = &mut self.requests[post as usize];
+        // SAFETY: as for sends.
+        check(unsafe {
+            rustcoll_shim_receive(address, elements, datatype, rank, route.tag, route.communicator, request)
+        })
+    }
+
+    // What blocks at once needs no request.
+
+    fn send_and_wait(&mut self, _: Post, peer: u32, region: Region) -> Result<(), Error> {
+        trace("send", region, peer);
+        let (address, elements, datatype) = self.handles(region);
+        let (route, rank) = self.channel.to(peer);
+        // SAFETY: the region lies in memory that is valid for reading.
+        let status = unsafe {
+            rustcoll_shim_send_and_wait(address, elements, datatype, rank, route.tag, route.communicator)
+        };
+        self.note(status)
+    }
+
+    fn receive_and_wait(&mut self, _: Post, peer: u32, region: Region) -> Result<(), Error> {
+        trace("receive", region, peer);
+        let (address, elements, datatype) = self.handles(region);
+        let (route, rank) = self.channel.to(peer);
+        // SAFETY: the region lies in memory that is valid for writing.
+        let status = unsafe {
+            rustcoll_shim_receive_and_wait(address, elements, datatype, rank, route.tag, route.communicator)
+        };
+        self.note(status)
+    }
+
+    fn wait(&mut self, posts: &[Post]) -> Result<(), Error> {
+        for &post in posts {
+            let request = &mut self.requests[post as usize];
+            if !request.is_null() {
+                // SAFETY: the request is outstanding; the shim sets its slot to null.
+                let status = unsafe { rustcoll_shim_wait(request) };
+                self.note(status)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn test(&mut self, posts: &[Post]) -> Result<bool, Error> {
+        for &post in posts {
+            let request = &mut self.requests[post as usize];
+            let mut error = RUSTCOLL_SUCCESS;
+            // SAFETY: as for waiting.
+            if !request.is_null() && unsafe { rustcoll_shim_test(request, &mut error) } == 0 {
+                return Ok(false);
+            }
+            self.note(error)?;
+        }
+        Ok(true)
+    }
+
+    fn copy(&mut self, source: Region, target: Region) -> Result<(), Error> {
+        if self.is_in_bytes && (self.window(source).is_some() || self.window(target).is_some()) {
+            return self.copy_windows(source, target);
+        }
+        let (source, target) = (self.span(source), self.span(target));
+        *self.is_truncated |= source.bytes() > target.bytes();
+        // SAFETY: verified schedules copy between different blocks, and the binding keeps blocks within their buffers.
+        unsafe { copy(source.cut(target.bytes()), target) }
+    }
+
+    fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Error> {
+        if target != right {
+            if target == left {
+                return self.reduce_into_left(self.span(left), self.span(right));
+            }
+            if self.reduce_apart(left, right, target) {
+                return Ok(());
+            }
+            self.copy(right, target)?;
+        }
+        let (operand, ..) = self.handles(left);
+        let (result, elements, datatype) = self.handles(target);
+        // SAFETY: the regions lie within buffers of the reduction's datatype and are equal or apart, as verified
+        // schedules guarantee.
+        unsafe {
+            rustcoll_shim_reduce(self.operator.handle, operand, result, elements, datatype);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn notify(&mut self, slot: u32) -> Result<(), Error> {
+        self.segment_mut().notify(slot);
+        Ok(())
+    }
+
+    fn is_notified(&mut self, rank: u32, slot: u32, times: u32) -> Result<bool, Error> {
+        Ok(self.segment().is_notified(rank, slot, times))
+    }
+
+    #[inline]
+    fn await_notification(&mut self, rank: u32, slot: u32, times: u32) -> Result<(), Error> {
+        self.segment().await_notification(rank, slot, times);
+        Ok(())
+    }
+
+    fn are_slots_free(&mut self) -> Result<bool, Error> {
+        Ok(self.segment_mut().are_slots_free())
+    }
+
+    #[inline]
+    fn await_free_slots(&mut self) -> Result<(), Error> {
+        self.segment_mut().await_free_slots();
+        Ok(())
+    }
+
+    #[inline]
+    fn end_stripe(&mut self) {
+        if let Some(Shared { segment, slots, .. }) = &mut self.shared {
+            segment.end_stripe(*slots);
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! What it takes to carry a plan out: memory, requests, and what has to be copied before and after.
+
+use super::channel::Channel;
+use super::memory::{Arena, Extent, OutOfMemory, bytes_of};
+use super::transport::{self, Array, Error, Messages, Shared, Span};
+use crate::algorithms::Collective;
+use crate::engine::call::Counts;
+use crate::engine::{Execution, Plan};
+use crate::mpi::calls::arguments::{Arguments, Side};
+use crate::mpi::shared_memory::segment::Segment;
+use crate::mpi::shim::bindings::*;
+use std::ffi::c_void;
+use std::fmt;
+use std::ptr;
+
+/// Temporary memory and requests, kept from call to call.
+pub struct Work {
+    requests: Vec<*mut c_void>,
+    scratch: Arena,
+    staging: Arena,
+    /// What stands in for a buffer of the caller's.
+    substitute: Arena,
+    bytes: rustcoll_datatype,
+    execution: Execution,
+    is_truncated: bool,
+}
+
+/// How the temporary memory of a plan lies; the same for all calls with that plan and the same datatypes.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    scratch: Extent,
+    /// Where the memory behind the scratch buffer begins, from its first element's address.
+    spare: isize,
+    /// Bytes.
+    staging: usize,
+    /// What an element of scratch memory is.
+    datatype: rustcoll_datatype,
+    /// Whether slots hold such elements; else bytes.
+    reduces: bool,
+}
+
+/// Copies of the caller's data that a schedule needs around it.
+#[derive(Clone, Copy, Default)]
+pub struct Wrapping {
+    before: Option<(Span, Span)>,
+    after: Option<(Span, Span)>,
+}
+
+/// A rank among how many. Displayed, two groups are a sum.
+#[derive(Clone, Copy)]
+pub struct Group {
+    /// The rank.
+    pub rank: usize,
+    /// Number of ranks.
+    pub size: usize,
+    /// Number of ranks in the other group of an inter-communicator, else 0. Their numbers follow those of the own
+    /// group.
+    pub remote: usize,
+}
+
+impl Group {
+    /// Number of ranks in both groups.
+    pub fn all(self) -> usize {
+        self.size + self.remote
+    }
+
+    /// Number of ranks with which a rank exchanges data: those of the other group, if there is one.
+    pub fn partners(self) -> usize {
+        if self.remote == 0 { self.size } else { self.remote }
+    }
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "rank {} of {}", self.rank, self.size)?;
+        if self.remote == 0 { Ok(()) } else { write!(formatter, "+{}", self.remote) }
+    }
+}
+
+impl Wrapping {
+    /// Whether there is nothing to copy.
+    pub fn is_none(&self) -> bool {
+        self.before.is_none() && self.after.is_none()
+    }
+}
+
+impl Work {
+    /// No memory yet.
+    pub fn new() -> Work {
+        Work {
+            requests: Vec::new(),
+            scratch: Arena::default(),
+            staging: Arena::default(),
+            substitute: Arena::default(),
+            bytes: transport::bytes(),
+            execution: Execution::default(),
+            is_truncated: false,
+        }
+    }
+
+    /// Bytes of temporary memory that a call takes.
+    pub fn needed(&self, plan: &Plan, arguments: &Arguments, group: Group, is_packed: bool) -> usize {
+        let substitute = match arguments.collective {
+            Collective::Bcast if is_packed => arguments.recv.counts.bytes(),
+            Collective::ReduceScatter | Collective::ReduceScatterBlock if arguments.in_place => {
+                bytes_of(arguments.input_elements(group.size), arguments.send.datatype())
+            }
+            _ => 0,
+        };
+        match is_packed {
+            true => bytes_of(plan.scratch_elements, &self.bytes) + plan.staging_bytes + substitute,
+            false => Layout::new(plan, arguments).bytes() + substitute,
+        }
+    }
+
+    /// Obtains everything that a plan needs, so that nothing is left to fail once messages are under way.
+    pub fn prepare(
+        &mut self,
+        plan: &Plan,
+        arguments: &mut Arguments,
+        group: Group,
+        is_packed: bool,
+    ) -> Result<Wrapping, OutOfMemory> {
+        let wrapping = self.substitute(arguments, group, is_packed)?;
+        self.reserve(plan, &Layout::new(plan, arguments))?;
+        Ok(wrapping)
+    }
+
+    /// Obtains everything that a plan needs but what stands in for the caller's buffers.
+    pub fn reserve(&mut self, plan: &Plan, layout: &Layout) -> Result<(), OutOfMemory> {
+        self.reserve_requests(plan.posts)?;
+        self.scratch.fit(layout.scratch)?;
+        self.staging.at_least(layout.staging)?;
+        Ok(())
+    }
+
+    /// Gives memory back, the largest piece first, until no more than so many bytes are kept.
+    #[inline]
+    pub fn give_back(&mut self, kept: usize) {
+        while self.held() > kept {
+            let memories = [&mut self.scratch, &mut self.staging, &mut self.substitute];
+            memories.into_iter().max_by_key(|memory| memory.held()).expect("there are three").release();
+        }
+    }
+
+    /// Bytes of temporary memory that it holds.
+    fn held(&self) -> usize {
+        self.scratch.held() + self.staging.held() + self.substitute.held()
+    }
+
+    /// Gives memory up for good: what was given up may still arrive.
+    #[cold]
+    fn leak(&mut self) {
+        self.scratch.leak();
+        self.staging.leak();
+        self.substitute.leak();
+    }
+
+    #[cold]
+    fn reserve_requests(&mut self, posts: usize) -> Result<(), OutOfMemory> {
+        let more = posts.saturating_sub(self.requests.len());
+        self.requests.try_reserve_exact(more).map_err(|_| OutOfMemory)?;
+        self.requests.extend(std::iter::repeat_n(ptr::null_mut(), more));
+        Ok(())
+    }
+
+    /// Replaces buffers of the caller's where schedules cannot work on them as they are: the vector of a broadcast that
+    /// is to be packed, and the input of a reduce-scatter that stands where the result goes.
+    fn substitute(
+        &mut self,
+        arguments: &mut Arguments,
+        group: Group,
+        is_packed: bool,
+    ) -> Result<Wrapping, OutOfMemory> {
+        match arguments.collective {
+            Collective::Bcast if is_packed => self.pack(arguments, group.rank == arguments.root),
+            Collective::ReduceScatter | Collective::ReduceScatterBlock if arguments.in_place => {
+                self.copy_input(arguments, group.size)
+            }
+            _ => Ok(Wrapping::default()),
+        }
+    }
+
+    fn pack(&mut self, arguments: &mut Arguments, is_root: bool) -> Result<Wrapping, OutOfMemory> {
+        let Counts::One { count, bytes } = arguments.recv.counts else { return Ok(Wrapping::default()) };
+        let user = arguments.recv.span(count);
+        arguments.recv = Side::elements(self.substitute.at_least(count * bytes)?, count * bytes, self.bytes);
+        let packed = arguments.recv.span(count * bytes);
+        Ok(match is_root {
+            true => Wrapping { before: Some((user, packed)), after: None },
+            false => Wrapping { before: None, after: Some((packed, user)) },
+        })
+    }
+
+    fn copy_input(&mut self, arguments: &mut Arguments, size: usize) -> Result<Wrapping, OutOfMemory> {
+        let elements = arguments.input_elements(size);
+        let user = arguments.send.span(elements);
+        let datatype = *arguments.send.datatype();
+        let address = self.substitute.fit(Extent::new(elements, &datatype))?;
+        let copied = Span { address, elements, datatype };
+        arguments.send.move_to(address);
+        Ok(Wrapping { before: Some((user, copied)), after: None })
+    }
+
+    /// A copy of numbers in the memory that stands in for a buffer of the caller's.
+    pub fn numbers(&mut self, numbers: &[u64]) -> Result<*mut u64, OutOfMemory> {
+        let copy = self.substitute.at_least(size_of_val(numbers))?.cast();
+        // SAFETY: the memory is new to the copy, long enough, and aligned for any datatype.
+        unsafe { ptr::copy_nonoverlapping(numbers.as_ptr(), copy, numbers.len()) };
+        Ok(copy)
+    }
+
+    /// Begins anew with a plan. An error leaves nothing outstanding.
+    #[inline]
+    pub fn begin(&mut self, plan: &Plan, wrapping: &Wrapping) -> Result<(), Error> {
+        self.execution = Execution::default();
+        self.is_truncated = false;
+        if self.requests.len() < plan.posts {
+            self.reserve_requests(plan.posts).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+        }
+        copy(&wrapping.before)
+    }
+
+    /// Goes on to the end of a plan.
+    #[inline]
+    pub fn finish(
+        &mut self,
+        plan: &Plan,
+        layout: &Layout,
+        channel: &Channel,
+        arguments: &Arguments,
+        wrapping: &Wrapping,
+        segment: Option<&mut Segment>,
+    ) -> Result<(), Error> {
+        self.drive((plan, layout), channel, arguments, wrapping, segment, |execution, transport| {
+            execution.finish(plan, transport).map(|()| true)
+        })?;
+        Ok(())
+    }
+
+    /// Goes on with a plan as far as it can without waiting; says whether it came to its end.
+    pub fn advance(
+        &mut self,
+        plan: &Plan,
+        layout: &Layout,
+        channel: &Channel,
+        arguments: &Arguments,
+        wrapping: &Wrapping,
+    ) -> Result<bool, Error> {
+        self.drive((plan, layout), channel, arguments, wrapping, None, |execution, transport| {
+            execution.advance(plan, transport)
+        })
+    }
+
+    #[inline]
+    fn drive(
+        &mut self,
+        (plan, layout): (&Plan, &Layout),
+        channel: &Channel,
+        arguments: &Arguments,
+        wrapping: &Wrapping,
+        segment: Option<&mut Segment>,
+        go: impl FnOnce(&mut Execution, &mut Messages) -> Result<bool, Error>,
+    ) -> Result<bool, Error> {
+        // Before anything is posted; later it is there.
+        let base = self.scratch.fit(layout.scratch).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+        let staging = self.staging.at_least(layout.staging).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+        let scratch = Array { base, datatype: &layout.datatype };
+        let spare = Array { base: base.wrapping_offset(layout.spare), ..scratch };
+        let shared = segment.zip(plan.slots).map(|(segment, slots)| {
+            segment.enter(slots);
+            let datatype = if layout.reduces { &layout.datatype } else { &self.bytes };
+            Shared { segment, slots, datatype }
+        });
+        let mut transport = Messages {
+            channel,
+            send: &arguments.send,
+            recv: &arguments.recv,
+            scratch,
+            spare,
+            staging: Array { base: staging, datatype: &self.bytes },
+            shared,
+            is_in_bytes: plan.is_in_bytes,
+            operator: &arguments.operator,
+            requests: &mut self.requests,
+            is_truncated: &mut self.is_truncated,
+        };
+        let result = go(&mut self.execution, &mut transport);
+        transport.leave();
+        if result.is_err() && transport.abandon() {
+            self.leak();
+        }
+        if result? {
+            copy(&wrapping.after)?;
+            return if self.is_truncated { Err(RUSTCOLL_ERR_TRUNCATE) } else { Ok(true) };
+        }
+        Ok(false)
+    }
+}
+
+impl Layout {
+    /// That of a plan.
+    pub fn new(plan: &Plan, arguments: &Arguments) -> Layout {
+        let datatype = scratch_datatype(plan, arguments);
+        Layout {
+            scratch: Extent::new(plan.temporary_elements(), &datatype),
+            spare: plan.scratch_elements as isize * datatype.extent,
+            staging: plan.staging_bytes,
+            datatype,
+            reduces: arguments.collective.reduces(),
+        }
+    }
+
+    /// Bytes of temporary memory.
+    pub fn bytes(&self) -> usize {
+        self.scratch.bytes + self.staging
+    }
+}
+
+/// Reductions need elements in scratch memory, and broadcasts keep them there unless their plan numbers bytes; everything
+/// else keeps bytes.
+fn scratch_datatype(plan: &Plan, arguments: &Arguments) -> rustcoll_datatype {
+    match arguments.collective {
+        Collective::Bcast if !plan.is_in_bytes => *arguments.recv.datatype(),
+        collective if !collective.reduces() => transport::bytes(),
+        _ if arguments.send.is_none() => *arguments.recv.datatype(),
+        _ => *arguments.send.datatype(),
+    }
+}
+
+#[inline]
+fn copy(spans: &Option<(Span, Span)>) -> Result<(), Error> {
+    spans.as_ref().map_or(Ok(()), copy_now)
+}
+
+#[cold]
+fn copy_now((source, target): &(Span, Span)) -> Result<(), Error> {
+    // SAFETY: one of the two is a buffer of the caller's as its arguments describe it, the other a copy's memory.
+    unsafe { transport::copy(*source, *target) }
+}

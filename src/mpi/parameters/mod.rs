@@ -1,0 +1,4 @@
+//! What the user sets, by MPI's parameters or the environment.
+
+pub mod registered;
+pub mod settings;

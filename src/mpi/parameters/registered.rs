@@ -1,0 +1,394 @@
+//! The parameters that the shim registers, derived from the registry.
+
+use super::settings::*;
+use crate::algorithms::{Collective, Parameter};
+use crate::mpi::shim::bindings::rustcoll_parameter;
+use crate::text::nearest::nearest;
+use std::ffi::{CString, c_char, c_int};
+use std::ptr;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+/// What a performance variable says when the component below served the last call, or there was none.
+const BELOW: &str = "below";
+
+/// A list of words for C.
+struct Words {
+    /// NULL-terminated; points into `texts`.
+    pointers: Vec<*const c_char>,
+    texts: Vec<CString>,
+}
+
+impl Words {
+    fn new(words: impl IntoIterator<Item = &'static str>) -> Self {
+        let texts: Vec<CString> = words.into_iter().map(text).collect();
+        let pointers = texts.iter().map(|word| word.as_ptr()).chain([ptr::null()]).collect();
+        Words { pointers, texts }
+    }
+}
+
+/// A parameter with the C strings that its description points to; they live as long as the process.
+struct Registered {
+    name: CString,
+    description: CString,
+    kept: Kept,
+    variable: Option<(CString, Words, &'static AtomicI32)>,
+    role: Role,
+}
+
+/// What a parameter's value is good for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Choices depend on it, so it must be equal on all ranks.
+    Shared,
+    /// The same, and it is only read when the job starts.
+    SharedAndFixed,
+    /// Each rank may have its own.
+    Own,
+    /// It is only read when the job starts.
+    Fixed,
+}
+
+/// What a parameter's value may be, and where it is kept.
+enum Kept {
+    /// A word, or a number from a minimum up; 0: words only.
+    Number { words: Words, minimum: i32, value: &'static AtomicI32 },
+    /// Any text.
+    Text(&'static Text),
+}
+
+// SAFETY: the pointers point into texts that the same value owns and nobody changes.
+unsafe impl Send for Registered {}
+// SAFETY: as above.
+unsafe impl Sync for Registered {}
+
+impl Registered {
+    fn describe(&self) -> rustcoll_parameter {
+        let variable = self.variable.as_ref();
+        let (text, words, minimum, value) = match &self.kept {
+            Kept::Number { words, minimum, value } => {
+                (ptr::null_mut(), words.pointers.as_ptr(), *minimum, value.as_ptr())
+            }
+            Kept::Text(text) => (text.0.as_ptr(), ptr::null(), 0, ptr::null_mut()),
+        };
+        rustcoll_parameter {
+            name: self.name.as_ptr(),
+            description: self.description.as_ptr(),
+            text,
+            words,
+            minimum,
+            value,
+            is_fixed: c_int::from(matches!(self.role, Role::Fixed | Role::SharedAndFixed)),
+            variable: variable.map_or(ptr::null(), |(name, ..)| name.as_ptr()),
+            variable_words: variable.map_or(ptr::null(), |(_, words, _)| words.pointers.as_ptr()),
+            variable_value: variable.map_or(ptr::null_mut(), |(.., value)| value.as_ptr()),
+        }
+    }
+
+    /// Its name and value, unless that is the default.
+    fn setting(&self) -> Option<String> {
+        let Kept::Number { words, value, .. } = &self.kept else { return None };
+        let value = value.load(Relaxed);
+        let word = usize::try_from(value).ok().and_then(|value| words.texts.get(value));
+        let shown = word.map_or(value.to_string(), |word| word.to_string_lossy().into_owned());
+        (value != 0).then(|| format!("{}={shown}", self.name.to_string_lossy()))
+    }
+}
+
+fn text(text: &str) -> CString {
+    CString::new(text).expect("the registry's names hold no zero bytes")
+}
+
+static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
+    let of_collectives = Collective::ALL.into_iter().flat_map(registered);
+    let of_memory =
+        shared_memory_parameters().into_iter().chain(mock_up_parameters()).chain(scratch_parameters());
+    of_memory.chain(other_parameters()).chain(rule_parameters()).chain(of_collectives).collect()
+});
+
+/// The parameters of the memory that ranks share.
+fn shared_memory_parameters() -> [Registered; 3] {
+    [
+        general_parameter(
+            "shared_limit",
+            "How much memory a rank shares with the others of its node on all communicators together, in KiB, beside \
+             flags and slots of a cache line; those that were not used for longest give theirs back; 65536 unless set",
+            &["default"],
+            1,
+            &SHARED_LIMIT,
+        ),
+        shared(general_parameter(
+            "share_memory",
+            "Whether ranks of a node may share memory; off has everything go by messages",
+            &SHARE_WORDS,
+            0,
+            &SHARE_MEMORY,
+        )),
+        shared(general_parameter(
+            "shared_memory",
+            "How much memory a rank shares with the others of its node, on each communicator, in KiB; 4096 unless set",
+            &["default"],
+            1,
+            &SHARED_MEMORY,
+        )),
+    ]
+}
+
+/// The parameters of the memory of mock-ups.
+fn mock_up_parameters() -> [Registered; 2] {
+    let parameter = |name, description, value| Registered {
+        role: Role::SharedAndFixed,
+        ..general_parameter(name, description, &["default"], 1, value)
+    };
+    [
+        parameter(
+            MESSAGE_BYTES,
+            "The most memory for data that a mock-up, an algorithm that calls other collectives, may need at a rank, in \
+             bytes; what would need more is not eligible; allocated once; 100000000 unless set",
+            &MOCK_UP_MESSAGE_BYTES,
+        ),
+        parameter(
+            INT_BYTES,
+            "The most memory for counts and displacements that a mock-up may need at a rank, in bytes; what would need \
+             more is not eligible; allocated once; 10000 unless set",
+            &MOCK_UP_INT_BYTES,
+        ),
+    ]
+}
+
+/// The parameters of temporary memory.
+fn scratch_parameters() -> [Registered; 2] {
+    [
+        general_parameter(
+            "scratch_limit",
+            "The most temporary memory that a collective may take at a rank, in KiB; one that needs more returns \
+             RUSTCOLL_ERR_NO_MEM",
+            &["none"],
+            1,
+            &SCRATCH_LIMIT,
+        ),
+        general_parameter(
+            "scratch_kept",
+            "How much temporary memory a communicator keeps between its collectives at a rank, in KiB",
+            &["none"],
+            1,
+            &SCRATCH_KEPT,
+        ),
+    ]
+}
+
+/// What else holds for all collectives.
+fn other_parameters() -> [Registered; 2] {
+    [
+        shared(general_parameter(
+            "reproducible",
+            "Whether an element of a reduction depends only on the number of ranks and on their values of it; on \
+             restricts the choice of algorithms and never leaves a reduction to the component below",
+            &SWITCH,
+            0,
+            &REPRODUCIBLE,
+        )),
+        fixed(general_parameter(
+            "report",
+            "What is told of the calls of a job: summary, a table when it ends, of the calls of its first rank; calls, \
+             that and a line for each call of each rank",
+            &Reported::WORDS,
+            0,
+            &REPORT,
+        )),
+    ]
+}
+
+/// The parameters of rules for all collectives.
+fn rule_parameters() -> [Registered; 3] {
+    let [file, alias] = rules_files();
+    [
+        text_parameter(
+            file,
+            "Rule files, separated by commas; where several have a rule for a call, the last of them decides",
+            &RULES_FILE,
+        ),
+        text_parameter(alias, &format!("Another name of {}", full_name(file)), &DYNAMIC_RULES_FILENAME),
+        fixed(general_parameter(
+            "rules_strict",
+            "Whether a job ends if the rules that it is given have faults; else it warns and leaves them out",
+            &SWITCH,
+            0,
+            &RULES_STRICT,
+        )),
+    ]
+}
+
+fn text_parameter(name: &str, description: &str, value: &'static Text) -> Registered {
+    Registered {
+        name: text(name),
+        description: text(description),
+        kept: Kept::Text(value),
+        variable: None,
+        role: Role::Fixed,
+    }
+}
+
+fn shared(parameter: Registered) -> Registered {
+    Registered { role: Role::Shared, ..parameter }
+}
+
+fn fixed(parameter: Registered) -> Registered {
+    Registered { role: Role::Fixed, ..parameter }
+}
+
+fn general_parameter(
+    name: &str,
+    description: &str,
+    words: &[&'static str],
+    minimum: i32,
+    value: &'static AtomicI32,
+) -> Registered {
+    let (name, description) = (text(name), text(description));
+    let words = Words::new(words.iter().copied());
+    Registered {
+        name,
+        description,
+        kept: Kept::Number { words, minimum, value },
+        variable: None,
+        role: Role::Own,
+    }
+}
+
+/// The parameters of a collective: its algorithm, its rules, then what its algorithms take.
+fn registered(collective: Collective) -> Vec<Registered> {
+    let others = collective.parameters().map(|parameter| shaping_parameter(collective, parameter));
+    [algorithm_parameter(collective), line_parameter(collective)].into_iter().chain(others).collect()
+}
+
+fn line_parameter(collective: Collective) -> Registered {
+    let name = collective.name();
+    let description = format!(
+        "Rules of {name} ahead of all files, as in \"ranks=33.. bytes=16K.. -> ALGORITHM; -> below\""
+    );
+    text_parameter(&line_name(collective), &description, &Settings::of(collective).rules)
+}
+
+fn algorithm_parameter(collective: Collective) -> Registered {
+    let (name, settings) = (collective.name(), Settings::of(collective));
+    let words = |first| {
+        Words::new([first].into_iter().chain(collective.algorithms().map(|algorithm| algorithm.name)))
+    };
+    Registered {
+        name: text(&algorithm_name(collective)),
+        description: text(&format!("Algorithm of {name}; {AUTOMATIC} follows the selection rules")),
+        kept: Kept::Number { words: words(AUTOMATIC), minimum: 0, value: &settings.algorithm },
+        variable: Some((text(&format!("{name}_ran")), words(BELOW), &settings.ran)),
+        role: Role::Shared,
+    }
+}
+
+fn shaping_parameter(collective: Collective, parameter: Parameter) -> Registered {
+    let (name, settings) = (collective.name(), Settings::of(collective));
+    let takers: Vec<&str> = collective
+        .algorithms()
+        .filter(|algorithm| algorithm.parameters.contains(&parameter))
+        .map(|algorithm| algorithm.name)
+        .collect();
+    Registered {
+        name: text(&format!("{name}_{}", parameter.name())),
+        description: text(&format!("For {name} by {}: {}", takers.join(", "), parameter.description())),
+        kept: Kept::Number {
+            words: Words::new([parameter.default_word()]),
+            minimum: parameter.minimum(),
+            value: match parameter {
+                Parameter::Radix => &settings.radix,
+                Parameter::Segment => &settings.segment,
+                Parameter::Window => &settings.window,
+            },
+        },
+        variable: None,
+        role: Role::Shared,
+    }
+}
+
+/// What the user sets of the parameters that must be equal on all ranks, but for rules, as names and values.
+pub fn shaping() -> String {
+    let shared =
+        REGISTERED.iter().filter(|parameter| matches!(parameter.role, Role::Shared | Role::SharedAndFixed));
+    shared.filter_map(Registered::setting).collect::<Vec<_>>().join(", ")
+}
+
+/// The parameter of that number, if there are so many.
+pub fn parameter(index: usize) -> Option<rustcoll_parameter> {
+    REGISTERED.get(index).map(Registered::describe)
+}
+
+/// What the shim reads itself; and the filter of logs.
+fn read_by_shim() -> &'static [&'static str] {
+    match is_preloaded() {
+        true => &["alone", "disable", "log", "nonblocking", "verbose"],
+        false => &["priority", "verbose"],
+    }
+}
+
+/// The first environment variable that sets a parameter of this library which is not known, and the nearest known
+/// name; without Open MPI's prefix.
+pub fn unknown(variables: impl IntoIterator<Item = String>) -> Option<(String, String)> {
+    let registered = REGISTERED.iter().filter_map(|parameter| parameter.name.to_str().ok());
+    let known: Vec<String> = read_by_shim().iter().copied().chain(registered).map(full_name).collect();
+    let mut given = variables.into_iter().filter_map(|variable| set_by(&variable).map(str::to_owned));
+    let unknown = given.find(|name| !known.contains(name))?;
+    let nearest = nearest(&unknown, known.iter().map(String::as_str))?.to_owned();
+    Some((unknown, nearest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistyped_parameters_are_found() {
+        let variables =
+            ["PATH", "OMPI_MCA_coll_rustcoll_verbose", "OMPI_MCA_coll_rustcoll_alreduce_algorithm"];
+        let (unknown, nearest) = unknown(variables.map(String::from)).unwrap();
+        assert_eq!(unknown, "coll_rustcoll_alreduce_algorithm");
+        assert_eq!(nearest, "coll_rustcoll_allreduce_algorithm");
+        assert_eq!(super::unknown(["OMPI_MCA_coll_tuned_x".into()]), None);
+    }
+
+    fn names() -> Vec<&'static str> {
+        REGISTERED.iter().map(|parameter| parameter.name.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn parameters_are_those_of_the_registry() {
+        let names = names();
+        assert!(Collective::ALL.iter().all(|&collective| names.contains(&&*algorithm_name(collective))
+            && names.contains(&&*line_name(collective))));
+        for taken in ["alltoall_radix", "alltoall_window", "bcast_segment", "reduce_segment"] {
+            assert!(names.contains(&taken), "{taken}");
+        }
+        for not_taken in ["barrier_segment", "alltoallv_segment", "bcast_window"] {
+            assert!(!names.contains(&not_taken), "{not_taken}");
+        }
+    }
+
+    #[test]
+    fn what_shapes_schedules_must_be_equal_on_all_ranks() {
+        let shared = |name: &str| {
+            let parameter = REGISTERED.iter().find(|parameter| parameter.name.to_str() == Ok(name)).unwrap();
+            matches!(parameter.role, Role::Shared | Role::SharedAndFixed)
+        };
+        for name in [
+            "allreduce_algorithm",
+            "alltoall_radix",
+            "alltoall_window",
+            "bcast_segment",
+            "reproducible",
+            "shared_memory",
+            "mockup_message_bytes",
+            "mockup_int_bytes",
+        ] {
+            assert!(shared(name), "{name}");
+        }
+        for name in ["scratch_limit", "scratch_kept", "shared_limit", "report", "rules_strict"] {
+            assert!(!shared(name), "{name}");
+        }
+    }
+}

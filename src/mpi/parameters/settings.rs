@@ -1,0 +1,354 @@
+//! The names of the parameters that MPI registers, and their current values.
+
+use crate::algorithms::{Algorithm, Collective, Parameter};
+use crate::engine::calls::Limits;
+use crate::engine::{SlotBounds, Slots};
+use crate::mpi::shared_memory::segment::PAGE;
+use crate::mpi::shim::bindings::rustcoll_shim_is_preloaded;
+use crate::selection::Parameters;
+use std::ffi::{CStr, c_char};
+use std::ptr;
+use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering::Relaxed};
+
+/// Whether this library is loaded before an MPI, rather than by Open MPI as a component.
+pub fn is_preloaded() -> bool {
+    // SAFETY: returns a constant of the shim's.
+    unsafe { rustcoll_shim_is_preloaded() != 0 }
+}
+
+/// How the full names of parameters begin: as Open MPI knows them, or as environment variables.
+fn prefix() -> &'static str {
+    if is_preloaded() { "RUSTCOLL_" } else { "coll_rustcoll_" }
+}
+
+/// The full name of a parameter.
+pub fn full_name(name: &str) -> String {
+    let name = if is_preloaded() { name.to_uppercase() } else { name.to_owned() };
+    prefix().to_owned() + &name
+}
+
+/// The parameter of this library that an environment variable sets, known or not.
+pub fn set_by(variable: &str) -> Option<&str> {
+    let name = if is_preloaded() { Some(variable) } else { variable.strip_prefix("OMPI_MCA_") };
+    name.filter(|name| name.starts_with(prefix()))
+}
+
+/// What an algorithm parameter says when rules decide.
+pub const AUTOMATIC: &str = "auto";
+
+/// What serves the calls that this library leaves alone, for users.
+pub fn name_below() -> &'static str {
+    if is_preloaded() { "MPI itself" } else { "the component below" }
+}
+
+/// The number of the component below, among those of algorithms.
+pub const BELOW: i32 = 0;
+
+/// The parameters and variables of one collective. Numbers of algorithms count from 1 in the order of the registry.
+pub struct Settings {
+    /// The algorithm that the user forces, or 0.
+    pub algorithm: AtomicI32,
+    /// The radix that the user sets, or 0; so below.
+    pub radix: AtomicI32,
+    /// The length of segments.
+    pub segment: AtomicI32,
+    /// The number of messages under way at a time.
+    pub window: AtomicI32,
+    /// Rules in a line.
+    pub rules: Text,
+    /// What served the last call, or 0 for the component below.
+    pub ran: AtomicI32,
+}
+
+/// A text that the user sets before the job starts; MPI keeps it.
+pub struct Text(pub AtomicPtr<c_char>);
+
+impl Text {
+    const fn new() -> Text {
+        Text(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    /// The text, unless it is empty.
+    fn value(&self) -> Option<String> {
+        let text = self.0.load(Relaxed);
+        // SAFETY: the pointer is NULL or a C string that MPI keeps as long as the component is open, for nobody may
+        // change the parameter.
+        let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })?;
+        Some(text.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
+    }
+}
+
+/// A collective's parameter values at one moment; 0 is the default word of each.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Values {
+    algorithm: i32,
+    radix: i32,
+    segment: i32,
+    window: i32,
+    reproducible: i32,
+    scratch_limit: i32,
+}
+
+/// Whether results must be reproducible, of all collectives: a number of [`SWITCH`].
+pub static REPRODUCIBLE: AtomicI32 = AtomicI32::new(0);
+
+/// The most temporary memory that a collective may take, in KiB; 0: any.
+pub static SCRATCH_LIMIT: AtomicI32 = AtomicI32::new(0);
+
+/// How much temporary memory a communicator keeps between its calls, in KiB.
+pub static SCRATCH_KEPT: AtomicI32 = AtomicI32::new(64 << 10);
+
+/// Memory that a rank shares with those of its node, on each communicator, in KiB.
+pub static SHARED_MEMORY: AtomicI32 = AtomicI32::new(0);
+
+/// That if the user does not say.
+const DEFAULT_SHARED_MEMORY: i32 = (Slots::BANKS[2] * SlotBounds::DEFAULT.bank / 1024) as i32;
+
+/// The most memory that all communicators of a rank share together, in KiB; 0: the default.
+pub static SHARED_LIMIT: AtomicI32 = AtomicI32::new(0);
+
+/// That if the user does not say.
+const DEFAULT_SHARED_LIMIT: i32 = 64 << 10;
+
+/// The most bytes of memory that all communicators of a rank share together.
+pub fn shared_limit() -> usize {
+    kibibytes_or(&SHARED_LIMIT, DEFAULT_SHARED_LIMIT)
+}
+
+/// The most bytes of data that an algorithm keeps which calls other collectives; 0: the default.
+pub static MOCK_UP_MESSAGE_BYTES: AtomicI32 = AtomicI32::new(0);
+
+/// The most bytes of counts and displacements that it keeps; 0: the default.
+pub static MOCK_UP_INT_BYTES: AtomicI32 = AtomicI32::new(0);
+
+/// The name of the parameter that limits the data.
+pub const MESSAGE_BYTES: &str = "mockup_message_bytes";
+/// The name of the parameter that limits counts and displacements.
+pub const INT_BYTES: &str = "mockup_int_bytes";
+
+/// How much memory an algorithm may have that calls other collectives.
+pub fn mock_up_limits() -> Limits {
+    let limit = |setting, default| given_or(setting, default as i32) as usize;
+    Limits {
+        message: limit(&MOCK_UP_MESSAGE_BYTES, Limits::DEFAULT.message),
+        numbers: limit(&MOCK_UP_INT_BYTES, Limits::DEFAULT.numbers),
+    }
+}
+
+/// Whether ranks may share memory: a number of [`SHARE_WORDS`].
+pub static SHARE_MEMORY: AtomicI32 = AtomicI32::new(0);
+
+/// What that parameter says, the default first.
+pub const SHARE_WORDS: [&str; 2] = ["on", "off"];
+
+/// Whether ranks may share memory.
+pub fn may_share_memory() -> bool {
+    SHARE_MEMORY.load(Relaxed) == 0
+}
+
+/// Bytes of a bank of that memory.
+pub fn shared_bank() -> usize {
+    let memory = kibibytes_or(&SHARED_MEMORY, DEFAULT_SHARED_MEMORY);
+    // Short slots and flags come on top.
+    (memory / Slots::BANKS[2]).next_multiple_of(PAGE)
+}
+
+/// Whether a job with faulty rules ends: a number of [`SWITCH`].
+pub static RULES_STRICT: AtomicI32 = AtomicI32::new(0);
+
+/// What is reported: a number of [`Reported::WORDS`].
+pub static REPORT: AtomicI32 = AtomicI32::new(0);
+
+/// What the user is told of the calls that a job made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reported {
+    /// Nothing.
+    Nothing,
+    /// A table when MPI ends.
+    Summary,
+    /// The same, and each call.
+    Calls,
+}
+
+impl Reported {
+    /// What a parameter says for each.
+    pub const WORDS: [&str; 3] = ["none", "summary", "calls"];
+}
+
+/// What the user wants to be told.
+pub fn reported() -> Reported {
+    match REPORT.load(Relaxed) {
+        1 => Reported::Summary,
+        2 => Reported::Calls,
+        _ => Reported::Nothing,
+    }
+}
+
+/// The rule files.
+pub static RULES_FILE: Text = Text::new();
+
+/// The same by the name that users of other components know.
+pub static DYNAMIC_RULES_FILENAME: Text = Text::new();
+
+/// The names of both.
+pub fn rules_files() -> [&'static str; 2] {
+    ["rules_file", if is_preloaded() { "rules" } else { "dynamic_rules_filename" }]
+}
+
+/// What a parameter says that is off or on.
+pub const SWITCH: [&str; 2] = ["off", "on"];
+
+static SETTINGS: [Settings; Collective::ALL.len()] = [const { Settings::new() }; Collective::ALL.len()];
+
+impl Settings {
+    const fn new() -> Self {
+        let [algorithm, radix, segment, window, ran] = [const { AtomicI32::new(0) }; 5];
+        Settings { algorithm, radix, segment, window, rules: Text::new(), ran }
+    }
+
+    /// The settings of all collectives.
+    pub const ALL: &[Settings; Collective::ALL.len()] = &SETTINGS;
+
+    /// The settings of a collective.
+    pub fn of(collective: Collective) -> &'static Settings {
+        &SETTINGS[collective as usize]
+    }
+
+    /// The values now; a tool may change them between calls.
+    pub fn values(&self) -> Values {
+        let value = |setting: &AtomicI32| setting.load(Relaxed);
+        Values {
+            algorithm: value(&self.algorithm),
+            radix: value(&self.radix),
+            segment: value(&self.segment),
+            window: value(&self.window),
+            reproducible: value(&REPRODUCIBLE),
+            scratch_limit: value(&SCRATCH_LIMIT),
+        }
+    }
+
+    /// The rules that the user gives in a line.
+    pub fn rules(&self) -> Option<String> {
+        self.rules.value()
+    }
+
+    /// Notes which algorithm served a call: its number, or 0 for the component below.
+    pub fn note_ran(&self, number: i32) {
+        self.ran.store(number, Relaxed);
+    }
+}
+
+impl PartialEq for Values {
+    /// Without branches: every call compares all of them.
+    #[inline(always)]
+    fn eq(&self, other: &Values) -> bool {
+        let differ = (self.algorithm ^ other.algorithm)
+            | (self.radix ^ other.radix)
+            | (self.segment ^ other.segment)
+            | (self.window ^ other.window)
+            | (self.reproducible ^ other.reproducible)
+            | (self.scratch_limit ^ other.scratch_limit);
+        differ == 0
+    }
+}
+
+impl Values {
+    /// The algorithm that the user forces.
+    pub fn forced(self, collective: Collective) -> Option<&'static Algorithm> {
+        let index = usize::try_from(self.algorithm).ok()?.checked_sub(1)?;
+        collective.algorithms().nth(index)
+    }
+
+    /// Whether results must be reproducible.
+    pub fn reproducible(self) -> bool {
+        self.reproducible != 0
+    }
+
+    /// The most bytes of temporary memory that a collective may take.
+    pub fn scratch_limit(self) -> usize {
+        if self.scratch_limit == 0 { usize::MAX } else { kibibytes(self.scratch_limit) }
+    }
+
+    /// The parameters of algorithms that the user sets.
+    pub fn parameters(self) -> Parameters {
+        let mut parameters = Parameters::default();
+        for parameter in Parameter::ALL {
+            let value = match parameter {
+                Parameter::Radix => self.radix,
+                Parameter::Segment => self.segment,
+                Parameter::Window => self.window,
+            };
+            parameters.set(parameter, usize::try_from(value).ok().filter(|&value| value > 0));
+        }
+        parameters
+    }
+}
+
+/// The name of the parameter that holds a collective's rules in a line.
+pub fn line_name(collective: Collective) -> String {
+    format!("{}_rules", collective.name())
+}
+
+/// The name of the parameter that forces an algorithm.
+pub fn algorithm_name(collective: Collective) -> String {
+    format!("{}_algorithm", collective.name())
+}
+
+/// Whether a job with faulty rules ends.
+pub fn rules_are_strict() -> bool {
+    RULES_STRICT.load(Relaxed) != 0
+}
+
+/// The rule files that the user names, with the parameters that name them.
+pub fn rule_files() -> [(String, Option<String>); 2] {
+    let [one, other] = rules_files().map(full_name);
+    [(one, RULES_FILE.value()), (other, DYNAMIC_RULES_FILENAME.value())]
+}
+
+/// How many bytes of temporary memory a communicator keeps between its calls.
+#[inline]
+pub fn scratch_kept() -> usize {
+    kibibytes(SCRATCH_KEPT.load(Relaxed))
+}
+
+fn kibibytes(number: i32) -> usize {
+    (number as usize) << 10
+}
+
+/// What the user sets, or the default where that is 0.
+fn given_or(setting: &AtomicI32, default: i32) -> i32 {
+    let given = setting.load(Relaxed);
+    if given == 0 { default } else { given }
+}
+
+/// The same in KiB.
+fn kibibytes_or(setting: &AtomicI32, default: i32) -> usize {
+    kibibytes(given_or(setting, default))
+}
+
+/// The number by which parameters and variables know an algorithm.
+pub fn number(algorithm: &Algorithm) -> i32 {
+    let position = algorithm.collective.algorithms().position(|other| ptr::eq(other, algorithm));
+    position.map_or(0, |position| position as i32 + 1)
+}
+
+/// The name behind such a number.
+pub fn word(collective: Collective, number: i32) -> &'static str {
+    let values = Values { algorithm: number, ..Values::default() };
+    values.forced(collective).map_or_else(name_below, |algorithm| algorithm.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_find_their_algorithm() {
+        for collective in Collective::ALL {
+            for algorithm in collective.algorithms() {
+                let values = Values { algorithm: number(algorithm), ..Values::default() };
+                assert!(ptr::eq(values.forced(collective).unwrap(), algorithm));
+            }
+        }
+    }
+}

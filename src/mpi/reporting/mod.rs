@@ -1,0 +1,4 @@
+//! What the user and tools are told of calls.
+
+pub mod logging;
+pub mod watch;

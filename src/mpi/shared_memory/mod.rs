@@ -1,0 +1,8 @@
+//! The memory that the ranks of a node share, and how they find it.
+
+pub mod mapping;
+pub mod nodes;
+pub mod patience;
+pub mod segment;
+pub mod sharing;
+pub mod tenancy;

@@ -1,0 +1,94 @@
+//! What the ranks of a communicator tell each other before some calls: their nodes, and where the memory is that each
+//! shares with those of its node.
+
+use super::nodes::{self, Nodes};
+use super::patience::Patience;
+use super::segment::{Geometry, OFFER, Piece, Segment, is_offered};
+use crate::mpi::messages::channel::Channel;
+use crate::mpi::messages::transport::Error;
+use crate::mpi::messages::work::{Group, Layout, Work};
+use crate::mpi::parameters::settings;
+use crate::mpi::shim::bindings::RUSTCOLL_ERR_NO_MEM;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// A rank among those that it tells something, and what it takes to do so.
+pub struct Exchange<'a> {
+    /// How log lines begin.
+    pub name: &'a str,
+    /// The ranks.
+    pub group: Group,
+    /// How they are reached.
+    pub channel: Channel,
+    /// Memory for it.
+    pub work: &'a mut Work,
+}
+
+impl Exchange<'_> {
+    /// All ranks' nodes.
+    pub fn nodes(&mut self) -> Result<Nodes, Error> {
+        Ok(Nodes::new(&self.told_by_all([nodes::identity()])?.concat()))
+    }
+
+    /// The memory that the ranks of this node share; `neighbours`: of each rank whether it is one of them. All ranks come to the
+    /// same answer whether there is any.
+    pub fn segment(&mut self, neighbours: impl FnOnce() -> Vec<bool>) -> Result<Option<Segment>, Error> {
+        let Group { rank, size, .. } = self.group;
+        let piece = Piece::new(Geometry::new(size, settings::shared_bank()));
+        let offer = piece.as_ref().map_or([0; OFFER], Piece::offer);
+        let offers = self.told_by_all(offer)?;
+        let piece = match (offers.iter().position(|offer| !is_offered(*offer)), piece) {
+            (None, Ok(piece)) => piece,
+            (first, piece) => {
+                self.report_lack(first, piece.err());
+                return Ok(None);
+            }
+        };
+        let of_neighbours = offers.iter().zip(neighbours()).map(|(offer, is_near)| is_near.then_some(*offer));
+        // Others look for the piece as long as its file is there.
+        let (segment, _file) = piece.join(rank, of_neighbours, Patience::of_job());
+        let joined = self.told_by_all([u64::from(segment.is_ok())])?;
+        match (joined.iter().position(|&[could]| could == 0), segment) {
+            (None, Ok(segment)) => Ok(Some(segment)),
+            (first, segment) => {
+                self.report_lack(first, segment.err());
+                Ok(None)
+            }
+        }
+    }
+
+    /// Says that there is no shared memory, and why: the first rank that could not have it does, once in its process.
+    fn report_lack(&self, first: Option<usize>, error: Option<io::Error>) {
+        static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+        let name = self.name;
+        let Some(error) = error.filter(|_| first == Some(self.group.rank)) else {
+            return log::info!("{name}: another rank has no memory to share");
+        };
+        let is_first = !IS_REPORTED.swap(true, Relaxed);
+        let level = if is_first { log::Level::Warn } else { log::Level::Info };
+        log::log!(level, "{name}: no memory to share with other ranks: {error}; all send messages instead");
+    }
+
+    /// Some numbers of each rank, of which this one tells its own.
+    fn told_by_all<const N: usize>(&mut self, own: [u64; N]) -> Result<Vec<[u64; N]>, Error> {
+        let Group { rank, size, .. } = self.group;
+        let mut all = vec![[0; N]; size];
+        all[rank] = own;
+        let (plan, mut arguments) = nodes::exchange(&mut all, rank);
+        let layout = Layout::new(&plan, &arguments);
+        let Exchange { group, channel, work, .. } = self;
+        let prepared = work.prepare(&plan, &mut arguments, *group, false).map_err(|_| RUSTCOLL_ERR_NO_MEM);
+        let told = prepared.and_then(|wrapping| {
+            work.begin(&plan, &wrapping)?;
+            work.finish(&plan, &layout, channel, &arguments, &wrapping, None)
+        });
+        match told {
+            Ok(()) => Ok(all),
+            Err(error) => {
+                // What was given up may still arrive.
+                std::mem::forget(all);
+                Err(error)
+            }
+        }
+    }
+}

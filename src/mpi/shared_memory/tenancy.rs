@@ -1,0 +1,164 @@
+//! How much memory the communicators of a process share with others altogether, and who gives some back.
+//!
+//! Memory is given back by the rank that owns it, without a word to the others: what lies there nobody needs once all have
+//! ended the stripes in which it was written, and memory that comes back is zero. Flags are never given back.
+
+use super::mapping::Mapping;
+use crate::mpi::parameters::settings::shared_limit;
+use crate::mpi::shim::bindings::rustcoll_shim_is_threaded;
+use std::ops::Range;
+use std::sync::atomic::{
+    AtomicBool, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+/// The pieces of a communicator's ranks on this node.
+pub struct Tenant {
+    /// By rank; `None` for those on other nodes.
+    pub pieces: Vec<Option<Mapping>>,
+    /// Whose piece is this process's own.
+    pub rank: usize,
+    /// The other ranks.
+    pub peers: Vec<usize>,
+    /// Where the slots lie that can be given back.
+    data: Range<usize>,
+    /// Where a rank tells how many stripes it has ended that used them, of each kind.
+    ended: [usize; 2],
+    /// Bytes of them that may have been written since they were given back.
+    held: AtomicUsize,
+    last_used: AtomicU64,
+    /// Whether a call uses the slots, or somebody gives them back.
+    is_busy: AtomicBool,
+    /// Whether several threads may call MPI at the same time.
+    is_threaded: bool,
+}
+
+static TENANTS: Mutex<Vec<Weak<Tenant>>> = Mutex::new(Vec::new());
+
+/// Counts uses, roughly: threads may count the same one.
+static CLOCK: AtomicU64 = AtomicU64::new(0);
+
+/// Whether the limit is exceeded by what could not be given back when somebody tried: the next call tries again.
+static IS_TOO_MUCH_IN_USE: AtomicBool = AtomicBool::new(false);
+
+/// Slots together are at least so long before it pays to have them on huge pages.
+const HUGE: usize = 2 << 20;
+
+impl Tenant {
+    /// A new one, who holds nothing yet.
+    pub fn new(
+        pieces: Vec<Option<Mapping>>,
+        rank: usize,
+        data: Range<usize>,
+        ended: [usize; 2],
+    ) -> Arc<Tenant> {
+        let peers = (0..pieces.len()).filter(|&peer| peer != rank && pieces[peer].is_some()).collect();
+        let (held, last_used, is_busy) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
+        // SAFETY: looks at what MPI was initialised with.
+        let is_threaded = unsafe { rustcoll_shim_is_threaded() } != 0;
+        let tenant =
+            Arc::new(Tenant { pieces, rank, peers, data, ended, held, last_used, is_busy, is_threaded });
+        let mut tenants = tenants();
+        tenants.retain(|other| other.strong_count() > 0);
+        tenants.push(Arc::downgrade(&tenant));
+        tenant
+    }
+
+    fn own(&self) -> &Mapping {
+        self.pieces[self.rank].as_ref().expect("a rank has its own piece")
+    }
+
+    /// How many stripes a rank of this node has ended, by the place where it tells so. Acquire: what it read until then has
+    /// been read.
+    #[inline]
+    pub fn ended_by(&self, rank: usize, place: usize) -> u64 {
+        let piece = self.pieces[rank].as_ref().expect("peers have pieces");
+        piece.number(place).load(Acquire)
+    }
+
+    /// Begins to use so many bytes of the slots.
+    #[inline]
+    pub fn enter(&self, bytes: usize) {
+        while !self.claim() {
+            std::hint::spin_loop();
+        }
+        let now = CLOCK.load(Relaxed) + 1;
+        CLOCK.store(now, Relaxed);
+        self.last_used.store(now, Relaxed);
+        if self.held.load(Relaxed) < bytes || IS_TOO_MUCH_IN_USE.load(Relaxed) {
+            self.grow(bytes);
+        }
+    }
+
+    /// Ends to use them.
+    #[inline]
+    pub fn leave(&self) {
+        self.is_busy.store(false, Release);
+    }
+
+    /// Another thread may want it at the same time, but where there is only one, no store has to be waited for.
+    #[inline]
+    fn claim(&self) -> bool {
+        if self.is_threaded {
+            return self.is_busy.compare_exchange(false, true, Acquire, Relaxed).is_ok();
+        }
+        let is_free = !self.is_busy.load(Relaxed);
+        self.is_busy.store(true, Relaxed);
+        is_free
+    }
+
+    /// Holds more; others give back what is too much then, those first whose last use is longest ago.
+    #[cold]
+    fn grow(&self, bytes: usize) {
+        self.hold(bytes);
+        let mut others: Vec<Arc<Tenant>> = tenants().iter().filter_map(Weak::upgrade).collect();
+        let mut held: usize = others.iter().map(|other| other.held.load(Relaxed)).sum();
+        others.retain(|other| !std::ptr::eq(&**other, self) && other.held.load(Relaxed) > 0);
+        others.sort_by_key(|other| other.last_used.load(Relaxed));
+        let mut is_any_in_use = false;
+        for other in others {
+            if held <= shared_limit() {
+                break;
+            }
+            match other.give_back() {
+                Some(given) => held = held.saturating_sub(given),
+                None => is_any_in_use = true,
+            }
+        }
+        IS_TOO_MUCH_IN_USE.store(is_any_in_use && held > shared_limit(), Relaxed);
+    }
+
+    fn hold(&self, bytes: usize) {
+        if self.held.load(Relaxed) >= bytes {
+            return;
+        }
+        let is_huge = bytes >= HUGE;
+        if is_huge {
+            self.own().advise_huge_pages(self.data.clone());
+        }
+        // A huge page holds slots of several banks, used or not.
+        self.held.store(if is_huge { self.data.len() } else { bytes }, Relaxed);
+    }
+
+    /// Gives the slots back: how many bytes. `None`: somebody may still use them.
+    fn give_back(&self) -> Option<usize> {
+        if !self.claim() {
+            return None;
+        }
+        let ended = |rank| self.ended.map(|place| self.ended_by(rank, place));
+        let own = ended(self.rank);
+        let is_idle =
+            self.peers.iter().map(|&peer| ended(peer)).all(|[short, long]| short >= own[0] && long >= own[1]);
+        let given = is_idle.then(|| match self.own().give_back(self.data.clone()) {
+            true => self.held.swap(0, Relaxed),
+            false => 0,
+        });
+        self.leave();
+        given
+    }
+}
+
+fn tenants() -> MutexGuard<'static, Vec<Weak<Tenant>>> {
+    TENANTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

@@ -1,0 +1,271 @@
+//! The functions that the C shim calls. No panic leaves them: while a call is decided it becomes an MPI error, after that
+//! it ends the job, for other ranks would wait for ever.
+
+use super::bindings::*;
+use super::panics::{ending_the_job, guarded};
+use crate::algorithms::Collective;
+use crate::hash::hash;
+use crate::mpi::agreement::holdings;
+use crate::mpi::agreement::priority;
+use crate::mpi::calls::communicator::Communicator;
+use crate::mpi::calls::operation;
+use crate::mpi::calls::operation::Operation;
+use crate::mpi::decision::rules;
+use crate::mpi::messages::room;
+use crate::mpi::messages::work::Group;
+use crate::mpi::parameters::registered;
+use crate::mpi::parameters::settings;
+use crate::mpi::parameters::settings::Reported;
+use crate::mpi::reporting::logging;
+use crate::mpi::reporting::watch;
+use crate::mpi::reporting::watch::Quantity;
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
+use std::ptr;
+
+/// The text behind a C string.
+///
+/// # Safety
+/// `text` is NULL or a C string that outlives the result.
+unsafe fn optional_text<'a>(text: *const c_char) -> Option<&'a str> {
+    // SAFETY: by this function's contract.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }).and_then(|text| text.to_str().ok())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_parameter_get(index: c_int, parameter: *mut rustcoll_parameter) -> c_int {
+    guarded(0, || {
+        let described = usize::try_from(index).ok().and_then(registered::parameter);
+        described.map_or(0, |described| {
+            // SAFETY: the shim passes a valid place for the answer.
+            unsafe { parameter.write(described) };
+            1
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_unknown_parameter(nearest: *mut *const c_char) -> *const c_char {
+    guarded(ptr::null(), || {
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let found = registered::unknown(names).map(|(unknown, near)| (lasting(unknown), lasting(near)));
+        found.map_or(ptr::null(), |(unknown, near)| {
+            // SAFETY: the shim passes a valid place for the answer.
+            unsafe { nearest.write(near) };
+            unknown
+        })
+    })
+}
+
+/// A C string that is never freed: there are few, or they precede the end of the job.
+fn lasting(text: String) -> *const c_char {
+    CString::new(text).unwrap_or_default().into_raw()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_gives_rules() -> c_int {
+    guarded(0, || c_int::from(rules::are_given()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_start(verbosity: c_int, is_first_on_node: c_int, is_first_of_job: c_int) {
+    guarded((), || {
+        logging::start(verbosity, settings::reported() == Reported::Calls);
+        rules::announce(is_first_on_node != 0, is_first_of_job != 0);
+        watch::start(is_first_of_job != 0);
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_finish() {
+    guarded((), || {
+        watch::finish();
+        room::release();
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_watch(more: c_int) {
+    watch::add_watchers(more as isize);
+}
+
+/// The collective that the shim knows by a number.
+fn collective(number: c_int) -> Collective {
+    Collective::ALL[number as usize]
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_counted_numbers(number: c_int) -> c_int {
+    guarded(0, || watch::counted_numbers(collective(number)) as c_int)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_counted(number: c_int, quantity: c_int, sums: *mut c_void) {
+    guarded((), || {
+        let quantity = [Quantity::Calls, Quantity::Bytes, Quantity::Time][quantity as usize];
+        for (index, sum) in watch::counted(collective(number), quantity).enumerate() {
+            // SAFETY: the shim passes room for as many sums as there are numbers, of 8 bytes each.
+            unsafe {
+                match quantity {
+                    Quantity::Time => sums.cast::<f64>().add(index).write(sum as f64 * 1e-9),
+                    Quantity::Calls | Quantity::Bytes => sums.cast::<u64>().add(index).write(sum),
+                }
+            }
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_priority(
+    is_given: c_int,
+    given: c_int,
+    components: *const c_char,
+    preference: *const c_char,
+) -> c_int {
+    guarded(-1, || {
+        // SAFETY: the shim passes NULL or C strings that outlive the call.
+        let (components, preference) = unsafe { (optional_text(components), optional_text(preference)) };
+        let given = (is_given != 0).then_some(given).or_else(|| rules::given().rules.priority());
+        priority::priority(given, components, preference).unwrap_or(-1)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_holdings(priority: c_int) -> *const c_char {
+    guarded(c"".as_ptr(), || lasting(holdings::published((priority >= 0).then_some(priority))))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_differ(
+    own: *const c_char,
+    other: *const c_char,
+    difference: *mut rustcoll_difference,
+) -> c_int {
+    guarded(0, || {
+        // SAFETY: the shim passes NULL or C strings that outlive the call.
+        let (own, other) = unsafe { (optional_text(own), optional_text(other)) };
+        let found = holdings::difference(own.unwrap_or_default(), other);
+        found.map_or(0, |holdings::Difference { what, own, other }| {
+            let [what, own, other] = [what.to_owned(), own, other].map(lasting);
+            // SAFETY: the shim passes a valid place for the answer.
+            unsafe { difference.write(rustcoll_difference { what, own, other }) };
+            1
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_digest(text: *const c_char) -> c_ulonglong {
+    // SAFETY: the shim passes a C string.
+    hash(unsafe { CStr::from_ptr(text) }.to_bytes())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_communicator_new(
+    handle: *const c_void,
+    local: *const c_void,
+    rank: c_int,
+    size: c_int,
+    remote: c_int,
+    identifier: c_uint,
+    below: *const rustcoll_below,
+) -> *mut c_void {
+    guarded(ptr::null_mut(), || {
+        // SAFETY: the shim passes a valid description.
+        let below = unsafe { *below };
+        let group = Group { rank: rank as usize, size: size as usize, remote: remote as usize };
+        let communicator = Communicator::new([handle, local], group, identifier, below);
+        Box::into_raw(Box::new(communicator)).cast()
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_communicator_free(state: *mut c_void) {
+    // SAFETY: the shim passes what `rustcoll_communicator_new` returned, once.
+    guarded((), || drop(unsafe { Box::from_raw(state.cast::<Communicator>()) }));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_run(state: *mut c_void, call: *const rustcoll_call) -> c_int {
+    // SAFETY: the shim passes the communicator's state and a valid call on it; MPI forbids two collectives that block on
+    // one communicator at the same time.
+    unsafe {
+        let communicator = &*state.cast::<Communicator>();
+        ending_the_job(communicator.handle(), RUSTCOLL_ERR_INTERN, || communicator.run(&*call))
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_ended_below(state: *mut c_void) {
+    // SAFETY: the shim passes the communicator's state, on which no other collective that blocks runs.
+    guarded((), || unsafe { (*state.cast::<Communicator>()).note_ended() });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_prepare(
+    state: *mut c_void,
+    call: *const rustcoll_call,
+    is_persistent: c_int,
+    tag: c_int,
+    local_tag: c_int,
+    request: *mut c_void,
+    operation: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: the shim passes the communicator's state, a valid call on it and a valid place for the answer.
+    guarded(RUSTCOLL_ERR_INTERN, || unsafe {
+        let communicator = &*state.cast::<Communicator>();
+        match communicator.prepare(&*call, is_persistent != 0, (tag, local_tag), request) {
+            Ok(None) => RUSTCOLL_BELOW,
+            Err(error) => error,
+            Ok(Some(prepared)) => {
+                operation.write(Box::into_raw(Box::new(prepared)).cast());
+                RUSTCOLL_SUCCESS
+            }
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_operation_start(operation: *mut c_void) {
+    // SAFETY: the shim passes an operation that lives and is not under way.
+    ending_the_job(ptr::null(), (), || unsafe { operation::start(operation.cast()) });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_operation_free(operation: *mut c_void) {
+    // SAFETY: the shim passes what `rustcoll_prepare` wrote, once, and not while it is under way.
+    guarded((), || drop(unsafe { Box::from_raw(operation.cast::<Operation>()) }));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_progress() -> c_int {
+    ending_the_job(ptr::null(), 0, operation::progress)
+}
+
+/// What the header declares is what is defined here; a difference does not compile.
+#[allow(dead_code)]
+fn signatures_agree() {
+    use super::bindings as header;
+    let _ = [header::rustcoll_parameter_get as unsafe extern "C" fn(_, _) -> _, rustcoll_parameter_get];
+    let _ = [header::rustcoll_unknown_parameter as unsafe extern "C" fn(_) -> _, rustcoll_unknown_parameter];
+    let _ = [header::rustcoll_gives_rules as unsafe extern "C" fn() -> _, rustcoll_gives_rules];
+    let _ = [header::rustcoll_start as unsafe extern "C" fn(_, _, _), rustcoll_start];
+    let _ = [header::rustcoll_priority as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_priority];
+    let _ = [header::rustcoll_holdings as unsafe extern "C" fn(_) -> _, rustcoll_holdings];
+    let _ = [header::rustcoll_digest as unsafe extern "C" fn(_) -> _, rustcoll_digest];
+    let _ = [header::rustcoll_differ as unsafe extern "C" fn(_, _, _) -> _, rustcoll_differ];
+    let _ = [
+        header::rustcoll_communicator_new as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _,
+        rustcoll_communicator_new,
+    ];
+    let _ = [header::rustcoll_communicator_free as unsafe extern "C" fn(_), rustcoll_communicator_free];
+    let _ = [header::rustcoll_run as unsafe extern "C" fn(_, _) -> _, rustcoll_run];
+    let _ = [header::rustcoll_ended_below as unsafe extern "C" fn(_), rustcoll_ended_below];
+    let _ = [header::rustcoll_finish as unsafe extern "C" fn(), rustcoll_finish];
+    let _ = [header::rustcoll_watch as unsafe extern "C" fn(_), rustcoll_watch];
+    let _ = [header::rustcoll_counted_numbers as unsafe extern "C" fn(_) -> _, rustcoll_counted_numbers];
+    let _ = [header::rustcoll_counted as unsafe extern "C" fn(_, _, _), rustcoll_counted];
+    let _ = [header::rustcoll_prepare as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _, rustcoll_prepare];
+    let _ = [header::rustcoll_operation_start as unsafe extern "C" fn(_), rustcoll_operation_start];
+    let _ = [header::rustcoll_operation_free as unsafe extern "C" fn(_), rustcoll_operation_free];
+    let _ = [header::rustcoll_progress as unsafe extern "C" fn() -> _, rustcoll_progress];
+}
