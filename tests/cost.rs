@@ -42,7 +42,7 @@ fn groups_may_be_exchanged() {
     let is_between_groups = |problem: &Problem| problem.remote > 0;
     check_all(2..=32, is_between_groups, |algorithm, problem| {
         let (cost, exchanged) = (algorithm.cost(problem), algorithm.cost(&problem.exchanged()));
-        assert_eq!(cost, exchanged, "{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
+        assert_eq!(cost, exchanged, "{}, {problem:?}", algorithm.title());
     });
 }
 
@@ -69,9 +69,9 @@ fn is_selected(problem: &Problem) -> bool {
 
 fn assert_cost(algorithm: &Algorithm, problem: &Problem) {
     let schedules = algorithm.programs(problem);
-    let label = format!("{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
+    let label = format!("{}, {problem:?}", algorithm.title());
     let (counted, mut formula) = (Cost::count(&schedules), algorithm.cost(problem));
-    if algorithm.collective.cut() == Cut::Edges {
+    if algorithm.contract().cut() == Cut::Edges {
         let bounds = formula.rounds..=formula.rounds.pow(2);
         assert!(bounds.contains(&counted.rounds), "{label}: {} rounds, not {bounds:?}", counted.rounds);
         formula.rounds = counted.rounds;
@@ -96,7 +96,7 @@ fn assert_cost(algorithm: &Algorithm, problem: &Problem) {
 /// gives the fewest rounds possible.
 fn may_queue(algorithm: &Algorithm) -> bool {
     let names = ["circulant_pipelined", "shared_leaders_pipelined"];
-    algorithm.collective == Collective::Bcast && names.contains(&algorithm.name)
+    algorithm.contract() == Collective::Bcast && names.contains(&algorithm.name)
 }
 
 /// Algorithms whose rounds need not be the time that is simulated where a message takes 1 and ports let one go in that
@@ -120,8 +120,8 @@ const NOT_IN_LOCKSTEP: [&str; 12] = [
 
 /// The traffic of the busiest rank, with blocks of one byte, and the time of messages that all take 1.
 fn assert_simulated(algorithm: &Algorithm, problem: &Problem) {
-    let label = format!("{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
-    let bytes = match Measure::of(algorithm.collective) {
+    let label = format!("{}, {problem:?}", algorithm.title());
+    let bytes = match Measure::of(algorithm.contract()) {
         Measure::Vector => algorithm.program(problem, 0).blocks,
         Measure::AllBlocks => problem.size,
         Measure::Block | Measure::Nothing => 1,
@@ -130,7 +130,8 @@ fn assert_simulated(algorithm: &Algorithm, problem: &Problem) {
     let on_one_node = |machine| Machine { ranks_per_node: problem.size, ..machine };
     let simulated = |gap| {
         let machine = on_one_node(Machine::log_gp(1.0, 0.0, gap, 0.0));
-        simulate(algorithm, problem, bytes, &machine).unwrap_or_else(|error| panic!("{label}: {error}"))
+        simulate(algorithm.contract(), algorithm, problem, bytes, &machine)
+            .unwrap_or_else(|error| panic!("{label}: {error}"))
     };
     let prediction = simulated(1.0);
     let lengths = exchange_of_lengths(algorithm, problem);
@@ -144,7 +145,7 @@ fn assert_simulated(algorithm: &Algorithm, problem: &Problem) {
     } else {
         assert_eq!(prediction.busiest, expected, "{label}");
     }
-    if lengths != Cost::default() || algorithm.collective.cut() == Cut::Edges {
+    if lengths != Cost::default() || algorithm.contract().cut() == Cut::Edges {
         return;
     }
     let rounds = formula.rounds as f64;
@@ -193,7 +194,7 @@ fn is_bound(algorithm: &Algorithm, problem: &Problem) -> bool {
     let mut populations: HashMap<u32, usize> = HashMap::new();
     problem.nodes.iter().for_each(|node| *populations.entry(*node).or_default() += 1);
     let are_even = populations.values().collect::<HashSet<_>>().len() <= 1;
-    !are_even && BOUNDS_ON_UNEVEN_NODES.contains(&(algorithm.collective, algorithm.name))
+    !are_even && BOUNDS_ON_UNEVEN_NODES.contains(&(algorithm.contract(), algorithm.name))
 }
 
 /// What comes before the data.

@@ -202,7 +202,7 @@ impl Drop for Case<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let Case { algorithm, problem, count, semantics, seed } = self;
-            let collective = algorithm.collective.name();
+            let collective = algorithm.contract().name();
             let name = algorithm.name;
             eprintln!("in {collective} {name}, {problem:?}, count {count}, {semantics:?}, seed {seed}");
         }
@@ -211,7 +211,7 @@ impl Drop for Case<'_> {
 
 impl Case<'_> {
     fn collective(&self) -> Collective {
-        self.algorithm.collective
+        self.algorithm.contract()
     }
 
     fn operator(&self) -> fn(&[u8], &[u8]) -> Vec<u8> {
@@ -569,7 +569,7 @@ fn check_algorithm(algorithm: &Algorithm) {
 fn check_all(cut: Cut) {
     REGISTRY
         .iter()
-        .filter(|algorithm| algorithm.collective.cut() == cut)
+        .filter(|algorithm| algorithm.contract().cut() == cut)
         .for_each(|algorithm| check_algorithm(algorithm));
 }
 
