@@ -245,6 +245,25 @@ mod tests {
     }
 
     #[test]
+    fn no_name_reads_like_that_of_another_algorithm() {
+        let words = |name: &str| -> Vec<String> {
+            let mut words: Vec<String> = name.split('_').map(String::from).collect();
+            words.sort();
+            words
+        };
+        for collective in Collective::ALL {
+            let mut seen: Vec<(Vec<String>, &str)> = Vec::new();
+            for algorithm in collective.algorithms() {
+                for name in algorithm.aliases.iter().chain([&algorithm.name]).map(|name| words(name)) {
+                    let other = seen.iter().find(|(known, owner)| *known == name && *owner != algorithm.name);
+                    assert!(other.is_none(), "{} {}: {name:?}", collective.name(), algorithm.name);
+                    seen.push((name, algorithm.name));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_title_names_every_collective() {
         assert_eq!(alltoall::pairwise::ALGORITHM.title(), "alltoall, alltoallv and alltoallw pairwise");
         assert_eq!(allgather::ring::ALGORITHM.title(), "allgather and allgatherv ring");

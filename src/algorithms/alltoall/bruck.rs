@@ -13,7 +13,7 @@ use crate::schedule::{Buffer::*, Builder, Message, Run, Schedule};
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall],
     name: "bruck",
-    aliases: &["modified_bruck", "brucks"],
+    aliases: &["brucks"],
     source: "Bruck et al. 1997; Fan et al. 2022 (radix r)",
     parameters: &[Parameter::Radix],
     requires: &[],
