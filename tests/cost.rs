@@ -1,8 +1,9 @@
 //! Every registered algorithm costs what its formula says: the formula is compared with what the schedules of all ranks
-//! do, for all sizes up to 128. The rounds of neighbourhood collectives depend on the order in which messages are posted;
+//! do, for all sizes up to 24 and some larger ones. What is counted is also what is simulated, where a flag takes as long as a
+//! message. The rounds of neighbourhood collectives depend on the order in which messages are posted;
 //! their formula gives the fewest possible, and its square the most; a `circulant_pipelined` broadcast may take one more than
 //! its formula says. Where nodes have different numbers of ranks, formulas of some algorithms add the most that a rank has to
-//! do in each phase. What the simulator finds is compared as well, where a flag takes as long as a message.
+//! do in each phase.
 
 use rustcoll::algorithms::{
     Algorithm, Collective, Cut, Problem, RECURSIVE_DOUBLING_ALLREDUCE, REGISTRY, Requirement, default_radix,
@@ -13,16 +14,22 @@ use rustcoll::selection::Measure;
 use rustcoll::verify;
 use std::collections::{HashMap, HashSet};
 
+/// Beyond small sizes, those next to powers of two, and sizes that have many divisors.
 #[test]
-fn formulas_give_what_is_counted() {
-    check_all((1..=128).rev(), is_selected, assert_cost);
+fn formulas_counts_and_simulations_agree() {
+    let sizes = [64, 48, 33, 32, 31].into_iter().chain((1..=24).rev());
+    check_all(sizes, is_selected, assert_all);
 }
 
 #[test]
-fn formulas_give_what_is_simulated() {
-    let with_few_roots =
-        |problem: &Problem| is_selected(problem) && (problem.size <= 16 || problem.root <= 1);
-    check_all((1..=128).rev(), with_few_roots, assert_simulated);
+#[ignore = "takes minutes"]
+fn formulas_counts_and_simulations_agree_up_to_128_ranks() {
+    check_all((1..=128).rev(), is_selected, assert_all);
+}
+
+fn assert_all(algorithm: &Algorithm, problem: &Problem) {
+    let counted = assert_cost(algorithm, problem);
+    assert_simulated(algorithm, problem, counted);
 }
 
 /// Segments of the parts of ranks, which only come about where there are more segments than ranks.
@@ -62,15 +69,17 @@ fn check_all(
 /// Some roots and radices, among them the extreme ones. In place the same messages are sent, which few ranks show.
 fn is_selected(problem: &Problem) -> bool {
     let Problem { size, root, in_place, radix, .. } = *problem;
-    (size <= 16 || !in_place)
+    (size <= 8 || !in_place)
         && [0, 1, size / 2, size - 1].contains(&root)
         && [2, 3, default_radix(size), size].contains(&radix)
 }
 
-fn assert_cost(algorithm: &Algorithm, problem: &Problem) {
+/// Returns what is counted.
+fn assert_cost(algorithm: &Algorithm, problem: &Problem) -> Cost {
     let schedules = algorithm.programs(problem);
     let label = format!("{}, {problem:?}", algorithm.title());
-    let (counted, mut formula) = (Cost::count(&schedules), algorithm.cost(problem));
+    let (cost, mut formula) = (Cost::count(&schedules), algorithm.cost(problem));
+    let counted = cost;
     if algorithm.contract().cut() == Cut::Edges {
         let bounds = formula.rounds..=formula.rounds.pow(2);
         assert!(bounds.contains(&counted.rounds), "{label}: {} rounds, not {bounds:?}", counted.rounds);
@@ -90,6 +99,7 @@ fn assert_cost(algorithm: &Algorithm, problem: &Problem) {
         }
         assert_eq!(formula, counted, "{label}: {field}, formula and count");
     }
+    cost
 }
 
 /// Whether messages that are sent as early as they can be may come in each other's way, for one round at most. The formula
@@ -119,14 +129,13 @@ const NOT_IN_LOCKSTEP: [&str; 12] = [
 ];
 
 /// The traffic of the busiest rank, with blocks of one byte, and the time of messages that all take 1.
-fn assert_simulated(algorithm: &Algorithm, problem: &Problem) {
+fn assert_simulated(algorithm: &Algorithm, problem: &Problem, counted: Cost) {
     let label = format!("{}, {problem:?}", algorithm.title());
     let bytes = match Measure::of(algorithm.contract()) {
         Measure::Vector => algorithm.program(problem, 0).blocks,
         Measure::AllBlocks => problem.size,
         Measure::Block | Measure::Nothing => 1,
     };
-    let formula = algorithm.cost(problem);
     let on_one_node = |machine| Machine { ranks_per_node: problem.size, ..machine };
     let simulated = |gap| {
         let machine = on_one_node(Machine::log_gp(1.0, 0.0, gap, 0.0));
@@ -136,23 +145,18 @@ fn assert_simulated(algorithm: &Algorithm, problem: &Problem) {
     let prediction = simulated(1.0);
     let lengths = exchange_of_lengths(algorithm, problem);
     let expected = Traffic {
-        messages: (formula.messages + lengths.messages) as u64,
-        bytes: (formula.blocks + 8 * lengths.blocks) as f64,
+        messages: (counted.messages + lengths.messages) as u64,
+        bytes: (counted.blocks + 8 * lengths.blocks) as f64,
     };
-    if is_bound(algorithm, problem) {
-        assert!(prediction.busiest.messages <= expected.messages, "{label}");
-        assert!(prediction.busiest.bytes <= expected.bytes, "{label}");
-    } else {
-        assert_eq!(prediction.busiest, expected, "{label}");
-    }
+    assert_eq!(prediction.busiest, expected, "{label}");
     if lengths != Cost::default() || algorithm.contract().cut() == Cut::Edges {
         return;
     }
-    let rounds = formula.rounds as f64;
+    let rounds = counted.rounds as f64;
     if !NOT_IN_LOCKSTEP.contains(&algorithm.name) && !is_bound(algorithm, problem) {
         assert_eq!(prediction.time(), rounds, "{label}");
     }
-    if problem.size <= 32 {
+    if problem.size <= 16 {
         let critical_path = simulated(0.0).time();
         assert!(critical_path <= rounds.min(prediction.time()), "{label}");
     }
@@ -162,7 +166,6 @@ fn assert_simulated(algorithm: &Algorithm, problem: &Problem) {
 /// the most that a rank has to do in each phase, as if all began it together.
 const BOUNDS_ON_UNEVEN_NODES: &[(Collective, &str)] = &[
     (Collective::Allgather, "node_aware"),
-    (Collective::Allgatherv, "node_aware"),
     (Collective::Allreduce, "node_aware"),
     (Collective::Allreduce, "node_aware_circulant"),
     (Collective::Alltoall, "node_aware"),
@@ -171,11 +174,8 @@ const BOUNDS_ON_UNEVEN_NODES: &[(Collective, &str)] = &[
     (Collective::Reduce, "node_aware_chain"),
     (Collective::Reduce, "node_aware_knomial"),
     (Collective::ReduceScatter, "node_aware"),
-    (Collective::ReduceScatterBlock, "node_aware"),
     (Collective::Allgather, "shared_leaders"),
     (Collective::Allgather, "shared_multi_leaders"),
-    (Collective::Allgatherv, "shared_leaders"),
-    (Collective::Allgatherv, "shared_multi_leaders"),
     (Collective::Allreduce, "shared_leaders"),
     (Collective::Allreduce, "shared_multi_leaders"),
     (Collective::Alltoall, "shared_multi_leaders"),
@@ -186,8 +186,6 @@ const BOUNDS_ON_UNEVEN_NODES: &[(Collective, &str)] = &[
     (Collective::Reduce, "shared_leaders_pipelined"),
     (Collective::ReduceScatter, "shared_leaders"),
     (Collective::ReduceScatter, "shared_multi_leaders"),
-    (Collective::ReduceScatterBlock, "shared_leaders"),
-    (Collective::ReduceScatterBlock, "shared_multi_leaders"),
 ];
 
 fn is_bound(algorithm: &Algorithm, problem: &Problem) -> bool {
