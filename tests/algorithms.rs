@@ -39,7 +39,7 @@ fn the_reference_is_what_the_registry_says() {
 fn every_algorithm_has_a_section() {
     let reference = reference();
     for algorithm in REGISTRY {
-        let heading = format!("\n### {}\n", title(algorithm));
+        let heading = format!("\n### {}\n", algorithm.title());
         assert_eq!(reference.matches(&heading).count(), 1, "{heading}");
     }
 }
@@ -64,10 +64,11 @@ fn reference() -> String {
     for collective in Collective::ALL {
         write!(text, "\n## {}\n", collective.name()).unwrap();
         for (algorithm, file) in REGISTRY.iter().zip(&files) {
-            if algorithm.collective == collective {
+            if algorithm.contract() == collective {
                 describe(algorithm, file, &mut text);
             }
         }
+        refer(collective, &mut text);
         list_mock_ups(collective, &mut text);
     }
     text
@@ -87,13 +88,20 @@ fn files() -> Vec<String> {
     files
 }
 
-fn title(algorithm: &Algorithm) -> String {
-    format!("{} {}", algorithm.collective.name(), algorithm.name)
+/// Names the algorithms that are described under another collective.
+fn refer(collective: Collective, text: &mut String) {
+    let described_before = collective.scheduled().filter(|algorithm| algorithm.contract() != collective);
+    for (position, algorithm) in described_before.enumerate() {
+        let separator = if position == 0 { "\n" } else { "" };
+        let title = algorithm.title();
+        let anchor = title.replace(',', "").replace(' ', "-");
+        writeln!(text, "{separator}- {}: [{title}](#{anchor})", algorithm.name).unwrap();
+    }
 }
 
 fn describe(algorithm: &Algorithm, file: &str, text: &mut String) {
     let header = header(file);
-    writeln!(text, "\n### {}\n\n{header}\n", title(algorithm)).unwrap();
+    writeln!(text, "\n### {}\n\n{header}\n", algorithm.title()).unwrap();
     let source = if header.contains("Source: ") { "" } else { algorithm.source };
     let words = |words: &mut dyn Iterator<Item = &str>| words.collect::<Vec<_>>().join(", ");
     for (what, said) in [
@@ -121,7 +129,7 @@ fn header(file: &str) -> String {
 
 fn operator(algorithm: &Algorithm) -> &'static str {
     match () {
-        () if !algorithm.collective.reduces() => "",
+        () if !algorithm.contract().reduces() => "",
         () if algorithm.is_reproducible() => "operands keep their order; the results are reproducible",
         () if algorithm.keeps_order() => "operands keep their order",
         () => "",
@@ -136,14 +144,14 @@ fn problem(algorithm: &Algorithm, size: usize) -> Option<Problem> {
     if algorithm.takes_nodes() {
         problem.nodes = (0..size).map(|rank| (rank / RANKS_PER_NODE) as u32).collect();
     }
-    if algorithm.collective.cut() == Cut::Edges {
+    if algorithm.contract().cut() == Cut::Edges {
         problem.graph = Graph::grid(&[Dimension { length: size, periodic: true }]);
     }
     Some(problem)
 }
 
 fn price(algorithm: &Algorithm, text: &mut String) {
-    let counts_vectors = algorithm.collective.cut() == Cut::Vector;
+    let counts_vectors = algorithm.contract().cut() == Cut::Vector;
     text.push_str(
         "| ranks | rounds | messages | sent | reduced | read | temporary |\n|---|---|---|---|---|---|---|\n",
     );
@@ -171,7 +179,7 @@ fn quantity(pieces: usize, unit: usize) -> String {
 fn draw(algorithm: &Algorithm, text: &mut String) {
     let Some(problem) = problem(algorithm, DRAWN) else { return };
     let schedules = algorithm.programs(&problem);
-    let trace = Trace::new(algorithm.collective, &problem, &schedules).expect("it is verified");
+    let trace = Trace::new(algorithm.contract(), &problem, &schedules).expect("it is verified");
     let steps = trace.steps.iter().filter_map(|step| match &step.event {
         Event::Messages(messages) => Some(in_one_line(messages, schedules[0].blocks)),
         Event::Work(_) => None,
@@ -206,7 +214,7 @@ fn in_one_line(messages: &[Travel], of_blocks: usize) -> String {
 
 fn list_mock_ups(collective: Collective, text: &mut String) {
     let mock_ups: Vec<&Algorithm> =
-        MOCK_UPS.iter().copied().filter(|algorithm| algorithm.collective == collective).collect();
+        MOCK_UPS.iter().copied().filter(|algorithm| algorithm.performs(collective)).collect();
     if mock_ups.is_empty() {
         return;
     }

@@ -206,7 +206,7 @@ impl Drop for Case<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let Case { algorithm, problem, count, semantics, seed } = self;
-            let collective = algorithm.collective.name();
+            let collective = algorithm.contract().name();
             let name = algorithm.name;
             eprintln!("in {collective} {name}, {problem:?}, count {count}, {semantics:?}, seed {seed}");
         }
@@ -215,7 +215,7 @@ impl Drop for Case<'_> {
 
 impl Case<'_> {
     fn collective(&self) -> Collective {
-        self.algorithm.collective
+        self.algorithm.contract()
     }
 
     fn operator(&self) -> fn(&[u8], &[u8]) -> Vec<u8> {
@@ -581,7 +581,7 @@ fn check_algorithm(algorithm: &Algorithm, selected: fn(&Problem) -> bool) {
 fn check_all(cut: Cut) {
     REGISTRY
         .iter()
-        .filter(|algorithm| algorithm.collective.cut() == cut)
+        .filter(|algorithm| algorithm.contract().cut() == cut)
         .for_each(|algorithm| check_algorithm(algorithm, is_selected));
 }
 

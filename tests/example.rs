@@ -49,7 +49,7 @@ fn a_fault_is_found() {
     let mut schedules = ALGORITHM.programs(&problem);
     assert_eq!(schedules[1].messages_sent(), 1);
     schedules[1].steps.truncate(2);
-    let violation = verify_schedules(ALGORITHM.collective, &problem, true, &schedules);
+    let violation = verify_schedules(ALGORITHM.contract(), &problem, true, &schedules);
     assert_eq!(
         violation.unwrap_err().to_string(),
         "rank 2, step 0: unmatched receive of recv[0] from rank 1 (post 0)"

@@ -38,9 +38,8 @@ fn is_selected(problem: &Problem) -> bool {
 
 fn verify_all(sizes: impl IntoIterator<Item = usize>, selected: fn(&Problem) -> bool) {
     let check = |algorithm: &Algorithm, problem: &Problem| {
-        let (collective, name) = (algorithm.collective.name(), algorithm.name);
         verify(algorithm, problem)
-            .map_err(|violation| format!("{collective} {name}, {problem:?}: {violation}"))
+            .map_err(|violation| format!("{}, {problem:?}: {violation}", algorithm.title()))
     };
     check_all(REGISTRY, sizes, selected, check).unwrap_or_else(|failure| panic!("{failure}"));
 }

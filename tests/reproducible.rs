@@ -38,7 +38,7 @@ impl Agreed {
         problems(algorithm, size).iter().all(|problem| {
             let results = expressions(algorithm, problem, &mut self.known).expect("verified");
             results.into_iter().all(|(rank, expression)| {
-                *self.results.entry(Result::of(algorithm.collective, problem, rank)).or_insert(expression)
+                *self.results.entry(Result::of(algorithm.contract(), problem, rank)).or_insert(expression)
                     == expression
             })
         })
@@ -48,8 +48,7 @@ impl Agreed {
     fn on(size: usize) -> Agreed {
         let mut agreed = Agreed::default();
         for algorithm in reducing(true) {
-            let (collective, name) = (algorithm.collective.name(), algorithm.name);
-            assert!(agreed.includes(algorithm, size), "{collective} {name}, p = {size}");
+            assert!(agreed.includes(algorithm, size), "{}, p = {size}", algorithm.title());
         }
         agreed
     }
@@ -58,7 +57,7 @@ impl Agreed {
 /// The algorithms that reduce and are reproducible, or are not.
 fn reducing(reproducible: bool) -> impl Iterator<Item = &'static Algorithm> {
     let chosen = move |algorithm: &&Algorithm| {
-        algorithm.collective.reduces() && algorithm.is_reproducible() == reproducible
+        algorithm.contract().reduces() && algorithm.is_reproducible() == reproducible
     };
     REGISTRY.iter().copied().filter(chosen)
 }
@@ -76,7 +75,7 @@ fn no_other_algorithm_agrees() {
     let mut agreed: Vec<(usize, Agreed)> = sizes.map(|size| (size, Agreed::on(size))).collect();
     for algorithm in reducing(false) {
         let agrees = agreed.iter_mut().all(|(size, agreed)| agreed.includes(algorithm, *size));
-        assert!(!agrees, "{} {} is reproducible", algorithm.collective.name(), algorithm.name);
+        assert!(!agrees, "{} is reproducible", algorithm.title());
     }
 }
 

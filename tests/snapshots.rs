@@ -25,7 +25,7 @@ impl Case {
     fn new(algorithm: &Algorithm, problem: &Problem, options: Option<&str>) -> Case {
         let texts: Vec<String> = algorithm.programs(problem).iter().map(ToString::to_string).collect();
         let Problem { size, root, radix, .. } = problem;
-        let (collective, name) = (algorithm.collective.name(), algorithm.name);
+        let (collective, name) = (algorithm.contract().name(), algorithm.name);
         let command = |options| {
             format!(
                 "rustcoll schedule {collective} {name} --ranks {size} --root {root} --radix {radix}{options}"
@@ -83,15 +83,15 @@ fn cases() -> BTreeMap<String, Case> {
         let remote = |size| if algorithm.is_for_two_groups() { (size - 1) / 2 } else { 0 };
         for size in SIZES.into_iter().filter(|&size| algorithm.serves(size, remote(size), true).is_ok()) {
             let remote = remote(size);
-            let root = if algorithm.collective.is_rooted() { 3 } else { 0 };
+            let root = if algorithm.contract().is_rooted() { 3 } else { 0 };
             // Three is the default radix at both sizes; it is fixed here so that a change of the default changes no digest.
             let problem = Problem { remote, root, radix: 3, ..Problem::new(size) };
             let ranks = if remote == 0 { size.to_string() } else { format!("{}+{remote}", size - remote) };
-            let name = format!("{}-{}-p{ranks}", algorithm.collective.name(), algorithm.name);
+            let name = format!("{}-{}-p{ranks}", algorithm.contract().name(), algorithm.name);
             let mut add = |suffix: &str, problem: Problem, options: Option<&str>| {
                 cases.insert(format!("{name}{suffix}"), Case::new(algorithm, &problem, options));
             };
-            if algorithm.collective.cut() == Cut::Edges {
+            if algorithm.contract().cut() == Cut::Edges {
                 let (torus, lengths) = torus(size);
                 let options = format!(" --grid {lengths} --periodic");
                 add("-torus", Problem { graph: torus, ..problem.clone() }, Some(&options));

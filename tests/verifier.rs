@@ -25,7 +25,7 @@ impl Case {
     }
 
     fn verify(&self) -> Result<(), Violation> {
-        verify_schedules(self.algorithm.collective, &self.problem, self.is_ordered(), &self.schedules)
+        verify_schedules(self.algorithm.contract(), &self.problem, self.is_ordered(), &self.schedules)
     }
 
     /// Verifies with a rank's program replaced.
@@ -131,7 +131,7 @@ fn no_algorithm_awaits_a_flag_in_vain() {
             |step| matches!(step, Step::Await { .. }),
             |schedules, rank, step| {
                 let verified =
-                    verify_schedules(algorithm.collective, problem, algorithm.keeps_order(), schedules);
+                    verify_schedules(algorithm.contract(), problem, algorithm.keeps_order(), schedules);
                 let vain =
                     || format!("{} {problem:?}: rank {rank}, step {step} waits in vain", algorithm.name);
                 verified.is_err().then_some(()).ok_or_else(vain)
@@ -181,7 +181,7 @@ fn a_block_that_may_change_its_length_is_caught() {
                 let steps = &mut schedules[original.rank].steps;
                 steps.push(Step::Copy { source: Scratch.block(block), target: Scratch.block(other) });
                 steps.push(Step::Copy { source: Scratch.block(other), target: Scratch.block(block) });
-                verify_schedules(case.algorithm.collective, &case.problem, true, &schedules).unwrap();
+                verify_schedules(case.algorithm.contract(), &case.problem, true, &schedules).unwrap();
                 let violation = verify_lengths(case.algorithm.requires, &schedules).unwrap_err();
                 assert_eq!(violation.fault, Fault::WrittenTwice(Scratch.block(block)));
                 caught += 1;
@@ -372,7 +372,7 @@ fn is_slot(run: Run, slot: u32) -> bool {
 fn restores_own_block(case: &Case, original: &Schedule, position: usize) -> bool {
     let own = Recv.block(original.rank);
     let writes_own = |&other: &usize| overlap(&accesses(&original.steps, other).1, &[own]);
-    case.algorithm.collective.cut() == Cut::Pairs
+    case.algorithm.contract().cut() == Cut::Pairs
         && case.problem.in_place
         && source(&original.steps[position]).is_some()
         && (0..original.steps.len()).filter(writes_own).eq([position])
@@ -380,19 +380,19 @@ fn restores_own_block(case: &Case, original: &Schedule, position: usize) -> bool
 
 /// In a barrier it matters that a token came, not where it is kept: nobody reads it.
 fn receives_token(case: &Case, step: &Step) -> bool {
-    case.algorithm.collective == Collective::Barrier && matches!(step, Step::Receive { .. })
+    case.algorithm.contract() == Collective::Barrier && matches!(step, Step::Receive { .. })
 }
 
 /// If the operator commutes, and no other rank has to find the same, contributions may be combined in any order.
 fn combines_alone(case: &Case, step: &Step) -> bool {
     !case.is_ordered()
-        && case.algorithm.collective != Collective::Allreduce
+        && case.algorithm.contract() != Collective::Allreduce
         && matches!(step, Step::Reduce { .. })
 }
 
 /// In a neighbourhood allgather a neighbour that stands twice among the sources sends the same block twice.
 fn receives_alike(case: &Case, step: &Step) -> bool {
-    matches!(case.algorithm.collective, Collective::NeighborAllgather | Collective::NeighborAllgatherv)
+    matches!(case.algorithm.contract(), Collective::NeighborAllgather | Collective::NeighborAllgatherv)
         && matches!(step, Step::Receive { .. })
 }
 
@@ -491,12 +491,12 @@ fn wait(posts: &[Post]) -> Step {
 #[test]
 fn overlapped_programs_are_as_right_as_their_originals() {
     let algorithms: Vec<_> =
-        REGISTRY.iter().copied().filter(|algorithm| algorithm.collective != Collective::Barrier).collect();
+        REGISTRY.iter().copied().filter(|algorithm| algorithm.contract() != Collective::Barrier).collect();
     let check = |algorithm: &'static Algorithm, problem: &Problem| {
         [1, 4].into_iter().try_for_each(|ahead| {
             let schedules: Vec<Schedule> =
                 (0..problem.size).map(|rank| algorithm.program(problem, rank).overlapped(ahead)).collect();
-            verify_schedules(algorithm.collective, problem, algorithm.keeps_order(), &schedules)
+            verify_schedules(algorithm.contract(), problem, algorithm.keeps_order(), &schedules)
                 .and_then(|()| verify_lengths(algorithm.requires, &schedules))
                 .map_err(|violation| format!("{} {problem:?}, {ahead} ahead: {violation}", algorithm.name))
         })

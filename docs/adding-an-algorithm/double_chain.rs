@@ -10,7 +10,7 @@ use crate::schedule::{Buffer::Recv, Builder, Schedule};
 use std::iter;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "double_chain",
     aliases: &[],
     source: "the example of rustcoll's book",

@@ -155,7 +155,7 @@ impl Calls {
 impl Algorithm {
     /// The guideline that a mock-up stands for, as `allreduce <= reduce + bcast`.
     pub fn guideline(&self) -> Option<String> {
-        self.calls().map(|calls| format!("{} <= {}", self.collective.name(), calls.names().join(" + ")))
+        self.calls().map(|calls| format!("{} <= {}", self.contract().name(), calls.names().join(" + ")))
     }
 }
 

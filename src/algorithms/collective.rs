@@ -221,12 +221,12 @@ impl Collective {
 
     /// The registered algorithms of this collective, in the order of the registry.
     pub fn algorithms(self) -> impl Iterator<Item = &'static Algorithm> {
-        registered().filter(move |algorithm| algorithm.collective == self)
+        registered().filter(move |algorithm| algorithm.performs(self))
     }
 
     /// Those of them that have schedules.
     pub fn scheduled(self) -> impl Iterator<Item = &'static Algorithm> {
-        REGISTRY.iter().copied().filter(move |algorithm| algorithm.collective == self)
+        REGISTRY.iter().copied().filter(move |algorithm| algorithm.performs(self))
     }
 
     /// Looks an algorithm up by its name or one of its aliases.

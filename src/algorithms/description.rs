@@ -68,7 +68,7 @@ impl Description {
         if self.remote.is_some() && !(1..size).contains(&remote) {
             return Err(wrong("remote", format!("{remote}: each group needs a rank of the {size}")));
         }
-        let name = format!("{} {}", algorithm.collective.name(), algorithm.name);
+        let name = algorithm.title();
         let unserved = |reason| Misdescribed::Unserved { name: name.clone(), reason };
         algorithm.serves(size, remote, true).map_err(unserved)?;
         self.refuse_what_has_no_effect(algorithm, &name)?;
@@ -85,7 +85,7 @@ impl Description {
             let sharing = at_least(1, sharing, "ranks-per-node")?;
             problem.nodes = (0..size).map(|rank| (rank / sharing) as u32).collect();
         }
-        if algorithm.collective.cut() == Cut::Edges {
+        if algorithm.contract().cut() == Cut::Edges {
             problem.graph = Graph::grid(&self.dimensions()?);
         }
         Ok(problem)
@@ -183,15 +183,15 @@ impl Algorithm {
     pub fn is_shaped_by(&self, field: Field, between_groups: bool) -> bool {
         let takes = |parameter| self.parameters.contains(&parameter);
         match field {
-            Field::Root => self.collective.is_rooted(),
+            Field::Root => self.contract().is_rooted(),
             Field::Radix => takes(Parameter::Radix),
             Field::Segments => self.cuts_segments(),
             Field::Window => takes(Parameter::Window),
             // There is no call in place on an inter-communicator.
-            Field::InPlace => self.collective.has_in_place() && !between_groups,
+            Field::InPlace => self.contract().has_in_place() && !between_groups,
             Field::Remote => self.is_for_two_groups(),
             Field::RanksPerNode => self.takes_nodes(),
-            Field::Grid | Field::Periodic => self.collective.cut() == Cut::Edges,
+            Field::Grid | Field::Periodic => self.contract().cut() == Cut::Edges,
         }
     }
 }

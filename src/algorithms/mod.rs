@@ -48,8 +48,8 @@ pub mod arrangements {
 /// A registered algorithm.
 #[derive(Debug)]
 pub struct Algorithm {
-    /// The collective it performs.
-    pub collective: Collective,
+    /// The collectives that it performs, all by the same schedules. What they promise is the same: see [`Algorithm::contract`].
+    pub collectives: &'static [Collective],
     /// Its name here.
     pub name: &'static str,
     /// Its names in MPICH and Open MPI.
@@ -81,28 +81,17 @@ pub enum Body {
 
 /// Every algorithm that has schedules.
 pub static REGISTRY: &[&Algorithm] = &[
-    &allgather::linear::ALLGATHER,
-    &allgather::recursive_doubling::ALLGATHER,
-    &allgather::bruck::ALLGATHER,
-    &allgather::ring::ALLGATHER,
-    &allgather::neighbor_exchange::ALLGATHER,
-    &allgather::circulant::ALLGATHER,
-    &allgather::gather_bcast::ALLGATHER,
-    &allgather::node_aware::ALLGATHER,
-    &allgather::shared::ALLGATHER,
-    &allgather::shared_leaders::ALLGATHER,
-    &allgather::shared_multi_leaders::ALLGATHER,
-    &allgather::linear::ALLGATHERV,
-    &allgather::recursive_doubling::ALLGATHERV,
-    &allgather::bruck::ALLGATHERV,
-    &allgather::ring::ALLGATHERV,
-    &allgather::neighbor_exchange::ALLGATHERV,
-    &allgather::circulant::ALLGATHERV,
-    &allgather::gather_bcast::ALLGATHERV,
-    &allgather::node_aware::ALLGATHERV,
-    &allgather::shared::ALLGATHERV,
-    &allgather::shared_leaders::ALLGATHERV,
-    &allgather::shared_multi_leaders::ALLGATHERV,
+    &allgather::linear::ALGORITHM,
+    &allgather::recursive_doubling::ALGORITHM,
+    &allgather::bruck::ALGORITHM,
+    &allgather::ring::ALGORITHM,
+    &allgather::neighbor_exchange::ALGORITHM,
+    &allgather::circulant::ALGORITHM,
+    &allgather::gather_bcast::ALGORITHM,
+    &allgather::node_aware::ALGORITHM,
+    &allgather::shared::ALGORITHM,
+    &allgather::shared_leaders::ALGORITHM,
+    &allgather::shared_multi_leaders::ALGORITHM,
     &allreduce::recursive_doubling::ALGORITHM,
     &allreduce::rabenseifner::ALGORITHM,
     &allreduce::binary_blocks::ALGORITHM,
@@ -121,21 +110,16 @@ pub static REGISTRY: &[&Algorithm] = &[
     &allreduce::shared_multi_leaders::ALGORITHM,
     &alltoall::bruck::ALGORITHM,
     &alltoall::bruck_modified::ALGORITHM,
-    &alltoall::spread_out::ALLTOALL,
+    &alltoall::spread_out::ALGORITHM,
     &alltoall::linear_window::ALGORITHM,
-    &alltoall::pairwise::ALLTOALL,
+    &alltoall::pairwise::ALGORITHM,
     &alltoall::circulant::ALGORITHM,
     &alltoall::postal::ALGORITHM,
     &alltoall::node_aware::ALGORITHM,
     &alltoall::shared::ALGORITHM,
     &alltoall::shared_multi_leaders::ALGORITHM,
-    &alltoall::spread_out::ALLTOALLV,
-    &alltoall::pairwise::ALLTOALLV,
-    &alltoall::bruck_two_phase::ALLTOALLV,
+    &alltoall::bruck_two_phase::ALGORITHM,
     &alltoall::bruck_padded::ALGORITHM,
-    &alltoall::spread_out::ALLTOALLW,
-    &alltoall::pairwise::ALLTOALLW,
-    &alltoall::bruck_two_phase::ALLTOALLW,
     &barrier::dissemination::ALGORITHM,
     &barrier::recursive_doubling::ALGORITHM,
     &barrier::tree::ALGORITHM,
@@ -160,16 +144,12 @@ pub static REGISTRY: &[&Algorithm] = &[
     &scan::linear::EXSCAN,
     &scan::recursive_doubling::EXSCAN,
     &scan::shared::EXSCAN,
-    &gather::linear::GATHER,
+    &gather::linear::ALGORITHM,
     &gather::binomial::GATHER,
     &gather::shared::ALGORITHM,
-    &gather::linear::GATHERV,
     &gather::binomial::GATHERV,
     &neighbor::linear::ALLGATHER,
-    &neighbor::linear::ALLGATHERV,
     &neighbor::linear::ALLTOALL,
-    &neighbor::linear::ALLTOALLV,
-    &neighbor::linear::ALLTOALLW,
     &reduce::linear::ALGORITHM,
     &reduce::binomial::ALGORITHM,
     &reduce::binomial_in_order::ALGORITHM,
@@ -184,49 +164,34 @@ pub static REGISTRY: &[&Algorithm] = &[
     &reduce::shared_slices::ALGORITHM,
     &reduce::shared_leaders::ALGORITHM,
     &reduce::shared_leaders_pipelined::ALGORITHM,
-    &reduce_scatter::recursive_halving::REDUCE_SCATTER,
-    &reduce_scatter::recursive_doubling::REDUCE_SCATTER,
-    &reduce_scatter::pairwise::REDUCE_SCATTER,
-    &reduce_scatter::ring::REDUCE_SCATTER,
-    &reduce_scatter::butterfly::REDUCE_SCATTER,
-    &reduce_scatter::circulant::REDUCE_SCATTER,
-    &reduce_scatter::reduce_scatter_v::REDUCE_SCATTER,
-    &reduce_scatter::node_aware::REDUCE_SCATTER,
-    &reduce_scatter::shared::REDUCE_SCATTER,
-    &reduce_scatter::shared_leaders::REDUCE_SCATTER,
-    &reduce_scatter::shared_multi_leaders::REDUCE_SCATTER,
-    &reduce_scatter::recursive_halving::REDUCE_SCATTER_BLOCK,
-    &reduce_scatter::recursive_doubling::REDUCE_SCATTER_BLOCK,
-    &reduce_scatter::pairwise::REDUCE_SCATTER_BLOCK,
-    &reduce_scatter::ring::REDUCE_SCATTER_BLOCK,
-    &reduce_scatter::butterfly::REDUCE_SCATTER_BLOCK,
-    &reduce_scatter::circulant::REDUCE_SCATTER_BLOCK,
-    &reduce_scatter::reduce_scatter_v::REDUCE_SCATTER_BLOCK,
-    &reduce_scatter::node_aware::REDUCE_SCATTER_BLOCK,
-    &reduce_scatter::shared::REDUCE_SCATTER_BLOCK,
-    &reduce_scatter::shared_leaders::REDUCE_SCATTER_BLOCK,
-    &reduce_scatter::shared_multi_leaders::REDUCE_SCATTER_BLOCK,
+    &reduce_scatter::recursive_halving::ALGORITHM,
+    &reduce_scatter::recursive_doubling::ALGORITHM,
+    &reduce_scatter::pairwise::ALGORITHM,
+    &reduce_scatter::ring::ALGORITHM,
+    &reduce_scatter::butterfly::ALGORITHM,
+    &reduce_scatter::circulant::ALGORITHM,
+    &reduce_scatter::reduce_scatter_v::ALGORITHM,
+    &reduce_scatter::node_aware::ALGORITHM,
+    &reduce_scatter::shared::ALGORITHM,
+    &reduce_scatter::shared_leaders::ALGORITHM,
+    &reduce_scatter::shared_multi_leaders::ALGORITHM,
     &scan::linear::SCAN,
     &scan::recursive_doubling::SCAN,
     &scan::shared::SCAN,
-    &scatter::linear::SCATTER,
+    &scatter::linear::ALGORITHM,
     &scatter::binomial::SCATTER,
     &scatter::shared::ALGORITHM,
-    &scatter::linear::SCATTERV,
     &scatter::binomial::SCATTERV,
     &inter::allgather::ALGORITHM,
     &inter::allgatherv::ALGORITHM,
     &inter::allreduce::ALGORITHM,
-    &inter::alltoall::ALLTOALL,
-    &inter::alltoall::ALLTOALLV,
-    &inter::alltoall::ALLTOALLW,
+    &inter::alltoall::ALGORITHM,
     &inter::barrier::ALGORITHM,
     &inter::bcast::ALGORITHM,
     &inter::gather::ALGORITHM,
     &inter::gatherv::ALGORITHM,
     &inter::reduce::ALGORITHM,
-    &inter::reduce_scatter::REDUCE_SCATTER,
-    &inter::reduce_scatter::REDUCE_SCATTER_BLOCK,
+    &inter::reduce_scatter::ALGORITHM,
     &inter::scatter::ALGORITHM,
     &inter::scatterv::ALGORITHM,
 ];
@@ -277,6 +242,32 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn no_name_reads_like_that_of_another_algorithm() {
+        let words = |name: &str| -> Vec<String> {
+            let mut words: Vec<String> = name.split('_').map(String::from).collect();
+            words.sort();
+            words
+        };
+        for collective in Collective::ALL {
+            let mut seen: Vec<(Vec<String>, &str)> = Vec::new();
+            for algorithm in collective.algorithms() {
+                for name in algorithm.aliases.iter().chain([&algorithm.name]).map(|name| words(name)) {
+                    let other = seen.iter().find(|(known, owner)| *known == name && *owner != algorithm.name);
+                    assert!(other.is_none(), "{} {}: {name:?}", collective.name(), algorithm.name);
+                    seen.push((name, algorithm.name));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_title_names_every_collective() {
+        assert_eq!(alltoall::pairwise::ALGORITHM.title(), "alltoall, alltoallv and alltoallw pairwise");
+        assert_eq!(allgather::ring::ALGORITHM.title(), "allgather and allgatherv ring");
+        assert_eq!(RECURSIVE_DOUBLING_ALLREDUCE.title(), "allreduce recursive_doubling");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What an algorithm is given, and what it may ask for.
 
-use super::{Body, Calls, Cut, Graph};
+use super::{Body, Calls, Collective, Cut, Graph};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 use std::fmt;
@@ -255,6 +255,24 @@ impl fmt::Display for Reason {
 }
 
 impl super::Algorithm {
+    /// Whether it performs a collective.
+    pub fn performs(&self, collective: Collective) -> bool {
+        self.collectives.contains(&collective)
+    }
+
+    /// The first of its collectives. The others have the same buffers, roots and results, so one proof holds for all.
+    pub fn contract(&self) -> Collective {
+        self.collectives[0]
+    }
+
+    /// Its collectives and its name, as in `allgather and allgatherv ring`.
+    pub fn title(&self) -> String {
+        let names: Vec<&str> = self.collectives.iter().map(|collective| collective.name()).collect();
+        let (last, others) = names.split_last().expect("an algorithm performs a collective");
+        let others = if others.is_empty() { String::new() } else { format!("{} and ", others.join(", ")) };
+        format!("{others}{last} {}", self.name)
+    }
+
     /// Whether the algorithm can serve calls on so many ranks, the last `remote` of which are a second group, whose
     /// operator commutes or does not.
     pub fn serves(&self, size: usize, remote: usize, commutative: bool) -> Result<(), Reason> {
@@ -297,7 +315,7 @@ impl super::Algorithm {
     /// each block: a schedule is carried out once for each.
     pub fn cuts_segments(&self) -> bool {
         let is_of_messages =
-            !self.takes_shared_memory() || (self.takes_nodes() && self.collective.cut() == Cut::Vector);
+            !self.takes_shared_memory() || (self.takes_nodes() && self.contract().cut() == Cut::Vector);
         self.parameters.contains(&Parameter::Segment) && is_of_messages
     }
 
@@ -347,7 +365,7 @@ impl super::Algorithm {
             return self.schedule(&problem.known_to(rank), rank);
         }
         let program = self.schedule(&problem.exchanged(), rank - first).relabel(first);
-        if self.collective.cut() == Cut::Vector { program } else { program.relabel_blocks(first) }
+        if self.contract().cut() == Cut::Vector { program } else { program.relabel_blocks(first) }
     }
 
     /// The programs of all ranks, rank 0's first.
@@ -406,11 +424,11 @@ mod tests {
             let problem = Problem { root: 1, ..Problem::between(3, 2) };
             for rank in 0..problem.size {
                 let renamed = algorithm.program(&problem, rank).relabel(problem.remote);
-                let cut = algorithm.collective.cut();
+                let cut = algorithm.contract().cut();
                 let renamed =
                     if cut == Cut::Vector { renamed } else { renamed.relabel_blocks(problem.remote) };
                 let exchanged = algorithm.program(&problem.exchanged(), (rank + 2) % 5);
-                assert_eq!(renamed, exchanged, "{} {}", algorithm.collective.name(), algorithm.name);
+                assert_eq!(renamed, exchanged, "{}", algorithm.title());
             }
         }
     }

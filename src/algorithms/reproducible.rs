@@ -22,7 +22,7 @@ use super::{Algorithm, Collective};
 impl Algorithm {
     /// Whether its results are reproducible. What only moves data always is.
     pub fn is_reproducible(&self) -> bool {
-        let reproducible: &[&str] = match self.collective {
+        let reproducible: &[&str] = match self.contract() {
             Collective::Allreduce => &["recursive_doubling", "rabenseifner", "inter_leaders"],
             Collective::Reduce => &["binomial_in_order", "rabenseifner", "inter_leaders"],
             Collective::ReduceScatter | Collective::ReduceScatterBlock => {

@@ -17,6 +17,8 @@ const MOST_SEGMENTS_TRIED: usize = 64;
 /// An algorithm with parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
+    /// The collective.
+    pub collective: Collective,
     /// The algorithm.
     pub algorithm: &'static Algorithm,
     /// Its parameters.
@@ -36,11 +38,11 @@ impl Candidate {
     /// All algorithms of a collective that have schedules and serve one group.
     pub fn all(collective: Collective, sweep: Sweep) -> Vec<Candidate> {
         let of_one_group = collective.scheduled().filter(|algorithm| !algorithm.is_for_two_groups());
-        of_one_group.flat_map(|algorithm| Candidate::of(algorithm, sweep)).collect()
+        of_one_group.flat_map(|algorithm| Candidate::of(collective, algorithm, sweep)).collect()
     }
 
     /// An algorithm with all the parameters that are tried, the defaults first.
-    pub fn of(algorithm: &'static Algorithm, sweep: Sweep) -> Vec<Candidate> {
+    pub fn of(collective: Collective, algorithm: &'static Algorithm, sweep: Sweep) -> Vec<Candidate> {
         let mut all = vec![Parameters::default()];
         for &parameter in algorithm.parameters.iter().filter(|_| sweep == Sweep::Parameters) {
             let values: &[usize] = match parameter {
@@ -58,7 +60,7 @@ impl Candidate {
             let more: Vec<Parameters> = all.iter().flat_map(with).collect();
             all.extend(more);
         }
-        all.into_iter().map(|parameters| Candidate { algorithm, parameters }).collect()
+        all.into_iter().map(|parameters| Candidate { collective, algorithm, parameters }).collect()
     }
 
     /// The problem that it solves, with root 0.

@@ -43,9 +43,11 @@ impl Column {
     pub fn times(&self, atlas: &Atlas, machine: &Machine) -> Result<Vec<(usize, f64)>, AtlasError> {
         let mut times = Vec::new();
         for (problem, cells) in self.problems(atlas) {
-            let failed =
-                |bytes, error| AtlasError { algorithm: self.algorithm, ranks: self.size, bytes, error };
-            let mut simulation = match Simulation::new(self.algorithm, &problem, machine) {
+            let failed = |bytes, error| {
+                let (collective, algorithm) = (atlas.collective, self.algorithm);
+                AtlasError { collective, algorithm, ranks: self.size, bytes, error }
+            };
+            let mut simulation = match Simulation::new(atlas.collective, self.algorithm, &problem, machine) {
                 Err(SimulationError::DoesNotServe(_)) => continue,
                 other => other.map_err(|error| failed(0, error))?,
             };

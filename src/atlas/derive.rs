@@ -87,7 +87,7 @@ pub fn to_native(rules: &[Derived]) -> String {
 fn write_rule(text: &mut String, rule: &Derived) -> std::fmt::Result {
     let Derived { candidate, commutative, power_of_two, ranks, bytes, regret } = rule;
     writeln!(text, "\n# at most {:.1} % slower than the fastest", 100.0 * regret)?;
-    writeln!(text, "[[{}]]", candidate.algorithm.collective.name())?;
+    writeln!(text, "[[{}]]", candidate.collective.name())?;
     if *commutative {
         writeln!(text, "commutative = true")?;
     }

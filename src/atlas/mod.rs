@@ -51,6 +51,7 @@ pub struct Point {
 /// Why an atlas cannot be drawn.
 #[derive(Clone, Debug)]
 pub struct AtlasError {
+    collective: Collective,
     algorithm: &'static Algorithm,
     ranks: usize,
     bytes: usize,
@@ -59,8 +60,8 @@ pub struct AtlasError {
 
 impl fmt::Display for AtlasError {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let AtlasError { algorithm, ranks, bytes, error } = self;
-        let (collective, name) = (algorithm.collective.name(), algorithm.name);
+        let AtlasError { collective, algorithm, ranks, bytes, error } = self;
+        let (collective, name) = (collective.name(), algorithm.name);
         write!(formatter, "{collective} {name} on {ranks} ranks, {bytes} bytes: {error}")
     }
 }
@@ -79,7 +80,7 @@ impl Atlas {
         bytes: Vec<usize>,
         observe: impl Fn(f64) + Sync,
     ) -> Result<Atlas, AtlasError> {
-        let collective = candidates[0].algorithm.collective;
+        let collective = candidates[0].collective;
         let mut atlas = Atlas { collective, ranks, bytes, candidates, times: Vec::new() };
         let cells = atlas.ranks.len() * atlas.bytes.len() * atlas.candidates.len();
         let times = Mutex::new(vec![f64::INFINITY; cells]);

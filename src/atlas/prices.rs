@@ -31,7 +31,7 @@ pub fn prices(
     let numbered: Vec<(usize, &Candidate)> = candidates.iter().enumerate().collect();
     parallel::for_each(&numbered, |&(number, &candidate)| {
         let problem = candidate.problem(size, bytes);
-        let prediction = match simulate(candidate.algorithm, &problem, bytes, machine) {
+        let prediction = match simulate(candidate.collective, candidate.algorithm, &problem, bytes, machine) {
             Err(SimulationError::DoesNotServe(reason)) => Err(reason),
             other => Ok(other?),
         };
@@ -72,7 +72,9 @@ mod tests {
         assert_eq!(last.prediction.as_ref().unwrap_err().to_string(), "the number of ranks is odd");
         for price in &prices[..prices.len() - 1] {
             let problem = price.candidate.problem(7, 1000);
-            let expected = simulate(price.candidate.algorithm, &problem, 1000, &machine).unwrap();
+            let expected =
+                simulate(price.candidate.collective, price.candidate.algorithm, &problem, 1000, &machine)
+                    .unwrap();
             assert_eq!(price.prediction, Ok(expected));
         }
     }

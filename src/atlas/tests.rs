@@ -67,7 +67,13 @@ fn times_are_those_of_the_simulator() {
                 match candidate.tried(size, bytes) {
                     None => assert_eq!(time, f64::INFINITY, "{candidate}"),
                     Some(problem) => {
-                        let expected = match simulate(candidate.algorithm, &problem, bytes, &machine) {
+                        let expected = match simulate(
+                            candidate.collective,
+                            candidate.algorithm,
+                            &problem,
+                            bytes,
+                            &machine,
+                        ) {
                             Err(SimulationError::DoesNotServe(_)) => f64::INFINITY,
                             other => other.unwrap().time(),
                         };
@@ -158,11 +164,12 @@ fn a_larger_regret_makes_fewer_rules() {
 
 #[test]
 fn a_rule_says_what_it_holds_for() {
-    let algorithm = Collective::Allreduce.algorithm("recursive_multiplying").unwrap();
+    let collective = Collective::Allreduce;
+    let algorithm = collective.algorithm("recursive_multiplying").unwrap();
     let mut parameters = Parameters::default();
     parameters.set(Parameter::Radix, Some(4));
     let rule = Derived {
-        candidate: Candidate { algorithm, parameters },
+        candidate: Candidate { collective, algorithm, parameters },
         commutative: true,
         power_of_two: Some(false),
         ranks: (Some(5), Some(9)),

@@ -149,7 +149,7 @@ impl Deeds {
         bytes: usize,
         limits: Limits,
     ) -> Result<(), NoRoom> {
-        let longest = match algorithm.collective.cut() {
+        let longest = match algorithm.contract().cut() {
             // It may be filled up to a multiple of the ranks.
             Cut::Vector => bytes.saturating_add(size),
             Cut::Ranks | Cut::Pairs | Cut::Edges => bytes.saturating_mul(size),
@@ -201,7 +201,7 @@ impl Deeds {
             [false, true].map(|in_place| {
                 let problem = Problem { root, in_place, ..Problem::new(size) };
                 let Deeds { memory, numbers, .. } =
-                    Deeds::new(algorithm.collective, calls, &problem, rank, lengths);
+                    Deeds::new(algorithm.contract(), calls, &problem, rank, lengths);
                 (memory.iter().sum::<usize>(), numbers)
             })
         });
@@ -377,7 +377,7 @@ mod tests {
             let problem = Problem { root, in_place, ..Problem::new(size) };
             for rank in 0..size {
                 let calls = algorithm.calls().unwrap();
-                let deeds = Deeds::new(algorithm.collective, calls, &problem, rank, lengths);
+                let deeds = Deeds::new(algorithm.contract(), calls, &problem, rank, lengths);
                 most = (most.0.max(deeds.memory.iter().sum()), most.1.max(deeds.numbers));
             }
         }
@@ -388,7 +388,7 @@ mod tests {
     fn the_most_memory_is_what_the_neediest_rank_needs() {
         for algorithm in MOCK_UPS {
             for size in 1..=9 {
-                for root in if algorithm.collective.is_rooted() { 0..size } else { 0..1 } {
+                for root in if algorithm.contract().is_rooted() { 0..size } else { 0..1 } {
                     for bytes in [0, 1, size - 1, size, size + 1, 100] {
                         assert_eq!(
                             Deeds::most_memory(algorithm, size, root, bytes),

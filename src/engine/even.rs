@@ -13,7 +13,7 @@ impl Plan {
         let first = problem.group(rank).start;
         let seen = if first == 0 { problem.known_to(rank) } else { problem.exchanged() };
         let schedule = algorithm.schedule(&seen, rank - first);
-        let (collective, blocks) = (algorithm.collective, schedule.blocks);
+        let (collective, blocks) = (algorithm.contract(), schedule.blocks);
         let even = |has: Range<usize>| match has.is_empty() {
             true => Counts::NONE,
             false => Counts::One { count: bytes, bytes: 1 },

@@ -236,7 +236,7 @@ mod tests {
                         let plans: Vec<Plan> = (0..size).map(plan).collect();
                         let programs = read(&goal(&plans));
                         let [sent, received] = ["send", "recv"].map(|verb| messages(&programs, verb));
-                        let name = (algorithm.collective.name(), algorithm.name);
+                        let name = (algorithm.contract().name(), algorithm.name);
                         assert_eq!(sent, received, "{name:?}, {problem:?}, {bytes} bytes");
                         let moves = |operation: &&Operation| matches!(operation, Operation::Send { .. });
                         let sends = plans.iter().flat_map(|plan| &plan.operations).filter(moves).count();

@@ -220,7 +220,7 @@ mod tests {
             for size in [2, 5, 8] {
                 for problem in problems(algorithm, size) {
                     let schedules = algorithm.programs(&problem);
-                    let trace = Trace::new(algorithm.collective, &problem, &schedules).unwrap();
+                    let trace = Trace::new(algorithm.contract(), &problem, &schedules).unwrap();
                     assert!(trace.has_ended);
                     let rounds = messages(&trace).len();
                     let cost = Cost::count(&schedules);

@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn every_selected_problem_is_checked_once() {
         let labelled = |algorithm: &Algorithm, problem: &Problem| {
-            (algorithm.collective, algorithm.name, problem.clone())
+            (algorithm.contract(), algorithm.name, problem.clone())
         };
         let is_selected = |problem: &Problem| problem.root == 0;
         let all = REGISTRY.iter().flat_map(|algorithm| {

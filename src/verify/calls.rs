@@ -60,7 +60,7 @@ const UNITS: usize = 3;
 /// If it is not made of calls.
 pub fn verify_calls(algorithm: &Algorithm, problem: &Problem, elements: usize) -> Result<(), String> {
     let calls = algorithm.calls().expect("it is made of calls");
-    let collective = algorithm.collective;
+    let collective = algorithm.contract();
     let units = if collective.reduces() { 1 } else { UNITS };
     let lengths = Lengths { send: elements, recv: elements, own: units * elements };
     let deeds = |rank| in_units(Deeds::new(collective, calls, problem, rank, lengths), units);
@@ -379,8 +379,8 @@ mod tests {
     use crate::algorithms::MOCK_UPS;
 
     fn problems(algorithm: &Algorithm, size: usize) -> Vec<Problem> {
-        let roots = if algorithm.collective.is_rooted() { 0..size } else { 0..1 };
-        let places = if algorithm.collective == Collective::Bcast { &[false][..] } else { &[false, true] };
+        let roots = if algorithm.contract().is_rooted() { 0..size } else { 0..1 };
+        let places = if algorithm.contract() == Collective::Bcast { &[false][..] } else { &[false, true] };
         let with =
             |root| places.iter().map(move |&in_place| Problem { root, in_place, ..Problem::new(size) });
         roots.flat_map(with).collect()
@@ -407,12 +407,12 @@ mod tests {
         let lengths = Lengths { send: 3, recv: 3, own: 3 };
         for algorithm in MOCK_UPS {
             let calls = algorithm.calls().unwrap();
-            let deeds = |rank| Deeds::new(algorithm.collective, calls, &problem, rank, lengths);
+            let deeds = |rank| Deeds::new(algorithm.contract(), calls, &problem, rank, lengths);
             for place in 0..deeds(1).deeds.len() {
                 let mut all: Vec<Deeds> = (0..problem.size).map(deeds).collect();
                 let longer = all.iter_mut().filter(|one| place < one.deeds.len());
                 longer.for_each(|one| drop(one.deeds.remove(place)));
-                let fault = verify_deeds(algorithm.collective, &problem, 3, all);
+                let fault = verify_deeds(algorithm.contract(), &problem, 3, all);
                 assert!(fault.is_err(), "{} does without deed {place}", algorithm.name);
             }
         }

@@ -8,6 +8,7 @@ use crate::schedule::{Buffer, Run};
 use std::ops::Range;
 
 /// What a block of a rank's receive buffer must hold.
+#[derive(Debug, PartialEq, Eq)]
 enum Promise {
     /// A block of a rank's input.
     Input { rank: usize, block: usize },
@@ -152,4 +153,43 @@ fn check_alike(outcome: &Outcome, rank: usize, block: usize, first: usize) -> Re
 fn result(outcome: &Outcome, rank: usize, block: usize) -> Result<(Run, Value), Fault> {
     let run = Buffer::Recv.block(block);
     Ok((run, outcome.memories[rank].read(run)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::{Algorithm, registered};
+    use crate::verify::problems;
+
+    /// All that the verifier and the cost ask of a collective.
+    fn contract(collective: Collective, problem: &Problem, rank: usize) -> impl PartialEq + use<> {
+        let blocks = problem.size;
+        let sent = collective.send_blocks(problem, rank, blocks);
+        let received = collective.recv_blocks(problem, rank, blocks);
+        let origins = problem.graph.origins(rank);
+        let promise =
+            |block: usize| promise(collective, problem, rank, block, origins.get(block).copied().flatten());
+        let promises: Vec<_> = received.clone().map(promise).collect();
+        let together = collective.inseparable_blocks(problem, rank);
+        (sent, received, promises, together, collective.input(problem, rank, blocks))
+    }
+
+    fn forms(collective: Collective) -> impl PartialEq {
+        (collective.cut(), collective.is_rooted(), collective.has_in_place(), collective.reduces())
+    }
+
+    #[test]
+    fn one_proof_holds_for_all_collectives_of_an_algorithm() {
+        let of_several = |algorithm: &&Algorithm| algorithm.collectives.len() > 1;
+        for algorithm in registered().filter(of_several) {
+            let first = algorithm.contract();
+            for &other in &algorithm.collectives[1..] {
+                assert!(forms(first) == forms(other), "{}", algorithm.title());
+                for problem in (1..=6).flat_map(|size| problems(algorithm, size)) {
+                    let is_same = |rank| contract(first, &problem, rank) == contract(other, &problem, rank);
+                    assert!((0..problem.size).all(is_same), "{} {problem:?}", algorithm.title());
+                }
+            }
+        }
+    }
 }

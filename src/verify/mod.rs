@@ -49,7 +49,7 @@ pub fn verify_programs(
     problem: &Problem,
     schedules: &[Schedule],
 ) -> Result<(), Violation> {
-    verify_schedules(algorithm.collective, problem, algorithm.keeps_order(), schedules)?;
+    verify_schedules(algorithm.contract(), problem, algorithm.keeps_order(), schedules)?;
     verify_lengths(algorithm.requires, schedules)
 }
 
@@ -71,8 +71,8 @@ pub fn expressions(
     problem: &Problem,
     known: &mut Expressions,
 ) -> Result<Vec<(usize, Expression)>, Violation> {
-    let outcome = run(algorithm.collective, problem, &algorithm.programs(problem))?;
-    let reductions = contract::reductions(algorithm.collective, problem, &outcome)?;
+    let outcome = run(algorithm.contract(), problem, &algorithm.programs(problem))?;
+    let reductions = contract::reductions(algorithm.contract(), problem, &outcome)?;
     Ok(reductions.into_iter().map(|(rank, value)| (rank, known.of(&outcome.values, value))).collect())
 }
 

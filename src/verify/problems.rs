@@ -43,14 +43,14 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
     // Where each rank's part of a vector is cut, segments only matter beyond the number of ranks.
     let segment_counts: Vec<usize> = SEGMENTS.into_iter().chain((size <= 16).then_some(size + 1)).collect();
 
-    if algorithm.collective.cut() == Cut::Edges {
+    if algorithm.contract().cut() == Cut::Edges {
         return graphs(size).into_iter().map(|graph| Problem { graph, ..base.clone() }).collect();
     }
     let node_maps = node_maps(algorithm, size);
     let mut problems = Vec::new();
-    for root in if algorithm.collective.is_rooted() { 0..size } else { 0..1 } {
+    for root in if algorithm.contract().is_rooted() { 0..size } else { 0..1 } {
         // There is no call in place on an inter-communicator.
-        let may_be_in_place = algorithm.collective.has_in_place() && remote == 0;
+        let may_be_in_place = algorithm.contract().has_in_place() && remote == 0;
         for in_place in [false, true].into_iter().take(1 + usize::from(may_be_in_place)) {
             for radix in radices(algorithm, &base) {
                 for &segments in

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::machine::MachineInput;
-use crate::problem::{Subject, drawn};
+use crate::problem::{Subject, collective, drawn};
 use rustcoll::cost::simulation::{self, Activity, MOST_BYTES, Simulation};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -60,9 +60,10 @@ impl TimelineQuestion {
     /// Simulates the run.
     pub fn answer(&self) -> Result<Timeline, Failure> {
         let (algorithm, problem) = self.subject.read()?;
+        let collective = collective(&self.subject.collective)?;
         let machine = self.machine.read()?;
         drawn("bytes", self.bytes, 0..=MOST_BYTES)?;
-        let timeline = Simulation::new(algorithm, &problem, &machine)
+        let timeline = Simulation::new(collective, algorithm, &problem, &machine)
             .and_then(|simulation| simulation.timeline(self.bytes))
             .map_err(|error| Failure::new(error.to_string()))?;
         let ranks = timeline.ranks.iter().map(|spans| spans.iter().map(Span::of).collect()).collect();

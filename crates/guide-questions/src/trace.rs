@@ -1,7 +1,7 @@
 //! The run of an algorithm as the page draws it.
 
 use crate::failure::Failure;
-use crate::problem::{ShownProblem, Subject};
+use crate::problem::{self, ShownProblem, Subject};
 use crate::schedule::acts;
 use crate::words::{self, Explained};
 use rustcoll::algorithms::{Algorithm, Collective, Problem};
@@ -225,7 +225,7 @@ impl Trace {
         }
         let schedules = algorithm.programs(&problem);
         let subjects = Subjects {
-            collective: algorithm.collective,
+            collective: problem::collective(&subject.collective)?,
             algorithm: Some(algorithm),
             problem: &problem,
             schedules: &schedules,

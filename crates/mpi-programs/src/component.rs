@@ -64,7 +64,7 @@ impl CollectiveVariables {
 
     /// Chooses an algorithm for the next calls, `None` for the component's own choice.
     pub fn choose(&self, algorithm: Option<&Algorithm>) -> Result<(), Error> {
-        self.algorithm.write(algorithm.map_or(AUTO, number))
+        self.algorithm.write(algorithm.map_or(AUTO, |algorithm| number(self.collective, algorithm)))
     }
 
     /// Sets a parameter for the next calls; 0 stands for its default.
@@ -86,9 +86,9 @@ pub const AUTO: i32 = 0;
 /// The value that tells that a call went to the component below.
 pub const BELOW: i32 = 0;
 
-/// The number by which the component's variables call an algorithm.
-pub fn number(algorithm: &Algorithm) -> i32 {
-    let place = algorithm.collective.algorithms().position(|other| other.name == algorithm.name);
+/// The number by which a collective's variables call an algorithm.
+pub fn number(collective: Collective, algorithm: &Algorithm) -> i32 {
+    let place = collective.algorithms().position(|other| other.name == algorithm.name);
     place.expect("every algorithm is registered") as i32 + 1
 }
 

@@ -71,7 +71,7 @@ impl MockUp {
     /// # Panics
     /// If the algorithm is not made of calls.
     pub fn new(algorithm: &Algorithm, communicator: &Communicator, elements: usize) -> Result<Self, TooLong> {
-        let collective = algorithm.collective;
+        let collective = algorithm.contract();
         let calls = algorithm.calls().expect("it is made of calls");
         let problem = Problem::new(communicator.size());
         let lengths =

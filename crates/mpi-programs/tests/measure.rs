@@ -197,7 +197,7 @@ fn a_rule_file_that_would_be_left_out_is_refused() {
 #[test]
 fn the_mock_ups_of_other_components_are_what_the_program_does_itself() {
     for mock_up in MOCK_UPS {
-        let (collective, name) = (mock_up.collective.name(), mock_up.name);
+        let (collective, name) = (mock_up.contract().name(), mock_up.name);
         let heat = format!("{collective}:4,1000,40000/tuned,tuned:{name},basic:{name},rustcoll:{name}");
         let mut command = mpirun(3);
         command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));

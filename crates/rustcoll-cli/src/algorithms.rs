@@ -4,23 +4,24 @@ use crate::command_line::AlgorithmsOptions;
 use crate::failure::{Failure, Outcome};
 use crate::problem::{algorithm, names};
 use crate::table;
-use rustcoll::algorithms::{Algorithm, Cut, Dimension, Graph, Parameter, Problem, registered};
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Dimension, Graph, Parameter, Problem};
 use std::io::{self, Write};
 
 const HEAD: [&str; 6] = ["collective", "name", "other names", "parameters", "requires", "source"];
 
 /// Lists algorithms.
 pub fn run(options: &AlgorithmsOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
-    let listed: Vec<&'static Algorithm> = match (options.collective, &options.algorithm) {
-        (None, _) => registered().collect(),
-        (Some(collective), None) => collective.algorithms().collect(),
-        (Some(collective), Some(name)) => vec![algorithm(collective, name)?],
+    let all = |collective: Collective| collective.algorithms().map(move |algorithm| (collective, algorithm));
+    let listed: Vec<(Collective, &'static Algorithm)> = match (options.collective, &options.algorithm) {
+        (None, _) => Collective::ALL.into_iter().flat_map(all).collect(),
+        (Some(collective), None) => all(collective).collect(),
+        (Some(collective), Some(name)) => vec![(collective, algorithm(collective, name)?)],
     };
     if options.long || options.algorithm.is_some() {
-        for (position, algorithm) in listed.iter().enumerate() {
+        for (position, &(collective, algorithm)) in listed.iter().enumerate() {
             let separator = if position == 0 { "" } else { "\n" };
             write!(output, "{separator}")?;
-            describe(algorithm, options.ranks, output)?;
+            describe(collective, algorithm, options.ranks, output)?;
         }
     } else {
         let rows: Vec<[String; 6]> = listed.into_iter().map(row).collect();
@@ -29,9 +30,9 @@ pub fn run(options: &AlgorithmsOptions, output: &mut impl Write) -> Result<Outco
     Ok(Outcome::Right)
 }
 
-fn row(algorithm: &'static Algorithm) -> [String; 6] {
+fn row((collective, algorithm): (Collective, &'static Algorithm)) -> [String; 6] {
     [
-        algorithm.collective.name().to_owned(),
+        collective.name().to_owned(),
         algorithm.name.to_owned(),
         names(algorithm).skip(1).collect::<Vec<_>>().join(", "),
         algorithm.parameters.iter().map(|parameter| parameter.name()).collect::<Vec<_>>().join(", "),
@@ -41,11 +42,16 @@ fn row(algorithm: &'static Algorithm) -> [String; 6] {
 }
 
 /// All that is known of an algorithm.
-fn describe(algorithm: &'static Algorithm, ranks: usize, output: &mut impl Write) -> io::Result<()> {
-    let [collective, name, other_names, _, requires, source] = row(algorithm);
+fn describe(
+    collective: Collective,
+    algorithm: &'static Algorithm,
+    ranks: usize,
+    output: &mut impl Write,
+) -> io::Result<()> {
+    let [collective, name, other_names, _, requires, source] = row((collective, algorithm));
     let parameter = |parameter: &Parameter| format!("{} ({})", parameter.name(), parameter.description());
     let parameters: Vec<String> = algorithm.parameters.iter().map(parameter).collect();
-    let is_reproducible = algorithm.collective.reduces() && algorithm.is_reproducible();
+    let is_reproducible = algorithm.contract().reduces() && algorithm.is_reproducible();
     let reproducible = if is_reproducible { "yes" } else { "" };
     writeln!(output, "{collective} {name}")?;
     for (what, text) in [
@@ -70,7 +76,7 @@ fn cost(algorithm: &Algorithm, ranks: usize) -> String {
         return format!("none on {ranks} ranks: {reason}");
     }
     let mut problem = Problem { remote, ..Problem::new(ranks) };
-    if algorithm.collective.cut() == Cut::Edges {
+    if algorithm.contract().cut() == Cut::Edges {
         problem.graph = Graph::grid(&[Dimension { length: ranks, periodic: true }]);
     }
     if let Some(calls) = algorithm.calls() {

@@ -55,7 +55,7 @@ fn candidates(options: &AtlasOptions, sweep: Sweep) -> Result<Vec<Candidate>, Fa
     }
     let named = options.algorithms.iter().map(|name| one_group_algorithm(collective, name));
     let algorithms: Vec<&'static Algorithm> = named.collect::<Result<_, _>>()?;
-    Ok(algorithms.into_iter().flat_map(|algorithm| Candidate::of(algorithm, sweep)).collect())
+    Ok(algorithms.into_iter().flat_map(|algorithm| Candidate::of(collective, algorithm, sweep)).collect())
 }
 
 fn one_group_algorithm(collective: Collective, name: &str) -> Result<&'static Algorithm, Failure> {
@@ -73,7 +73,7 @@ pub fn priced_atlas(
     ranks: Vec<usize>,
     bytes: Vec<usize>,
 ) -> Result<Atlas, Failure> {
-    let collective = candidates[0].algorithm.collective;
+    let collective = candidates[0].collective;
     let bytes = if collective == Collective::Barrier { vec![0] } else { bytes };
     let progress = Progress::new(collective.name());
     Atlas::new(candidates, machine, ranks, bytes, |part| progress.show(part))

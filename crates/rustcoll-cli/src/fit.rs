@@ -166,7 +166,7 @@ mod tests {
                 for (ranks, bytes) in [(2, 8), (2, 1 << 20), (4, 8), (4, 1 << 14), (6, 1 << 10), (8, 1 << 17)]
                 {
                     let algorithm = collective.algorithm(name).unwrap();
-                    let candidate = Candidate { algorithm, parameters: Default::default() };
+                    let candidate = Candidate { collective, algorithm, parameters: Default::default() };
                     let row =
                         Row { candidate, ranks, bytes, ranks_per_node: Some(ranks_per_node), seconds: 1.0 };
                     rows.push(Row { seconds: row.predicted(machine).unwrap(), ..row });

@@ -37,13 +37,19 @@ impl Row {
         let Row { candidate, ranks, bytes, .. } = *self;
         let ranks_per_node = self.ranks_per_node.unwrap_or(machine.ranks_per_node);
         let machine = Machine { ranks_per_node, ..machine.clone() };
-        let prediction = simulate(candidate.algorithm, &candidate.problem(ranks, bytes), bytes, &machine);
+        let prediction = simulate(
+            candidate.collective,
+            candidate.algorithm,
+            &candidate.problem(ranks, bytes),
+            bytes,
+            &machine,
+        );
         prediction.map(|prediction| prediction.time()).map_err(|error| error.to_string())
     }
 
     /// Collective, algorithm with parameters, ranks and bytes.
     pub fn described(&self) -> [String; 4] {
-        let collective = self.candidate.algorithm.collective.name().to_owned();
+        let collective = self.candidate.collective.name().to_owned();
         [collective, self.candidate.to_string(), self.ranks.to_string(), self.bytes.to_string()]
     }
 }
@@ -128,7 +134,7 @@ fn candidate(collective: &str, algorithm: &str, radix: Option<usize>) -> Result<
     }
     let mut parameters = Parameters::default();
     parameters.set(Parameter::Radix, radix);
-    Ok(Candidate { algorithm, parameters })
+    Ok(Candidate { collective: named, algorithm, parameters })
 }
 
 /// None if nothing is there.

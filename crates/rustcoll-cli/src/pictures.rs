@@ -155,7 +155,7 @@ fn fastest(atlas: &Atlas, point: Point) -> &'static Algorithm {
 
 /// The same in all pictures of a collective.
 fn colour(algorithm: &Algorithm) -> RGBColor {
-    let position = algorithm.collective.algorithms().position(|other| ptr::eq(other, algorithm));
+    let position = algorithm.contract().algorithms().position(|other| ptr::eq(other, algorithm));
     COLOURS[position.expect("it is registered") % COLOURS.len()]
 }
 

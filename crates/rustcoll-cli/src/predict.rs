@@ -38,7 +38,7 @@ pub fn run(options: &PredictOptions, output: &mut impl Write) -> Result<Outcome,
         && !algorithm.is_mock_up()
         && !candidates.iter().any(|candidate| is_chosen(candidate, chosen))
     {
-        candidates.push(Candidate { algorithm, parameters });
+        candidates.push(Candidate { collective, algorithm, parameters });
     }
     let progress = Progress::new(collective.name());
     let prices = prices(&candidates, &machine, options.ranks, bytes, |part| progress.show(part))
@@ -95,14 +95,15 @@ fn candidates(options: &PredictOptions) -> Vec<Candidate> {
         true => (2..=options.ranks.max(2)).collect(),
         false => options.radix.iter().map(|&radix| (radix as usize).min(options.ranks.max(2))).collect(),
     };
+    let collective = options.collective;
     let of = |algorithm: &'static Algorithm| -> Vec<Candidate> {
         if !algorithm.parameters.contains(&Parameter::Radix) || radices.is_empty() {
-            return Candidate::of(algorithm, Sweep::Defaults);
+            return Candidate::of(collective, algorithm, Sweep::Defaults);
         }
         let with = |&radix: &usize| {
             let mut parameters = Parameters::default();
             parameters.set(Parameter::Radix, Some(radix));
-            Candidate { algorithm, parameters }
+            Candidate { collective, algorithm, parameters }
         };
         radices.iter().map(with).collect()
     };
@@ -129,7 +130,7 @@ pub fn call_on(machine: &Machine, collective: Collective, size: usize, bytes: us
 }
 
 fn is_chosen(candidate: &Candidate, chosen: Option<Choice>) -> bool {
-    let Candidate { algorithm, parameters } = *candidate;
+    let Candidate { algorithm, parameters, .. } = *candidate;
     chosen == Some(Choice::Use { algorithm, parameters })
 }
 

@@ -56,7 +56,7 @@ fn as_usage(wrong: Misdescribed) -> Failure {
 /// A problem in the words of `rustcoll schedule`, as far as it has them.
 pub fn described(algorithm: &Algorithm, problem: &Problem) -> String {
     let Problem { size, remote, root, in_place, radix, segments, window, nodes, graph } = problem;
-    let mut text = format!("{} {} --ranks {size}", algorithm.collective.name(), algorithm.name);
+    let mut text = format!("{} {} --ranks {size}", algorithm.contract().name(), algorithm.name);
     let mut add = |is_needed, option: String| {
         if is_needed {
             text.push_str(" --");
@@ -64,7 +64,7 @@ pub fn described(algorithm: &Algorithm, problem: &Problem) -> String {
         }
     };
     add(*remote > 0, format!("remote {remote}"));
-    add(algorithm.collective.is_rooted(), format!("root {root}"));
+    add(algorithm.contract().is_rooted(), format!("root {root}"));
     add(*in_place, "in-place".into());
     for parameter in algorithm.parameters {
         match parameter {
@@ -76,7 +76,7 @@ pub fn described(algorithm: &Algorithm, problem: &Problem) -> String {
     if !nodes.is_empty() {
         let _ = write!(text, ", nodes {nodes:?}");
     }
-    if algorithm.collective.cut() == Cut::Edges {
+    if algorithm.contract().cut() == Cut::Edges {
         let _ = write!(text, ", {graph:?}");
     }
     text

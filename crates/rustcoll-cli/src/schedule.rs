@@ -27,7 +27,7 @@ pub fn run(options: &ScheduleOptions, output: &mut impl Write) -> Result<Outcome
     }
     if let Some(bytes) = options.bytes {
         if !is_expressible_in_goal(&algorithm.program(&problem, 0)) {
-            let (collective, name) = (algorithm.collective.name(), algorithm.name);
+            let (collective, name) = (algorithm.contract().name(), algorithm.name);
             return Err(Failure::Usage(format!(
                 "--goal: {collective} {name} uses shared memory, which GOAL does not know; without --goal its steps are printed"
             )));

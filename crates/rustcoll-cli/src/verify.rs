@@ -21,9 +21,8 @@ pub fn run(options: &VerifyOptions, output: &mut impl Write) -> Result<Outcome, 
 }
 
 fn chosen(options: &VerifyOptions) -> Result<Vec<&'static Algorithm>, Failure> {
-    let of_collective = |algorithm: &&Algorithm| {
-        options.collective.is_none_or(|collective| algorithm.collective == collective)
-    };
+    let of_collective =
+        |algorithm: &&Algorithm| options.collective.is_none_or(|collective| algorithm.performs(collective));
     let candidates = || registered().filter(of_collective);
     let Some(wanted) = &options.algorithm else { return Ok(candidates().collect()) };
     let found: Vec<_> =
@@ -76,7 +75,7 @@ fn verify_one(algorithm: &Algorithm, problem: &Problem) -> Result<(), String> {
         return verify::verify(algorithm, problem).map_err(|violation| violation.to_string());
     }
     let size = problem.size;
-    let lengths = match algorithm.collective.cut() {
+    let lengths = match algorithm.contract().cut() {
         Cut::Vector => vec![0, 1, size - 1, size, size + 1, 2 * size + 3],
         Cut::Ranks | Cut::Pairs | Cut::Edges => vec![0, 1, 2],
     };

@@ -39,7 +39,7 @@ pub fn candidate(collective: Collective, contestant: &Contestant) -> Option<Cand
         let parameter = Parameter::ALL.into_iter().find(|parameter| parameter.name() == key)?;
         parameters.set(parameter, Some(*value));
     }
-    Some(Candidate { algorithm, parameters })
+    Some(Candidate { collective, algorithm, parameters })
 }
 
 /// Where an algorithm stands in the registry, among those of its collective; behind all if it is none of them.
@@ -62,7 +62,12 @@ fn radices(ranks: usize) -> Vec<usize> {
 
 /// An algorithm with its defaults, and with everything that a prediction is asked about: all radices, and windows and segments
 /// by powers of two and four.
-pub fn predicted(algorithm: &'static Algorithm, ranks: usize, bytes: usize) -> Vec<Candidate> {
+pub fn predicted(
+    collective: Collective,
+    algorithm: &'static Algorithm,
+    ranks: usize,
+    bytes: usize,
+) -> Vec<Candidate> {
     let mut all = vec![Parameters::default()];
     for &parameter in algorithm.parameters {
         let values: Vec<usize> = match parameter {
@@ -79,7 +84,7 @@ pub fn predicted(algorithm: &'static Algorithm, ranks: usize, bytes: usize) -> V
             .collect();
         all.extend(more);
     }
-    all.into_iter().map(|parameters| Candidate { algorithm, parameters }).collect()
+    all.into_iter().map(|parameters| Candidate { collective, algorithm, parameters }).collect()
 }
 
 fn with(mut parameters: Parameters, parameter: Parameter, value: usize) -> Parameters {
@@ -95,7 +100,7 @@ fn is_segment(segment: usize, bytes: usize) -> bool {
 /// A candidate with one parameter changed by a step: the next smaller and the next larger radix, half and double the segment or the
 /// window. Those of blocks that go through shared memory have no segments of which a step would be known.
 pub fn neighbours(candidate: &Candidate, ranks: usize, bytes: usize) -> Vec<Candidate> {
-    let Candidate { algorithm, parameters } = *candidate;
+    let Candidate { collective, algorithm, parameters } = *candidate;
     let beside = |parameter: Parameter| {
         let value = parameters.get(parameter);
         let values = match parameter {
@@ -104,9 +109,11 @@ pub fn neighbours(candidate: &Candidate, ranks: usize, bytes: usize) -> Vec<Cand
             Parameter::Segment => Vec::new(),
             Parameter::Window => beside_window(value.unwrap_or(DEFAULT_WINDOW).min(ranks - 1), ranks),
         };
-        values
-            .into_iter()
-            .map(move |value| Candidate { algorithm, parameters: with(parameters, parameter, value) })
+        values.into_iter().map(move |value| Candidate {
+            collective,
+            algorithm,
+            parameters: with(parameters, parameter, value),
+        })
     };
     algorithm.parameters.iter().copied().flat_map(beside).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::candidates::{contestant, predicted};
 use measurements::Contestant;
-use rustcoll::algorithms::{Algorithm, Problem};
+use rustcoll::algorithms::{Algorithm, Collective, Problem};
 use rustcoll::atlas::Candidate;
 use rustcoll::cost::Machine;
 use rustcoll::cost::simulation::Simulation;
@@ -52,7 +52,8 @@ pub fn fields(calls: &[Call], machine: &Machine, hopeless: f64) -> Vec<Field> {
     let mut entrants: Vec<Vec<Entrant>> = vec![Vec::new(); calls.len()];
     let Some(first) = calls.first() else { return Vec::new() };
     for algorithm in first.collective.algorithms().filter(|algorithm| is_sensible(algorithm, first)) {
-        let mut predictor = Predictor { algorithm, machine, simulations: HashMap::new() };
+        let mut predictor =
+            Predictor { collective: first.collective, algorithm, machine, simulations: HashMap::new() };
         for (call, entrants) in calls.iter().zip(&mut entrants) {
             entrants.push(predictor.best(call.size, call.bytes));
         }
@@ -69,6 +70,7 @@ fn is_sensible(algorithm: &Algorithm, call: &Call) -> bool {
 
 /// Predicts one algorithm.
 struct Predictor<'machine> {
+    collective: Collective,
     algorithm: &'static Algorithm,
     machine: &'machine Machine,
     /// They hold for all bytes for which the problem is the same.
@@ -78,7 +80,7 @@ struct Predictor<'machine> {
 impl Predictor<'_> {
     /// With the parameters that make the algorithm fastest; the default ones unless others are worth naming.
     fn best(&mut self, ranks: usize, bytes: usize) -> Entrant {
-        let mut candidates = predicted(self.algorithm, ranks, bytes);
+        let mut candidates = predicted(self.collective, self.algorithm, ranks, bytes);
         if ranks > MANY_RANKS {
             candidates.truncate(1);
         }
@@ -102,7 +104,8 @@ impl Predictor<'_> {
         let simulation = match self.simulations.entry(problem) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
-                let simulation = Simulation::new(self.algorithm, place.key(), self.machine).ok()?;
+                let simulation =
+                    Simulation::new(self.collective, self.algorithm, place.key(), self.machine).ok()?;
                 place.insert(simulation)
             }
         };
@@ -113,7 +116,6 @@ impl Predictor<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustcoll::algorithms::Collective;
 
     fn calls(collective: Collective, ranks_per_node: usize, bytes: &[usize]) -> Vec<Call> {
         let call = |&bytes| Call {

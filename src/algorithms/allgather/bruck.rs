@@ -12,8 +12,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
-pub const ALLGATHER: Algorithm = Algorithm {
-    collective: Collective::Allgather,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "bruck",
     aliases: &["brucks", "k_brucks"],
     source: "Bruck et al. 1997; Thakur, Rabenseifner, Gropp 2005, section 4.1",
@@ -21,8 +21,6 @@ pub const ALLGATHER: Algorithm = Algorithm {
     requires: &[],
     body: Body::Messages { schedule, cost },
 };
-
-pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, radix, .. } = *problem;

@@ -10,8 +10,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
-pub const ALLGATHER: Algorithm = Algorithm {
-    collective: Collective::Allgather,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "circulant",
     aliases: &[],
     source: "Träff 2024 (radix 2)",
@@ -19,8 +19,6 @@ pub const ALLGATHER: Algorithm = Algorithm {
     requires: &[],
     body: Body::Messages { schedule, cost },
 };
-
-pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     with_own_block(problem, of_rank(rank, allgather(problem.size, problem.radix)))

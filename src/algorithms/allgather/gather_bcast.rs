@@ -13,8 +13,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
-pub const ALLGATHER: Algorithm = Algorithm {
-    collective: Collective::Allgather,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "gather_bcast",
     aliases: &[],
     source: "Hunold, Carpen-Amarie 2018",
@@ -22,8 +22,6 @@ pub const ALLGATHER: Algorithm = Algorithm {
     requires: &[],
     body: Body::Messages { schedule, cost },
 };
-
-pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;

@@ -9,8 +9,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
-pub const ALLGATHER: Algorithm = Algorithm {
-    collective: Collective::Allgather,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "neighbor_exchange",
     aliases: &["neighbor"],
     source: "Chen, Zhang, Zhang, Yuan 2005",
@@ -18,8 +18,6 @@ pub const ALLGATHER: Algorithm = Algorithm {
     requires: &[Requirement::EvenSize],
     body: Body::Messages { schedule, cost },
 };
-
-pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;

@@ -17,8 +17,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Require
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
-pub const ALLGATHER: Algorithm = Algorithm {
-    collective: Collective::Allgather,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "node_aware",
     aliases: &[],
     source: "MPICH",
@@ -27,10 +27,8 @@ pub const ALLGATHER: Algorithm = Algorithm {
     body: Body::Messages { schedule, cost },
 };
 
-pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
-
 /// What the leaders of the nodes do.
-const BETWEEN: Algorithm = bruck::ALLGATHER;
+const BETWEEN: Algorithm = bruck::ALGORITHM;
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, radix, .. } = *problem;

@@ -9,8 +9,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::Schedule;
 
-pub const ALLGATHER: Algorithm = Algorithm {
-    collective: Collective::Allgather,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "ring",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.1",
@@ -18,8 +18,6 @@ pub const ALLGATHER: Algorithm = Algorithm {
     requires: &[],
     body: Body::Messages { schedule, cost },
 };
-
-pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     with_own_block(problem, ring_allgather(rank, problem.size, |_| 1))

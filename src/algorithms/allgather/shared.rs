@@ -9,8 +9,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Require
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
-pub const ALLGATHER: Algorithm = Algorithm {
-    collective: Collective::Allgather,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "shared",
     aliases: &[],
     source: "every rank shows its block to all",
@@ -18,8 +18,6 @@ pub const ALLGATHER: Algorithm = Algorithm {
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
     body: Body::Messages { schedule, cost },
 };
-
-pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;

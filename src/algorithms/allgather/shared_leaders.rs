@@ -15,8 +15,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Require
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
-pub const ALLGATHER: Algorithm = Algorithm {
-    collective: Collective::Allgather,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "shared_leaders",
     aliases: &[],
     source: "MPICH; Open MPI (han)",
@@ -25,10 +25,8 @@ pub const ALLGATHER: Algorithm = Algorithm {
     body: Body::Messages { schedule, cost },
 };
 
-pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
-
 /// What the leaders of the nodes do.
-const BETWEEN: Algorithm = bruck::ALLGATHER;
+const BETWEEN: Algorithm = bruck::ALGORITHM;
 
 /// Slots bear the numbers of blocks.
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -9,19 +9,17 @@ use super::shared_leaders;
 use crate::algorithms::building_blocks::placement::Placement;
 use crate::algorithms::building_blocks::shared_node::{flags_cost, with_slots};
 use crate::algorithms::building_blocks::shares::{Shares, most_targets};
-use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Body, Parameter, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
-pub const ALLGATHER: Algorithm = Algorithm {
+pub const ALGORITHM: Algorithm = Algorithm {
     name: "shared_multi_leaders",
     source: "after Bayatpour et al. 2017",
     parameters: &[Parameter::Segment],
     body: Body::Messages { schedule, cost },
-    ..shared_leaders::ALLGATHER
+    ..shared_leaders::ALGORITHM
 };
-
-pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::Allgatherv, ..ALLGATHER };
 
 /// Messages hold scratch blocks alone, which are bytes: so long blocks can be cut anywhere. Slots and scratch blocks bear the
 /// numbers of blocks.

@@ -14,7 +14,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "allgather_reduce",
     aliases: &[],
     source: "folklore",

@@ -20,7 +20,7 @@ use crate::schedule::{Buffer::Recv, Builder, Post, Schedule};
 use std::ops::Range;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "binary_blocks",
     aliases: &[],
     source: "Rabenseifner, Träff 2004; Thakur, Rabenseifner, Gropp 2005, section 5",

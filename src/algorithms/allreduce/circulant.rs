@@ -14,7 +14,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "circulant",
     aliases: &[],
     source: "Träff 2024 (radix 2)",

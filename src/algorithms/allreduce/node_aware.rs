@@ -18,7 +18,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "node_aware",
     aliases: &[],
     source: "MPICH",

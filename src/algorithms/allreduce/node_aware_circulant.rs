@@ -20,7 +20,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "node_aware_circulant",
     aliases: &[],
     source: "after Bayatpour et al. 2017",

@@ -16,7 +16,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "rabenseifner",
     aliases: &["reduce_scatter_allgather"],
     source: "Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 5",

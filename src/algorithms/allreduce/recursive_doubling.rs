@@ -21,7 +21,7 @@ use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 /// Recursive doubling.
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "recursive_doubling",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.5",

@@ -13,7 +13,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "recursive_multiplying",
     aliases: &[],
     source: "Ruefenacht, Bull, Booth 2017",

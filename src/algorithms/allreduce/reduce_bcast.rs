@@ -14,7 +14,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "reduce_bcast",
     aliases: &["nonoverlapping"],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.5",

@@ -13,7 +13,7 @@ use crate::schedule::{Buffer::*, Builder, Schedule};
 use std::collections::VecDeque;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "ring_segmented",
     aliases: &["segmented_ring"],
     source: "Open MPI",

@@ -11,7 +11,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "shared_flat",
     aliases: &[],
     source: "Open MPI (coll/sm)",

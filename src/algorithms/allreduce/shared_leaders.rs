@@ -16,7 +16,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "shared_leaders",
     aliases: &[],
     source: "MPICH; Open MPI (han)",

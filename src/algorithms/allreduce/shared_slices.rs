@@ -12,7 +12,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "shared_slices",
     aliases: &[],
     source: "Graham, Shipman 2008",

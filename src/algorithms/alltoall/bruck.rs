@@ -11,9 +11,9 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Message, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Alltoall,
+    collectives: &[Collective::Alltoall],
     name: "bruck",
-    aliases: &["modified_bruck", "brucks"],
+    aliases: &["brucks"],
     source: "Bruck et al. 1997; Fan et al. 2022 (radix r)",
     parameters: &[Parameter::Radix],
     requires: &[],

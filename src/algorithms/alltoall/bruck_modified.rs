@@ -12,7 +12,7 @@ use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Alltoall,
+    collectives: &[Collective::Alltoall],
     name: "bruck_modified",
     aliases: &["bruck_zero_copy"],
     source: "Fan et al. 2022; Träff, Rougier, Hunold 2014",

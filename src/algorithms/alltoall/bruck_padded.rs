@@ -13,7 +13,7 @@ use super::bruck;
 use crate::algorithms::{Algorithm, Collective, Requirement};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Alltoallv,
+    collectives: &[Collective::Alltoallv],
     name: "bruck_padded",
     aliases: &[],
     source: "Fan et al. 2022",

@@ -10,7 +10,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Alltoall,
+    collectives: &[Collective::Alltoall],
     name: "linear_window",
     aliases: &["linear_sync"],
     source: "MPICH; Open MPI",

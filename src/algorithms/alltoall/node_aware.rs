@@ -14,7 +14,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Message, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Alltoall,
+    collectives: &[Collective::Alltoall],
     name: "node_aware",
     aliases: &[],
     source: "Träff, Rougier 2014; MPICH",

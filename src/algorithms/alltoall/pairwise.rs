@@ -8,8 +8,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
-pub const ALLTOALL: Algorithm = Algorithm {
-    collective: Collective::Alltoall,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::Alltoall, Collective::Alltoallv, Collective::Alltoallw],
     name: "pairwise",
     aliases: &["pairwise_exchange"],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.3",
@@ -17,10 +17,6 @@ pub const ALLTOALL: Algorithm = Algorithm {
     requires: &[],
     body: Body::Messages { schedule, cost },
 };
-
-pub const ALLTOALLV: Algorithm = Algorithm { collective: Collective::Alltoallv, ..ALLTOALL };
-
-pub const ALLTOALLW: Algorithm = Algorithm { collective: Collective::Alltoallw, ..ALLTOALL };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;

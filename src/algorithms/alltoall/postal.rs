@@ -15,7 +15,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Alltoall,
+    collectives: &[Collective::Alltoall],
     name: "postal",
     aliases: &[],
     source: "Bar-Noy, Kipnis 1994; Bruck et al. 1997",

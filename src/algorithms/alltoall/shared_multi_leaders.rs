@@ -15,7 +15,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Alltoall,
+    collectives: &[Collective::Alltoall],
     name: "shared_multi_leaders",
     aliases: &[],
     source: "after Träff, Rougier 2014",

@@ -10,7 +10,7 @@ use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Barrier,
+    collectives: &[Collective::Barrier],
     name: "dissemination",
     aliases: &["bruck"],
     source: "Hensgen, Finkel, Manber 1988",

@@ -9,7 +9,7 @@ use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Barrier,
+    collectives: &[Collective::Barrier],
     name: "ring",
     aliases: &["double_ring"],
     source: "Open MPI",

@@ -11,7 +11,7 @@ use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Barrier,
+    collectives: &[Collective::Barrier],
     name: "shared_leaders",
     aliases: &[],
     source: "MPICH; Open MPI (han)",

@@ -11,7 +11,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "binary",
     aliases: &["binary_tree"],
     source: "Open MPI's binary tree",

@@ -12,7 +12,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "binomial",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.2",

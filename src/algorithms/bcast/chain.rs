@@ -10,7 +10,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "chain",
     aliases: &["pipeline"],
     source: "pipeline of van de Geijn; Open MPI",

@@ -14,7 +14,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Message, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "circulant_pipelined",
     aliases: &["circ_graph"],
     source: "Träff 2022, 2023",

@@ -13,7 +13,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "knomial",
     aliases: &[],
     source: "k-nomial trees of MPICH and Open MPI",

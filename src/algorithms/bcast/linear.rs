@@ -9,7 +9,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "linear",
     aliases: &["basic_linear"],
     source: "the definition of MPI_Bcast",

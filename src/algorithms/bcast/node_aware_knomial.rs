@@ -15,7 +15,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "node_aware_knomial",
     aliases: &[],
     source: "MPICH",

@@ -14,7 +14,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "scatter_recursive_doubling_allgather",
     aliases: &["scatter_allgather"],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.2",

@@ -11,7 +11,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "scatter_ring_allgather",
     aliases: &["scatter_allgather_ring"],
     source: "van de Geijn; Thakur, Rabenseifner, Gropp 2005, section 4.2",

@@ -13,7 +13,7 @@ use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "scatter_ring_allgather_opt",
     aliases: &[],
     source: "Zhou, Marjanovic, Niethammer, Gracia 2015",

@@ -9,7 +9,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "shared",
     aliases: &[],
     source: "Open MPI (coll/sm)",

@@ -16,7 +16,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "shared_leaders",
     aliases: &[],
     source: "MPICH; Open MPI (han)",

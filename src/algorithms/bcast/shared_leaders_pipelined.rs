@@ -15,7 +15,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Bcast,
+    collectives: &[Collective::Bcast],
     name: "shared_leaders_pipelined",
     aliases: &[],
     source: "Open MPI (han); Träff 2022, 2023",

@@ -15,7 +15,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const GATHER: Algorithm = Algorithm {
-    collective: Collective::Gather,
+    collectives: &[Collective::Gather],
     name: "binomial",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005",
@@ -25,7 +25,7 @@ pub const GATHER: Algorithm = Algorithm {
 };
 
 pub const GATHERV: Algorithm =
-    Algorithm { collective: Collective::Gatherv, requires: &[Requirement::BlockLengths], ..GATHER };
+    Algorithm { collectives: &[Collective::Gatherv], requires: &[Requirement::BlockLengths], ..GATHER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, root, in_place, .. } = *problem;

@@ -8,8 +8,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
-pub const GATHER: Algorithm = Algorithm {
-    collective: Collective::Gather,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::Gather, Collective::Gatherv],
     name: "linear",
     aliases: &["basic_linear"],
     source: "the definition of MPI_Gather",
@@ -17,8 +17,6 @@ pub const GATHER: Algorithm = Algorithm {
     requires: &[],
     body: Body::Messages { schedule, cost },
 };
-
-pub const GATHERV: Algorithm = Algorithm { collective: Collective::Gatherv, ..GATHER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, root, in_place, .. } = *problem;

@@ -10,7 +10,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Gather,
+    collectives: &[Collective::Gather],
     name: "shared",
     aliases: &[],
     source: "the definition of MPI_Gather",

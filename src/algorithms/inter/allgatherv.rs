@@ -15,7 +15,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allgatherv,
+    collectives: &[Collective::Allgatherv],
     name: "inter_leaders",
     aliases: &[],
     source: "Open MPI (coll/inter)",

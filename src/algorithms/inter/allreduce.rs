@@ -11,7 +11,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Allreduce,
+    collectives: &[Collective::Allreduce],
     name: "inter_leaders",
     aliases: &[],
     source: "Open MPI (coll/inter)",

@@ -9,8 +9,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
-pub const ALLTOALL: Algorithm = Algorithm {
-    collective: Collective::Alltoall,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::Alltoall, Collective::Alltoallv, Collective::Alltoallw],
     name: "inter_linear",
     aliases: &[],
     source: "Open MPI (coll/basic)",
@@ -18,10 +18,6 @@ pub const ALLTOALL: Algorithm = Algorithm {
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },
 };
-
-pub const ALLTOALLV: Algorithm = Algorithm { collective: Collective::Alltoallv, ..ALLTOALL };
-
-pub const ALLTOALLW: Algorithm = Algorithm { collective: Collective::Alltoallw, ..ALLTOALL };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, remote, .. } = *problem;
@@ -50,7 +46,7 @@ mod tests {
     fn one_message_for_each_pair_and_direction() {
         let problem = Problem::between(3, 5);
         let sent: usize =
-            (0..problem.size).map(|rank| ALLTOALL.program(&problem, rank).messages_sent()).sum();
+            (0..problem.size).map(|rank| ALGORITHM.program(&problem, rank).messages_sent()).sum();
         assert_eq!(sent, 2 * 3 * 5);
     }
 }

@@ -14,7 +14,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Barrier,
+    collectives: &[Collective::Barrier],
     name: "inter_leaders",
     aliases: &[],
     source: "Yew, Tzeng, Lawrie 1987",

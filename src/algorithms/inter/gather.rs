@@ -12,7 +12,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Gather,
+    collectives: &[Collective::Gather],
     name: "inter_leaders",
     aliases: &[],
     source: "Open MPI (coll/inter)",

@@ -10,7 +10,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Gatherv,
+    collectives: &[Collective::Gatherv],
     name: "inter_linear",
     aliases: &[],
     source: "the definition of MPI_Gatherv",

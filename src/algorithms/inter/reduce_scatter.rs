@@ -14,8 +14,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Builder, Run, Schedule};
 
-pub const REDUCE_SCATTER: Algorithm = Algorithm {
-    collective: Collective::ReduceScatter,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "inter_leaders",
     aliases: &[],
     source: "Open MPI (coll/basic)",
@@ -23,9 +23,6 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },
 };
-
-pub const REDUCE_SCATTER_BLOCK: Algorithm =
-    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let (local, size) = (problem.local(), problem.size);
@@ -54,7 +51,7 @@ mod tests {
     #[test]
     fn leaders_send_the_other_group_s_vector_and_their_own_group_s_blocks() {
         let problem = Problem::between(4, 3);
-        let leader = REDUCE_SCATTER.program(&problem, 0);
+        let leader = ALGORITHM.program(&problem, 0);
         assert_eq!(leader.blocks_reduced(), 2 * 3);
         assert_eq!(leader.blocks_sent(), 3 + 3);
     }

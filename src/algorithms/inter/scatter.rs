@@ -12,7 +12,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Scatter,
+    collectives: &[Collective::Scatter],
     name: "inter_leaders",
     aliases: &[],
     source: "Open MPI (coll/inter)",

@@ -5,7 +5,7 @@ use crate::algorithms::Call;
 use Area::*;
 
 pub const GATHER_BCAST: Algorithm = mock_up(
-    Collective::Allgather,
+    &[Collective::Allgather],
     "allgather_as_gather_bcast",
     "Hunold, Carpen-Amarie 2018, GL1",
     Parts::Given,
@@ -25,7 +25,7 @@ pub const GATHER_BCAST: Algorithm = mock_up(
 );
 
 pub const ALLTOALL: Algorithm = mock_up(
-    Collective::Allgather,
+    &[Collective::Allgather],
     "allgather_as_alltoall",
     "Hunold, Carpen-Amarie 2018, GL2",
     Parts::Given,
@@ -40,7 +40,7 @@ pub const ALLTOALL: Algorithm = mock_up(
 );
 
 pub const ALLREDUCE: Algorithm = mock_up(
-    Collective::Allgather,
+    &[Collective::Allgather],
     "allgather_as_allreduce",
     "Hunold, Carpen-Amarie 2018, GL3",
     Parts::Given,
@@ -56,7 +56,7 @@ pub const ALLREDUCE: Algorithm = mock_up(
 );
 
 pub const ALLGATHERV: Algorithm = mock_up(
-    Collective::Allgather,
+    &[Collective::Allgather],
     "allgather_as_allgatherv",
     "Hunold, Carpen-Amarie 2018, GL4",
     Parts::Given,

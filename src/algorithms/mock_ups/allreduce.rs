@@ -5,7 +5,7 @@ use crate::algorithms::Call;
 use Area::*;
 
 pub const REDUCE_BCAST: Algorithm = mock_up(
-    Collective::Allreduce,
+    &[Collective::Allreduce],
     "allreduce_as_reduce_bcast",
     "Hunold, Carpen-Amarie 2018, GL5",
     Parts::Whole,
@@ -21,7 +21,7 @@ pub const REDUCE_BCAST: Algorithm = mock_up(
 );
 
 pub const REDUCE_SCATTER_BLOCK_ALLGATHER: Algorithm = mock_up(
-    Collective::Allreduce,
+    &[Collective::Allreduce],
     "allreduce_as_reducescatterblock_allgather",
     "Hunold, Carpen-Amarie 2018, GL6",
     Parts::Padded,
@@ -40,7 +40,7 @@ pub const REDUCE_SCATTER_BLOCK_ALLGATHER: Algorithm = mock_up(
 
 /// In place, the rank's part of the result must not meet the input, and needs memory for a block.
 pub const REDUCE_SCATTER_ALLGATHERV: Algorithm = mock_up(
-    Collective::Allreduce,
+    &[Collective::Allreduce],
     "allreduce_as_reducescatter_allgatherv",
     "Hunold, Carpen-Amarie 2018, GL7",
     Parts::Balanced,

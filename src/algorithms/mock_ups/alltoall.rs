@@ -4,7 +4,7 @@ use super::{Algorithm, Area, Collective, Parts, mock_up};
 use crate::algorithms::Call;
 
 pub const ALLTOALLV: Algorithm = mock_up(
-    Collective::Alltoall,
+    &[Collective::Alltoall],
     "alltoall_as_alltoallv",
     "Hunold, Carpen-Amarie 2018, GL8",
     Parts::Given,

@@ -5,7 +5,7 @@ use crate::algorithms::Call;
 use Area::*;
 
 pub const ALLGATHERV: Algorithm = mock_up(
-    Collective::Bcast,
+    &[Collective::Bcast],
     "bcast_as_allgatherv",
     "Hunold, Carpen-Amarie 2018, GL9",
     Parts::Root,
@@ -16,7 +16,7 @@ pub const ALLGATHERV: Algorithm = mock_up(
 );
 
 pub const SCATTER_ALLGATHER: Algorithm = mock_up(
-    Collective::Bcast,
+    &[Collective::Bcast],
     "bcast_as_scatter_allgather",
     "Hunold, Carpen-Amarie 2018, GL10",
     Parts::Padded,

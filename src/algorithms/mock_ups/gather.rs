@@ -6,7 +6,7 @@ use Area::*;
 
 /// The block of a root in place must not meet what is gathered, and needs memory.
 pub const ALLGATHER: Algorithm = mock_up(
-    Collective::Gather,
+    &[Collective::Gather],
     "gather_as_allgather",
     "Hunold, Carpen-Amarie 2018, GL11",
     Parts::Given,
@@ -24,7 +24,7 @@ pub const ALLGATHER: Algorithm = mock_up(
 );
 
 pub const GATHERV: Algorithm = mock_up(
-    Collective::Gather,
+    &[Collective::Gather],
     "gather_as_gatherv",
     "Hunold, Carpen-Amarie 2018, GL12",
     Parts::Given,
@@ -37,7 +37,7 @@ pub const GATHERV: Algorithm = mock_up(
 );
 
 pub const REDUCE: Algorithm = mock_up(
-    Collective::Gather,
+    &[Collective::Gather],
     "gather_as_reduce",
     "Hunold, Carpen-Amarie 2018, GL13",
     Parts::Given,

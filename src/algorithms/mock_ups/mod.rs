@@ -19,14 +19,14 @@ use super::{Act, Algorithm, Area, Body, Calls, Collective, Parts, Problem, Regio
 
 /// The registry's entry of a mock-up.
 const fn mock_up(
-    collective: Collective,
+    collectives: &'static [Collective],
     name: &'static str,
     source: &'static str,
     parts: Parts,
     acts: fn(&Problem, usize) -> Vec<Act>,
 ) -> Algorithm {
     Algorithm {
-        collective,
+        collectives,
         name,
         aliases: &[],
         source,

@@ -11,7 +11,7 @@ fn input(problem: &Problem, rank: usize, blocks: usize) -> Region {
 }
 
 pub const ALLREDUCE: Algorithm = mock_up(
-    Collective::Reduce,
+    &[Collective::Reduce],
     "reduce_as_allreduce",
     "Hunold, Carpen-Amarie 2018, GL14",
     Parts::Whole,
@@ -29,7 +29,7 @@ pub const ALLREDUCE: Algorithm = mock_up(
 );
 
 pub const REDUCE_SCATTER_BLOCK_GATHER: Algorithm = mock_up(
-    Collective::Reduce,
+    &[Collective::Reduce],
     "reduce_as_reducescatterblock_gather",
     "Hunold, Carpen-Amarie 2018, GL15",
     Parts::Padded,
@@ -48,7 +48,7 @@ pub const REDUCE_SCATTER_BLOCK_GATHER: Algorithm = mock_up(
 );
 
 pub const REDUCE_SCATTER_GATHERV: Algorithm = mock_up(
-    Collective::Reduce,
+    &[Collective::Reduce],
     "reduce_as_reducescatter_gatherv",
     "Hunold, Carpen-Amarie 2018, GL16",
     Parts::Balanced,

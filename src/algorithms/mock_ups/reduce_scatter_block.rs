@@ -5,7 +5,7 @@ use crate::algorithms::Call;
 use Area::*;
 
 pub const REDUCE_THEN_SCATTER: Algorithm = mock_up(
-    Collective::ReduceScatterBlock,
+    &[Collective::ReduceScatterBlock],
     "reducescatterblock_as_reduce_scatter",
     "Hunold, Carpen-Amarie 2018, GL17",
     Parts::Given,
@@ -19,7 +19,7 @@ pub const REDUCE_THEN_SCATTER: Algorithm = mock_up(
 );
 
 pub const REDUCE_SCATTER: Algorithm = mock_up(
-    Collective::ReduceScatterBlock,
+    &[Collective::ReduceScatterBlock],
     "reducescatterblock_as_reducescatter",
     "Hunold, Carpen-Amarie 2018, GL18",
     Parts::Given,
@@ -30,7 +30,7 @@ pub const REDUCE_SCATTER: Algorithm = mock_up(
 );
 
 pub const ALLREDUCE: Algorithm = mock_up(
-    Collective::ReduceScatterBlock,
+    &[Collective::ReduceScatterBlock],
     "reducescatterblock_as_allreduce",
     "Hunold, Carpen-Amarie 2018, GL19",
     Parts::Given,

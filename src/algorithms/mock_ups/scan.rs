@@ -5,7 +5,7 @@ use crate::algorithms::Call;
 use Area::*;
 
 pub const EXSCAN_REDUCE_LOCAL: Algorithm = mock_up(
-    Collective::Scan,
+    &[Collective::Scan],
     "scan_as_exscan_reducelocal",
     "Hunold, Carpen-Amarie 2018, GL20",
     Parts::Whole,

@@ -6,7 +6,7 @@ use Area::*;
 
 /// The root's blocks are packed into bytes, for the others have no room that the root's datatype describes.
 pub const BCAST: Algorithm = mock_up(
-    Collective::Scatter,
+    &[Collective::Scatter],
     "scatter_as_bcast",
     "Hunold, Carpen-Amarie 2018, GL21",
     Parts::Given,
@@ -23,7 +23,7 @@ pub const BCAST: Algorithm = mock_up(
 );
 
 pub const SCATTERV: Algorithm = mock_up(
-    Collective::Scatter,
+    &[Collective::Scatter],
     "scatter_as_scatterv",
     "Hunold, Carpen-Amarie 2018, GL22",
     Parts::Given,

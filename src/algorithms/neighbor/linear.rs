@@ -13,7 +13,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Run, Schedule};
 
 pub const ALLGATHER: Algorithm = Algorithm {
-    collective: Collective::NeighborAllgather,
+    collectives: &[Collective::NeighborAllgather, Collective::NeighborAllgatherv],
     name: "linear",
     aliases: &[],
     source: "every rank sends a block to each of its neighbours",
@@ -22,17 +22,15 @@ pub const ALLGATHER: Algorithm = Algorithm {
     body: Body::Messages { schedule: allgather, cost },
 };
 
-pub const ALLGATHERV: Algorithm = Algorithm { collective: Collective::NeighborAllgatherv, ..ALLGATHER };
-
 pub const ALLTOALL: Algorithm = Algorithm {
-    collective: Collective::NeighborAlltoall,
+    collectives: &[
+        Collective::NeighborAlltoall,
+        Collective::NeighborAlltoallv,
+        Collective::NeighborAlltoallw,
+    ],
     body: Body::Messages { schedule: alltoall, cost },
     ..ALLGATHER
 };
-
-pub const ALLTOALLV: Algorithm = Algorithm { collective: Collective::NeighborAlltoallv, ..ALLTOALL };
-
-pub const ALLTOALLW: Algorithm = Algorithm { collective: Collective::NeighborAlltoallw, ..ALLTOALL };
 
 fn allgather(problem: &Problem, rank: usize) -> Schedule {
     exchange(problem, rank, |_| Send.block(0))

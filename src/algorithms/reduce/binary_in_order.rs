@@ -18,7 +18,7 @@ use crate::schedule::Schedule;
 use std::ops::Range;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Reduce,
+    collectives: &[Collective::Reduce],
     name: "binary_in_order",
     aliases: &["in-order_binary"],
     source: "Open MPI",

@@ -14,7 +14,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Reduce,
+    collectives: &[Collective::Reduce],
     name: "binomial",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.5",

@@ -17,7 +17,7 @@ use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Reduce,
+    collectives: &[Collective::Reduce],
     name: "binomial_in_order",
     aliases: &[],
     source: "after Rabenseifner 2004",

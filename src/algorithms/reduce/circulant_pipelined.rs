@@ -15,7 +15,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Message, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Reduce,
+    collectives: &[Collective::Reduce],
     name: "circulant_pipelined",
     aliases: &[],
     source: "Träff 2024",

@@ -18,7 +18,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Reduce,
+    collectives: &[Collective::Reduce],
     name: "rabenseifner",
     aliases: &["reduce_scatter_gather"],
     source: "Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 4.5",

@@ -18,7 +18,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Reduce,
+    collectives: &[Collective::Reduce],
     name: "shared_leaders",
     aliases: &[],
     source: "MPICH; Open MPI (han)",

@@ -12,7 +12,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Reduce,
+    collectives: &[Collective::Reduce],
     name: "shared_slices",
     aliases: &[],
     source: "Graham, Shipman 2008",

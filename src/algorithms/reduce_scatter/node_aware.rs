@@ -18,8 +18,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Require
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Schedule};
 
-pub const REDUCE_SCATTER: Algorithm = Algorithm {
-    collective: Collective::ReduceScatter,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "node_aware",
     aliases: &[],
     source: "Open MPI; MVAPICH",
@@ -27,9 +27,6 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     requires: &[Requirement::Nodes, Requirement::Commutative],
     body: Body::Messages { schedule, cost },
 };
-
-pub const REDUCE_SCATTER_BLOCK: Algorithm =
-    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, radix, .. } = *problem;

@@ -14,8 +14,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Builder, Schedule};
 
-pub const REDUCE_SCATTER: Algorithm = Algorithm {
-    collective: Collective::ReduceScatter,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "recursive_doubling",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.4",
@@ -23,9 +23,6 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     requires: &[],
     body: Body::Messages { schedule, cost },
 };
-
-pub const REDUCE_SCATTER_BLOCK: Algorithm =
-    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     among_participants(problem.size, rank, double)

@@ -15,8 +15,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
-pub const REDUCE_SCATTER: Algorithm = Algorithm {
-    collective: Collective::ReduceScatter,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "recursive_halving",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.4",
@@ -24,9 +24,6 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     requires: &[Requirement::Commutative],
     body: Body::Messages { schedule, cost },
 };
-
-pub const REDUCE_SCATTER_BLOCK: Algorithm =
-    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     among_participants(problem.size, rank, halve)

@@ -9,8 +9,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Require
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
-pub const REDUCE_SCATTER: Algorithm = Algorithm {
-    collective: Collective::ReduceScatter,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "shared",
     aliases: &[],
     source: "Graham, Shipman 2008",
@@ -18,9 +18,6 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
     body: Body::Messages { schedule, cost },
 };
-
-pub const REDUCE_SCATTER_BLOCK: Algorithm =
-    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;

@@ -14,8 +14,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Require
 use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
-pub const REDUCE_SCATTER: Algorithm = Algorithm {
-    collective: Collective::ReduceScatter,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "shared_multi_leaders",
     aliases: &[],
     source: "after Bayatpour et al. 2017",
@@ -28,9 +28,6 @@ pub const REDUCE_SCATTER: Algorithm = Algorithm {
     ],
     body: Body::Messages { schedule, cost },
 };
-
-pub const REDUCE_SCATTER_BLOCK: Algorithm =
-    Algorithm { collective: Collective::ReduceScatterBlock, ..REDUCE_SCATTER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;

@@ -9,7 +9,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const SCAN: Algorithm = Algorithm {
-    collective: Collective::Scan,
+    collectives: &[Collective::Scan],
     name: "linear",
     aliases: &[],
     source: "Open MPI",
@@ -19,7 +19,7 @@ pub const SCAN: Algorithm = Algorithm {
 };
 
 pub const EXSCAN: Algorithm = Algorithm {
-    collective: Collective::Exscan,
+    collectives: &[Collective::Exscan],
     body: Body::Messages { schedule: exscan, cost: exscan_cost },
     ..SCAN
 };

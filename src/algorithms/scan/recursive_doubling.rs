@@ -21,7 +21,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Run, Schedule};
 
 pub const SCAN: Algorithm = Algorithm {
-    collective: Collective::Scan,
+    collectives: &[Collective::Scan],
     name: "recursive_doubling",
     aliases: &[],
     source: "Kogge, Stone 1973; Hillis, Steele 1986",
@@ -31,7 +31,7 @@ pub const SCAN: Algorithm = Algorithm {
 };
 
 pub const EXSCAN: Algorithm = Algorithm {
-    collective: Collective::Exscan,
+    collectives: &[Collective::Exscan],
     body: Body::Messages { schedule: exscan, cost: exscan_cost },
     ..SCAN
 };

@@ -11,7 +11,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const SCAN: Algorithm = Algorithm {
-    collective: Collective::Scan,
+    collectives: &[Collective::Scan],
     name: "shared",
     aliases: &[],
     source: "the definition of MPI_Scan",
@@ -21,7 +21,7 @@ pub const SCAN: Algorithm = Algorithm {
 };
 
 pub const EXSCAN: Algorithm = Algorithm {
-    collective: Collective::Exscan,
+    collectives: &[Collective::Exscan],
     body: Body::Messages { schedule: |problem, rank| schedule(problem, rank, rank), cost: exscan_cost },
     ..SCAN
 };

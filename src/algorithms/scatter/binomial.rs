@@ -15,7 +15,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const SCATTER: Algorithm = Algorithm {
-    collective: Collective::Scatter,
+    collectives: &[Collective::Scatter],
     name: "binomial",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.2",
@@ -25,7 +25,7 @@ pub const SCATTER: Algorithm = Algorithm {
 };
 
 pub const SCATTERV: Algorithm =
-    Algorithm { collective: Collective::Scatterv, requires: &[Requirement::BlockLengths], ..SCATTER };
+    Algorithm { collectives: &[Collective::Scatterv], requires: &[Requirement::BlockLengths], ..SCATTER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, root, in_place, .. } = *problem;

@@ -8,8 +8,8 @@ use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
-pub const SCATTER: Algorithm = Algorithm {
-    collective: Collective::Scatter,
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::Scatter, Collective::Scatterv],
     name: "linear",
     aliases: &["basic_linear"],
     source: "the definition of MPI_Scatter",
@@ -17,8 +17,6 @@ pub const SCATTER: Algorithm = Algorithm {
     requires: &[],
     body: Body::Messages { schedule, cost },
 };
-
-pub const SCATTERV: Algorithm = Algorithm { collective: Collective::Scatterv, ..SCATTER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, root, in_place, .. } = *problem;

@@ -10,7 +10,7 @@ use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collective: Collective::Scatter,
+    collectives: &[Collective::Scatter],
     name: "shared",
     aliases: &[],
     source: "the definition of MPI_Scatter",

@@ -35,14 +35,15 @@ fn check_all(sizes: impl IntoIterator<Item = usize>, is_selected: fn(&Problem) -
         for algorithm in REGISTRY {
             for problem in problems(algorithm, size).iter().filter(|problem| is_selected(problem)) {
                 let blocks = algorithm.program(problem, 0).blocks;
-                let is_vector = algorithm.collective.cut() == Cut::Vector;
+                let is_vector = algorithm.contract().cut() == Cut::Vector;
                 let bytes = if is_vector { 8 * blocks } else { 8 * size };
                 for machine in &machines() {
-                    let label = format!("{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
-                    let mut simulation = match Simulation::of_all_ranks(algorithm, problem, machine) {
-                        Err(SimulationError::DoesNotServe(_)) => continue,
-                        other => other.unwrap(),
-                    };
+                    let label = format!("{}, {problem:?}", algorithm.title());
+                    let mut simulation =
+                        match Simulation::of_all_ranks(algorithm.contract(), algorithm, problem, machine) {
+                            Err(SimulationError::DoesNotServe(_)) => continue,
+                            other => other.unwrap(),
+                        };
                     if simulation.symmetries().next().is_some() {
                         assert_sample_is_right(&simulation, &label);
                         assert_times_are_equal(&mut simulation, bytes, &label);
@@ -102,7 +103,10 @@ fn the_ranks_of_many_algorithms_are_alike() {
         let algorithm = collective.algorithm(name).unwrap();
         let machine = &machines()[1];
         let problem = Problem { radix: 2, ..Problem::new(size) };
-        Simulation::of_all_ranks(algorithm, &problem, machine).unwrap().find_symmetry().is_some()
+        Simulation::of_all_ranks(algorithm.contract(), algorithm, &problem, machine)
+            .unwrap()
+            .find_symmetry()
+            .is_some()
     };
     for (collective, name, powers_only) in [
         (Allgather, "bruck", false),
@@ -129,7 +133,7 @@ fn the_ranks_of_many_algorithms_are_alike() {
 /// An allgather over slots, as a hand-written algorithm: all publish, then each reads what others of its node did, and
 /// exchanges messages with its counterparts on other nodes, which are a radix apart.
 const OVER_SLOTS: Algorithm = Algorithm {
-    collective: Allgather,
+    collectives: &[Allgather],
     name: "over_slots",
     aliases: &[],
     source: "",
@@ -168,7 +172,8 @@ fn who_stands_for_others_raises_their_flags_too() {
         let problem = Problem { radix: ranks_per_node, ..Problem::new(size) };
         for bytes in [8, 1 << 10, 3 << 20, 9 << 20] {
             let label = format!("{size} ranks, {ranks_per_node} to a node, {bytes} bytes");
-            let mut simulation = Simulation::of_all_ranks(&OVER_SLOTS, &problem, &machine).unwrap();
+            let mut simulation =
+                Simulation::of_all_ranks(OVER_SLOTS.contract(), &OVER_SLOTS, &problem, &machine).unwrap();
             assert!(simulation.find_symmetry().is_some(), "{label}");
             assert_sample_is_right(&simulation, &label);
             assert_times_are_equal(&mut simulation, bytes, &label);

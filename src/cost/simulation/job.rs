@@ -8,7 +8,7 @@ use super::timeline::{Records, Timeline};
 use super::{
     MOST_BYTES, MOST_POSTS, MOST_RANKS_IN_TIMELINE, Prediction, Progress, SimulationError, Stage, events,
 };
-use crate::algorithms::{Algorithm, Cut, Problem, Reason, Requirement};
+use crate::algorithms::{Algorithm, Collective, Cut, Problem, Reason, Requirement};
 use crate::cost::machine::{Machine, Port};
 use crate::engine::SlotBounds;
 use crate::schedule::Schedule;
@@ -21,6 +21,8 @@ const MANY_RANKS: usize = 1 << 10;
 
 /// What an algorithm does on a machine, for vectors and blocks of any length.
 pub struct Simulation<'job> {
+    /// The one of the algorithm's that is called: it says what bytes are counted.
+    collective: Collective,
     algorithm: &'job Algorithm,
     problem: Problem,
     machine: &'job Machine,
@@ -39,11 +41,12 @@ pub struct Simulation<'job> {
 impl<'job> Simulation<'job> {
     /// The ranks' nodes are those of the problem, if it has any, else as the machine places them.
     pub fn new(
+        collective: Collective,
         algorithm: &'job Algorithm,
         problem: &Problem,
         machine: &'job Machine,
     ) -> Result<Self, SimulationError> {
-        let mut simulation = Simulation::of_all_ranks(algorithm, problem, machine)?;
+        let mut simulation = Simulation::of_all_ranks(collective, algorithm, problem, machine)?;
         if simulation.has_mean_blocks() {
             simulation.symmetry = simulation.find_symmetry();
         }
@@ -52,6 +55,7 @@ impl<'job> Simulation<'job> {
 
     /// The same without asking whether ranks do the same.
     pub(super) fn of_all_ranks(
+        collective: Collective,
         algorithm: &'job Algorithm,
         problem: &Problem,
         machine: &'job Machine,
@@ -70,6 +74,7 @@ impl<'job> Simulation<'job> {
         let problem = Problem { nodes, ..problem.clone() };
         let Schedule { blocks, slots, .. } = algorithm.program(&problem, 0);
         Ok(Simulation {
+            collective,
             algorithm,
             problem,
             machine,
@@ -100,7 +105,7 @@ impl<'job> Simulation<'job> {
         if bytes > MOST_BYTES {
             return Err(SimulationError::TooManyBytes(bytes));
         }
-        let parts = Sizes::parts(self.algorithm.collective, &self.problem, self.blocks);
+        let parts = Sizes::parts(self.collective, &self.problem, self.blocks);
         let is_even = bytes.is_multiple_of(parts) || self.has_mean_blocks();
         if bytes > 0 && is_even && !self.cuts_stripes(bytes.div_ceil(parts)) {
             let network = match self.even.take() {
@@ -165,7 +170,7 @@ impl<'job> Simulation<'job> {
     /// Those that there may be. Where there is a root it does what no other rank does, and a topology may be irregular
     /// anywhere: there a sample shows nothing.
     pub(super) fn symmetries(&self) -> impl Iterator<Item = Symmetry> {
-        let collective = self.algorithm.collective;
+        let collective = self.collective;
         let is_sampled = !collective.is_rooted() && collective.cut() != Cut::Edges;
         let may_be = self.is_block_placed && self.problem.remote == 0 && is_sampled;
         let periods = [1, 2].into_iter().filter(move |_| may_be);
@@ -179,7 +184,8 @@ impl<'job> Simulation<'job> {
 
     /// For calls with such blocks.
     pub(super) fn compiler(&self, lengths: Lengths) -> Compiler<'_> {
-        Compiler { algorithm: self.algorithm, problem: &self.problem, lengths, machine: self.machine }
+        let Simulation { collective, algorithm, ref problem, machine, .. } = *self;
+        Compiler { collective, algorithm, problem, lengths, machine }
     }
 
     /// The matched programs of the ranks that stand for all, or of all.

@@ -22,7 +22,7 @@ pub use job::Simulation;
 pub use timeline::{Activity, Span, Timeline};
 
 use super::machine::Machine;
-use crate::algorithms::{Algorithm, Problem, Reason};
+use crate::algorithms::{Algorithm, Collective, Problem, Reason};
 use std::fmt;
 
 /// How many sends and receives, flags raised and awaited are simulated at most, which bounds memory to some 4 GiB.
@@ -153,10 +153,11 @@ impl std::error::Error for SimulationError {}
 /// Predicts what an algorithm costs on a machine, as [`Simulation::predict`] does; for several lengths, make a
 /// [`Simulation`] once.
 pub fn simulate(
+    collective: Collective,
     algorithm: &Algorithm,
     problem: &Problem,
     bytes: usize,
     machine: &Machine,
 ) -> Result<Prediction, SimulationError> {
-    Simulation::new(algorithm, problem, machine)?.predict(bytes)
+    Simulation::new(collective, algorithm, problem, machine)?.predict(bytes)
 }

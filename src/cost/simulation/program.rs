@@ -1,7 +1,7 @@
 //! What a rank does, as far as it takes time.
 
 use super::sizes::{Amount, Lengths, Sizes, Total};
-use crate::algorithms::{Algorithm, Problem, RECURSIVE_DOUBLING_ALLREDUCE, Requirement};
+use crate::algorithms::{Algorithm, Collective, Problem, RECURSIVE_DOUBLING_ALLREDUCE, Requirement};
 use crate::cost::Machine;
 use crate::engine::{CACHE_LINE, Memory, Operation, Plan, Region, SlotBounds, Stripes};
 use crate::schedule::{Buffer, Schedule};
@@ -88,6 +88,7 @@ pub enum Direction {
 /// Writes the programs of ranks.
 pub struct Compiler<'job> {
     pub algorithm: &'job Algorithm,
+    pub collective: Collective,
     pub problem: &'job Problem,
     pub lengths: Lengths,
     pub machine: &'job Machine,
@@ -108,8 +109,7 @@ impl Compiler<'_> {
             let allreduce = RECURSIVE_DOUBLING_ALLREDUCE.program(&problem, rank);
             writer.append(&allreduce, &Sizes::each(LENGTH_BYTES));
         }
-        let collective = self.algorithm.collective;
-        let sizes = Sizes::of(collective, self.problem, schedule.blocks, self.lengths);
+        let sizes = Sizes::of(self.collective, self.problem, schedule.blocks, self.lengths);
         writer.append(&schedule, &sizes);
         writer.program
     }

@@ -411,7 +411,8 @@ fn ranks_of_different_nodes_share_no_memory() {
 #[test]
 fn algorithms_for_one_node_are_priced_there_alone() {
     let shared = Bcast.algorithm("shared").unwrap();
-    let price = |size| simulate(shared, &Problem::new(size), 8, &sharing()).map(|found| found.time());
+    let price =
+        |size| simulate(Allreduce, shared, &Problem::new(size), 8, &sharing()).map(|found| found.time());
     assert_eq!(price(4), Ok(19.0));
     assert_eq!(price(5), Err(SimulationError::DoesNotServe(Reason::Unmet(Requirement::OneNode))));
 }
@@ -421,7 +422,7 @@ fn segments_of_a_block_are_written_while_others_are_read() {
     let shared = Bcast.algorithm("shared").unwrap();
     let price = |segments| {
         let problem = Problem { segments, ..Problem::new(4) };
-        simulate(shared, &problem, 1 << 10, &sharing()).unwrap().time()
+        simulate(Allreduce, shared, &problem, 1 << 10, &sharing()).unwrap().time()
     };
     // Written in 128 and read in 256, whole or a quarter of it at a time.
     assert_eq!(price(1), 128.0 + 16.0 + 256.0);
@@ -469,7 +470,7 @@ fn deadlocks_and_lost_messages_are_errors() {
 /// What a registered algorithm takes.
 fn time_of(collective: Collective, name: &str, problem: &Problem, bytes: usize, machine: &Machine) -> f64 {
     let algorithm = collective.algorithm(name).unwrap();
-    simulate(algorithm, problem, bytes, machine).unwrap().time()
+    simulate(collective, algorithm, problem, bytes, machine).unwrap().time()
 }
 
 fn assert_close(found: f64, expected: f64, label: &str) {
@@ -507,7 +508,7 @@ fn hockney_times_are_those_of_the_textbooks() {
 #[test]
 fn vectors_are_cut_as_the_engine_cuts_them() {
     let ring = Allreduce.algorithm("ring").unwrap();
-    let predict = |size, bytes| simulate(ring, &Problem::new(size), bytes, &hockney()).unwrap();
+    let predict = |size, bytes| simulate(Allgather, ring, &Problem::new(size), bytes, &hockney()).unwrap();
     // Every byte passes all ranks twice but for two of them. Blocks of 3, 3, 2, 3, 2 bytes.
     let uneven = predict(5, 13);
     assert_eq!(uneven.between, Traffic { messages: 5 * 8, bytes: 2.0 * 4.0 * 13.0 });
@@ -523,8 +524,9 @@ fn blocks_of_the_mean_length_are_wrong_by_less_than_a_byte() {
     let ring = Allreduce.algorithm("ring").unwrap();
     let (problem, machine) = (Problem::new(48), hockney());
     for bytes in [4800, 4801, 4824, 4847] {
-        let mean = simulate(ring, &problem, bytes, &machine).unwrap();
-        let exact = Simulation::of_all_ranks(ring, &problem, &machine).unwrap().predict(bytes).unwrap();
+        let mean = simulate(Allgather, ring, &problem, bytes, &machine).unwrap();
+        let exact =
+            Simulation::of_all_ranks(Allgather, ring, &problem, &machine).unwrap().predict(bytes).unwrap();
         assert_eq!(mean.between.messages, exact.between.messages);
         assert!((mean.between.bytes - exact.between.bytes).abs() < 1e-6);
         let bound = 2.0 * 47.0 * BETA;
@@ -549,7 +551,7 @@ fn the_problem_s_nodes_come_before_the_machine_s() {
     let traffic = |nodes: &[u32]| {
         let problem = Problem { nodes: nodes.into(), ..Problem::new(8) };
         let ring = Allgather.algorithm("ring").unwrap();
-        let Prediction { within, between, .. } = simulate(ring, &problem, 1, &machine).unwrap();
+        let Prediction { within, between, .. } = simulate(Allgather, ring, &problem, 1, &machine).unwrap();
         (within.messages, between.messages)
     };
     assert_eq!(traffic(&[]), (6 * 7, 2 * 7));
@@ -560,7 +562,9 @@ fn the_problem_s_nodes_come_before_the_machine_s() {
 #[test]
 fn what_cannot_be_priced_is_told() {
     let error = |collective: Collective, name, problem: &Problem, bytes| {
-        simulate(collective.algorithm(name).unwrap(), problem, bytes, &hockney()).unwrap_err().to_string()
+        simulate(collective, collective.algorithm(name).unwrap(), problem, bytes, &hockney())
+            .unwrap_err()
+            .to_string()
     };
     assert_eq!(
         error(Allgather, "neighbor_exchange", &Problem::new(7), 1),
@@ -590,7 +594,7 @@ fn the_observer_is_told_of_both_stages() {
     let mut seen: Vec<Progress> = Vec::new();
     let binomial = Bcast.algorithm("binomial").unwrap();
     let machine = with_link(|link| Link { packet: 1, ..link });
-    let mut simulation = Simulation::new(binomial, &Problem::new(40), &machine).unwrap();
+    let mut simulation = Simulation::new(Bcast, binomial, &Problem::new(40), &machine).unwrap();
     simulation.predict_observed(1 << 20, &mut |progress| seen.push(progress)).unwrap();
     assert_eq!(seen.first(), Some(&Progress { stage: Stage::Programs, done: 0, total: 40 }));
     // Each of 39 messages leaves and arrives, in packets.

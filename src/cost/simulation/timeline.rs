@@ -160,7 +160,7 @@ mod tests {
     }
 
     fn timeline(algorithm: &Algorithm, problem: &Problem, bytes: usize, machine: &Machine) -> Timeline {
-        Simulation::new(algorithm, problem, machine).unwrap().timeline(bytes).unwrap()
+        Simulation::new(algorithm.contract(), algorithm, problem, machine).unwrap().timeline(bytes).unwrap()
     }
 
     /// Every algorithm on every machine that it can serve, and what was predicted.
@@ -169,12 +169,12 @@ mod tests {
             for size in [5, 8] {
                 for problem in problems(algorithm, size).iter().step_by(7) {
                     for machine in &machines() {
-                        let mut simulation = match Simulation::new(algorithm, problem, machine) {
-                            Err(SimulationError::DoesNotServe(_)) => continue,
-                            other => other.unwrap(),
-                        };
-                        let label =
-                            format!("{} {}, {problem:?}", algorithm.collective.name(), algorithm.name);
+                        let mut simulation =
+                            match Simulation::new(algorithm.contract(), algorithm, problem, machine) {
+                                Err(SimulationError::DoesNotServe(_)) => continue,
+                                other => other.unwrap(),
+                            };
+                        let label = format!("{}, {problem:?}", algorithm.title());
                         let prediction = match simulation.predict(BYTES) {
                             Err(SimulationError::DoesNotServe(_)) => continue,
                             other => other.unwrap(),
@@ -204,7 +204,8 @@ mod tests {
             let algorithm = Allreduce.algorithm(name).unwrap();
             for machine in &machines() {
                 for bytes in [1000, 30] {
-                    let mut simulation = Simulation::new(algorithm, &Problem::new(45), machine).unwrap();
+                    let mut simulation =
+                        Simulation::new(algorithm.contract(), algorithm, &Problem::new(45), machine).unwrap();
                     let predicted = simulation.predict(bytes).unwrap().time();
                     let seconds = simulation.timeline(bytes).unwrap().seconds;
                     assert!((seconds / predicted - 1.0).abs() < 1e-9, "{name}, {bytes} bytes");
@@ -316,7 +317,7 @@ mod tests {
     fn more_ranks_than_can_be_looked_at_are_refused() {
         let machine = Machine::hockney(64.0, 2.0, 0.0);
         let binomial = Bcast.algorithm("binomial").unwrap();
-        let simulation = Simulation::new(binomial, &Problem::new(1025), &machine).unwrap();
+        let simulation = Simulation::new(Bcast, binomial, &Problem::new(1025), &machine).unwrap();
         let error = simulation.timeline(8).unwrap_err();
         assert_eq!(error, SimulationError::TooManyRanks(1025));
         assert_eq!(error.to_string(), "1025 ranks are too many for a timeline; it shows at most 1024");

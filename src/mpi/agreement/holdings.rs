@@ -59,7 +59,7 @@ fn build() -> String {
     let algorithms = registered().map(|algorithm| {
         let parameters: Vec<_> =
             algorithm.parameters.iter().map(|&parameter| Parameter::name(parameter)).collect();
-        format!("{} {} {parameters:?}", algorithm.collective.name(), algorithm.name)
+        format!("{} {parameters:?}", algorithm.title())
     });
     let whole: Vec<String> = [env!("CARGO_PKG_VERSION").to_owned(), BUILT_IN_RULES.to_owned()]
         .into_iter()

@@ -146,7 +146,7 @@ impl Schedules {
             && let Err(lack) = mock_up::check_room(algorithm, call)
         {
             has_room = false;
-            self.report_lack_of_room(algorithm, lack);
+            self.report_lack_of_room(call.collective, algorithm, lack);
         }
         let call = &Call { calls_others: call.calls_others && has_room, ..*call };
         if !has_room {
@@ -169,12 +169,12 @@ impl Schedules {
             Choice::Use { algorithm, parameters } => {
                 let mut problem = self.problem(call, algorithm, parameters, form);
                 (problem.in_place, problem.root, problem.graph) = (in_place, root, graph);
-                let number = number(algorithm);
+                let number = number(call.collective, algorithm);
                 let stripe = parameters.get(Parameter::Segment).filter(|_| !algorithm.cuts_segments());
                 let shown = describe(algorithm, &problem, stripe);
                 let made_of = match algorithm.calls() {
                     Some(calls) => MadeOf::Calls(calls, problem),
-                    None => MadeOf::Messages(self.schedule(algorithm, problem)),
+                    None => MadeOf::Messages(self.schedule(call.collective, algorithm, problem)),
                 };
                 Some(Selected { algorithm, number, shown, stripe, made_of })
             }
@@ -320,19 +320,24 @@ impl Schedules {
                     | Requirement::OtherCollectives,
                 ),
             ) => {
-                self.report_refusal(algorithm, &reason.to_string(), false);
+                self.report_refusal(call.collective, algorithm, &reason.to_string(), false);
                 None
             }
             Err(reason) => {
-                self.report_refusal(algorithm, &reason.to_string(), may_pass_on);
+                self.report_refusal(call.collective, algorithm, &reason.to_string(), may_pass_on);
                 (!call.reproducible).then_some(Choice::Below)
             }
         }
     }
 
     /// Says once for each communicator (in each of its groups) and algorithm why a forced algorithm was not used.
-    fn report_refusal(&mut self, algorithm: &'static Algorithm, reason: &str, is_passed_on: bool) {
-        let collective = algorithm.collective;
+    fn report_refusal(
+        &mut self,
+        collective: Collective,
+        algorithm: &'static Algorithm,
+        reason: &str,
+        is_passed_on: bool,
+    ) {
         if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
             let instead =
                 if is_passed_on { format!("{} serves it", name_below()) } else { "another one runs".into() };
@@ -346,8 +351,8 @@ impl Schedules {
     }
 
     /// Says once for each communicator and algorithm why there is no room for one that was chosen. No other reason is told then.
-    fn report_lack_of_room(&mut self, algorithm: &'static Algorithm, lack: NoRoom) {
-        let (name, collective) = (&self.name, algorithm.collective);
+    fn report_lack_of_room(&mut self, collective: Collective, algorithm: &'static Algorithm, lack: NoRoom) {
+        let name = &self.name;
         if self.reported.insert((collective, algorithm.name)) && self.group.rank == 0 {
             let (collective, remedy) = (collective.name(), mock_up::remedy(lack));
             log::warn!(
@@ -384,15 +389,15 @@ impl Schedules {
     }
 
     /// The schedule of an algorithm, from memory or new.
-    fn schedule(&mut self, algorithm: &'static Algorithm, problem: Problem) -> &Arc<Schedule> {
+    fn schedule(
+        &mut self,
+        collective: Collective,
+        algorithm: &'static Algorithm,
+        problem: Problem,
+    ) -> &Arc<Schedule> {
         let is_it = |known: &Known| ptr::eq(known.algorithm, algorithm) && known.problem == problem;
         let position = self.known.iter().position(is_it).unwrap_or_else(|| {
-            log::info!(
-                "{}: {} by {}",
-                self.name,
-                algorithm.collective.name(),
-                describe(algorithm, &problem, None)
-            );
+            log::info!("{}: {} by {}", self.name, collective.name(), describe(algorithm, &problem, None));
             if self.known.len() == MOST_SCHEDULES {
                 self.known.clear();
             }

@@ -326,9 +326,9 @@ fn kibibytes_or(setting: &AtomicI32, default: i32) -> usize {
     kibibytes(given_or(setting, default))
 }
 
-/// The number by which parameters and variables know an algorithm.
-pub fn number(algorithm: &Algorithm) -> i32 {
-    let position = algorithm.collective.algorithms().position(|other| ptr::eq(other, algorithm));
+/// The number by which a collective's parameters and variables know an algorithm.
+pub fn number(collective: Collective, algorithm: &Algorithm) -> i32 {
+    let position = collective.algorithms().position(|other| ptr::eq(other, algorithm));
     position.map_or(0, |position| position as i32 + 1)
 }
 
@@ -346,7 +346,7 @@ mod tests {
     fn numbers_find_their_algorithm() {
         for collective in Collective::ALL {
             for algorithm in collective.algorithms() {
-                let values = Values { algorithm: number(algorithm), ..Values::default() };
+                let values = Values { algorithm: number(collective, algorithm), ..Values::default() };
                 assert!(ptr::eq(values.forced(collective).unwrap(), algorithm));
             }
         }

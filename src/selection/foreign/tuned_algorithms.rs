@@ -183,7 +183,7 @@ const ALLREDUCE: &[TunedAlgorithm] = &[
     plain(4, &["ring"], "-> ring"),
     plain(5, &["segmented_ring"], "-> ring_segmented segment"),
     plain(6, &["rabenseifner"], "-> rabenseifner"),
-    plain(7, &["allgather_reduce"], "").newer(),
+    plain(7, &["allgather_reduce"], "-> allgather_reduce").newer(),
 ];
 
 const ALLTOALL: &[TunedAlgorithm] = &[
@@ -286,5 +286,16 @@ mod tests {
             }
         }
         assert!(seen > 60, "{seen}");
+    }
+
+    #[test]
+    fn nothing_that_is_registered_is_called_absent() {
+        for collective in Collective::ALL {
+            for absent in algorithms(collective).iter().filter(|algorithm| algorithm.ours.is_empty()) {
+                for name in absent.names {
+                    assert!(collective.algorithm(name).is_none(), "{} {name}", collective.name());
+                }
+            }
+        }
     }
 }

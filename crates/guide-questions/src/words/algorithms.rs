@@ -28,7 +28,7 @@ struct Entry {
 
 impl Entry {
     fn is_about(&self, algorithm: &Algorithm) -> bool {
-        let is_in = self.collectives.is_empty() || self.collectives.contains(&algorithm.collective);
+        let is_in = self.collectives.is_empty() || self.collectives.contains(&algorithm.contract());
         self.name == algorithm.name && is_in
     }
 }
@@ -797,7 +797,7 @@ mod tests {
     #[test]
     fn every_algorithm_has_a_summary() {
         for algorithm in registered() {
-            let label = format!("{} {}", algorithm.collective.name(), algorithm.name);
+            let label = algorithm.title();
             let Summary { does, loses } = of_algorithm(algorithm);
             assert!(does.ends_with('.') && does.matches(". ").count() <= 1, "{label}: {does}");
             let is_clause = |loses: &str| loses.starts_with(char::is_lowercase) && loses.ends_with('.');

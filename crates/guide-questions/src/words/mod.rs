@@ -130,7 +130,7 @@ mod tests {
         for algorithm in REGISTRY {
             for problem in (2..=9).flat_map(|size| problems(algorithm, size)) {
                 let schedules = algorithm.programs(&problem);
-                let collective = algorithm.collective;
+                let collective = algorithm.contract();
                 let trace = Trace::new(collective, &problem, &schedules).unwrap();
                 let subjects = Subjects {
                     collective,
@@ -138,7 +138,7 @@ mod tests {
                     problem: &problem,
                     schedules: &schedules,
                 };
-                let label = format!("{} {} {problem:?}", collective.name(), algorithm.name);
+                let label = format!("{} {problem:?}", algorithm.title());
                 facts(&subjects, &trace).iter().for_each(|fact| check_form(fact, &label));
                 for (step, moment) in trace.steps.iter().enumerate() {
                     let label = format!("{label}, step {step}");

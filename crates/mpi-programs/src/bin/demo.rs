@@ -68,7 +68,7 @@ fn show_all(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
         }
         for bytes in sizes(collective) {
             for algorithm in collective.algorithms().filter(|algorithm| !algorithm.is_for_two_groups()) {
-                all_right &= stage.show(variables, algorithm, bytes)?;
+                all_right &= stage.show(variables, (collective, algorithm), bytes)?;
             }
         }
     }
@@ -135,17 +135,16 @@ impl Stage {
     fn show(
         &self,
         variables: &CollectiveVariables,
-        algorithm: &Algorithm,
+        (collective, algorithm): (Collective, &Algorithm),
         bytes: usize,
     ) -> Result<bool, Box<dyn Error>> {
-        let collective = algorithm.collective;
         let mut call = even::call(collective, &self.subject, bytes, SEED)?;
         variables.choose(Some(algorithm))?;
         call.perform(&self.subject)?;
         let ran = variables.ran.read()?;
         let is_right =
             self.rival.everywhere(call.difference().is_none() && call.changed_source().is_none())?;
-        let did_run = self.rival.everywhere(ran == number(algorithm))?;
+        let did_run = self.rival.everywhere(ran == number(collective, algorithm))?;
         let (time, rival) = self.race(&mut call)?;
         self.print(format_args!(
             "{:<10} {bytes:>8}  {:<42} {:<42} {:<6} {:>10.1} {:>10.1} {:>7.2}",
@@ -189,7 +188,7 @@ impl Stage {
 
 /// What to call it when not all ranks ran the algorithm that was asked for.
 fn odd_one(collective: Collective, ran: i32, asked: &Algorithm) -> &'static str {
-    if ran == number(asked) { "another on other ranks" } else { name_of(collective, ran) }
+    if ran == number(collective, asked) { "another on other ranks" } else { name_of(collective, ran) }
 }
 
 fn median(mut times: Vec<f64>) -> f64 {
@@ -207,7 +206,7 @@ fn print_hint(options: &Options) {
         path.unwrap_or_default(),
         component::NAME,
         component::NAME,
-        algorithm.collective.name(),
+        Collective::Allreduce.name(),
         algorithm.name
     );
 }

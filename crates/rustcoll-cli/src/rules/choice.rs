@@ -13,7 +13,10 @@ pub fn name(choice: Choice) -> &'static str {
 pub fn in_words(choice: Choice) -> String {
     match choice {
         Choice::Below => name(choice).to_owned(),
-        Choice::Use { algorithm, parameters } => Candidate { algorithm, parameters }.to_string(),
+        Choice::Use { algorithm, parameters } => {
+            let collective = algorithm.contract();
+            Candidate { collective, algorithm, parameters }.to_string()
+        }
     }
 }
 

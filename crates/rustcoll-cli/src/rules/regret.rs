@@ -74,7 +74,7 @@ fn regrets(
             && let Choice::Use { algorithm, parameters } = choice
             && !algorithm.is_mock_up()
         {
-            candidates.push(Candidate { algorithm, parameters });
+            candidates.push(Candidate { collective, algorithm, parameters });
         }
     }
     let atlas = priced_atlas(candidates, machine, ranks, bytes)?;
@@ -105,8 +105,9 @@ fn regret_at(
 
 /// Which of the candidates is chosen.
 fn position(candidates: &[Candidate], choice: Choice) -> Option<usize> {
-    let is_chosen =
-        |&Candidate { algorithm, parameters }: &Candidate| choice == Choice::Use { algorithm, parameters };
+    let is_chosen = |&Candidate { algorithm, parameters, .. }: &Candidate| {
+        choice == Choice::Use { algorithm, parameters }
+    };
     candidates.iter().position(is_chosen)
 }
 

@@ -74,13 +74,13 @@ impl Family {
         use rustcoll::algorithms::Collective::{Barrier, Exscan, Scan};
         Some(match algorithm.name {
             "bruck" | "bruck_modified" | "bruck_two_phase" | "bruck_padded" => bruck::FAMILY,
-            "linear" if matches!(algorithm.collective, Scan | Exscan) => line::FAMILY,
-            "ring" if algorithm.collective == Barrier => line::FAMILY,
+            "linear" if matches!(algorithm.contract(), Scan | Exscan) => line::FAMILY,
+            "ring" if algorithm.contract() == Barrier => line::FAMILY,
             "neighbor_exchange" => neighbours::FAMILY,
             "binomial_in_order" | "binary_in_order" => in_order::FAMILY,
             "spread_out" | "linear_window" | "pairwise" | "linear" | "inter_linear" => direct::FAMILY,
             "ring" | "ring_segmented" => ring::FAMILY,
-            "recursive_doubling" if matches!(algorithm.collective, Scan | Exscan) => scan::FAMILY,
+            "recursive_doubling" if matches!(algorithm.contract(), Scan | Exscan) => scan::FAMILY,
             "recursive_doubling" | "rabenseifner" | "recursive_halving" | "butterfly" => doubling::FAMILY,
             "binary_blocks" => binary_blocks::FAMILY,
             "binomial" | "knomial" | "binary" | "tree" | "gather_bcast" | "reduce_bcast"

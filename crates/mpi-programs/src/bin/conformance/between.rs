@@ -20,11 +20,10 @@ use crate::{CASES_PER_LOOK, Session, Subject, is_called};
 pub fn subjects(options: &Options) -> Vec<Subject> {
     let collectives =
         Collective::ALL.into_iter().filter(|&one| options.collective.is_none_or(|it| it == one));
-    let algorithms =
-        collectives.flat_map(Collective::algorithms).filter(|algorithm| algorithm.is_for_two_groups());
+    let algorithms = collectives.flat_map(|one| one.algorithms().map(move |algorithm| (one, algorithm)));
     algorithms
-        .filter(|_| !options.reference)
-        .map(|algorithm| (algorithm.collective, Some(algorithm)))
+        .filter(|(_, algorithm)| !options.reference && algorithm.is_for_two_groups())
+        .map(|(collective, algorithm)| (collective, Some(algorithm)))
         .filter(|subject| options.algorithm.as_deref().is_none_or(|name| is_called(subject, name)))
         .collect()
 }

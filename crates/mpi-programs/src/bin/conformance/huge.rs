@@ -149,7 +149,7 @@ fn ran(session: &Session, case: &Case) -> Result<Option<&'static Algorithm>, env
         return Ok(case.algorithm);
     };
     let ran = variables.ran.read()?;
-    let is_it = |algorithm: &&Algorithm| number(algorithm) == ran;
+    let is_it = |algorithm: &&Algorithm| number(case.collective, algorithm) == ran;
     let found = case.collective.algorithms().find(is_it);
     Ok(found.filter(|algorithm| !algorithm.parameters.contains(&Parameter::Segment)))
 }
@@ -197,10 +197,10 @@ mod tests {
     fn cases() -> impl Iterator<Item = Case> {
         let ring = Topology::ring(2);
         let collectives = Collective::ALL.into_iter().filter(|&collective| is_tested(collective));
-        let algorithms = collectives.flat_map(Collective::algorithms);
+        let algorithms = collectives.flat_map(|one| one.algorithms().map(move |algorithm| (one, algorithm)));
         let of_one_group =
-            algorithms.filter(|algorithm| !algorithm.is_for_two_groups() && !algorithm.is_mock_up());
-        of_one_group.map(move |algorithm| case((algorithm.collective, Some(algorithm)), &ring))
+            algorithms.filter(|(_, algorithm)| !algorithm.is_for_two_groups() && !algorithm.is_mock_up());
+        of_one_group.map(move |(one, algorithm)| case((one, Some(algorithm)), &ring))
     }
 
     #[test]

@@ -6,6 +6,7 @@ use mpi_programs::component::{BELOW, CollectiveVariables, name_of, number};
 use mpi_programs::environment::Error;
 use mpi_programs::invocation::Form;
 use mpi_programs::random::combine;
+use rustcoll::algorithms::Algorithm;
 
 use crate::case::Case;
 use crate::progress::Progress;
@@ -80,6 +81,7 @@ impl<'a> Trial<'a> {
 
     /// Tells which algorithm ran if it was not the one that had to.
     fn misled(&self, ran: Result<i32, Error>) -> Option<String> {
+        let number = |algorithm: &Algorithm| number(self.case.collective, algorithm);
         let expected = self.case.serving().map_or(BELOW, number);
         let name = |number| name_of(self.case.collective, number);
         match ran {

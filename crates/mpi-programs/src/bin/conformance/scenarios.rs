@@ -280,8 +280,9 @@ fn names(component: &Component, progress: &mut Progress) {
         progress.begin(format!("names of the algorithms for {}", collective.name()));
         let variables = component.variables(collective);
         let names = |zero: &str| {
-            let algorithms =
-                collective.algorithms().map(|algorithm| (number(algorithm), algorithm.name.into()));
+            let algorithms = collective
+                .algorithms()
+                .map(|algorithm| (number(collective, algorithm), algorithm.name.into()));
             [(0, zero.to_owned())].into_iter().chain(algorithms).collect::<Vec<_>>()
         };
         let compare = |got: Vec<_>, expected| {
@@ -296,7 +297,7 @@ fn names(component: &Component, progress: &mut Progress) {
 fn refused_values(component: &Component, progress: &mut Progress) -> Outcome {
     for collective in Collective::ALL {
         let variables = component.variables(collective);
-        let last = collective.algorithms().last().map_or(AUTO, number);
+        let last = collective.algorithms().last().map_or(AUTO, |algorithm| number(collective, algorithm));
         let mut attempt = |name: &str, variable: &ControlVariable, legal: i32, illegal: &[i32]| -> Outcome {
             for &value in illegal {
                 progress.begin(format!("coll_{}_{}_{name} = {value}", component::NAME, collective.name()));

@@ -43,7 +43,9 @@ impl Bystander {
 /// An algorithm for one group that did not run, one that serves all calls if possible.
 fn other_than(collective: Collective, ran: i32) -> Option<&'static Algorithm> {
     let others = || {
-        collective.algorithms().filter(|algorithm| !algorithm.is_for_two_groups() && number(algorithm) != ran)
+        collective
+            .algorithms()
+            .filter(|algorithm| !algorithm.is_for_two_groups() && number(collective, algorithm) != ran)
     };
     others().find(|algorithm| algorithm.requires.is_empty()).or_else(|| others().next())
 }

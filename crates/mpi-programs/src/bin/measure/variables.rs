@@ -33,8 +33,8 @@ impl Variables {
         if contestant.is_copy() {
             return Ok(Values::new());
         }
-        if let Some(mock_up) = contestant.mock_up().filter(|mock_up| mock_up.collective != collective) {
-            let (of, wanted) = (mock_up.collective.name(), collective.name());
+        if let Some(mock_up) = contestant.mock_up().filter(|mock_up| !mock_up.performs(collective)) {
+            let (of, wanted) = (mock_up.contract().name(), collective.name());
             return Err(format!("{} is a mock-up of {of}, not of {wanted}", mock_up.name));
         }
         let has_no_variables = contestant.is_plain() || contestant.mock_up().is_some();
