@@ -101,11 +101,14 @@ fn refer(collective: Collective, text: &mut String) {
 
 fn describe(algorithm: &Algorithm, file: &str, text: &mut String) {
     let header = header(file);
-    writeln!(text, "\n### {}\n\n{header}\n", algorithm.title()).unwrap();
-    let source = if header.contains("Source: ") { "" } else { algorithm.source };
+    let (what, details) = header.split_once("\n\n").unwrap_or((&header, ""));
+    let paragraphs = [what, algorithm.idea, details].into_iter().filter(|paragraph| !paragraph.is_empty());
+    writeln!(text, "\n### {}\n", algorithm.title()).unwrap();
+    paragraphs.for_each(|paragraph| writeln!(text, "{paragraph}\n").unwrap());
     let words = |words: &mut dyn Iterator<Item = &str>| words.collect::<Vec<_>>().join(", ");
     for (what, said) in [
-        ("Source", source.to_owned()),
+        ("Avoid when", algorithm.avoid_when.to_owned()),
+        ("Source", algorithm.source.to_owned()),
         ("Other names", words(&mut algorithm.aliases.iter().copied())),
         ("Parameters", words(&mut algorithm.parameters.iter().map(|parameter| parameter.name()))),
         ("Needs", words(&mut algorithm.requires.iter().map(|requirement| requirement.description()))),

@@ -1,8 +1,6 @@
 //! Two chains for MPI_Bcast: segments leave the root in both directions round the ring, and meet on the other side.
 //!
-//! Source: the example of rustcoll's book.
 //! With k segments 2(k − 1) + ceil(p/2) rounds of one segment: the root sends each twice, and the last rank is p/2 away.
-//! Loses when: vectors are long (to `chain`, whose root sends them once), or short (to `binomial`).
 
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::cost::Cost;
@@ -14,6 +12,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "double_chain",
     aliases: &[],
     source: "the example of rustcoll's book",
+    idea: "Segments leave the root in both directions round the ring, and meet on the other side.",
+    avoid_when: "vectors are long, for `chain` sends them once, or short, for `binomial` has fewer rounds.",
     parameters: &[Parameter::Segment],
     requires: &[],
     body: Body::Messages { schedule, cost },

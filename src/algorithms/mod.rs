@@ -56,6 +56,10 @@ pub struct Algorithm {
     pub aliases: &'static [&'static str],
     /// The paper or code base in which it was first described.
     pub source: &'static str,
+    /// What it does, in one sentence or two.
+    pub idea: &'static str,
+    /// When others are faster, as a clause: `blocks are small.` Empty for mock-ups, of which only the guideline is of interest.
+    pub avoid_when: &'static str,
     /// The parameters that shape its schedule.
     pub parameters: &'static [Parameter],
     /// What a call must satisfy.
@@ -241,6 +245,21 @@ mod tests {
                     assert!(seen.insert(*name), "{}: {name} stands twice", collective.name());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn every_algorithm_is_described() {
+        for algorithm in registered() {
+            let Algorithm { idea, avoid_when, source, .. } = algorithm;
+            let title = algorithm.title();
+            assert!(!source.is_empty(), "{title}");
+            assert!(idea.ends_with('.') && idea.matches(". ").count() <= 1, "{title}: {idea}");
+            let is_clause = avoid_when.starts_with(char::is_lowercase) && avoid_when.ends_with('.');
+            assert!(
+                if algorithm.is_mock_up() { avoid_when.is_empty() } else { is_clause },
+                "{title}: {avoid_when}"
+            );
         }
     }
 

@@ -116,13 +116,12 @@ impl AlgorithmEntry {
         };
         let between_groups = algorithm.is_for_two_groups();
         let controls = Field::ALL.into_iter().filter(|&field| algorithm.is_shaped_by(field, between_groups));
-        let summary = words::of_algorithm(algorithm);
         AlgorithmEntry {
             name: algorithm.name.into(),
             aliases: algorithm.aliases.iter().map(|alias| alias.to_string()).collect(),
             source: algorithm.source.into(),
-            summary: summary.does.into(),
-            loses: summary.loses.map(str::to_string),
+            summary: algorithm.idea.into(),
+            loses: (!algorithm.is_mock_up()).then(|| algorithm.avoid_when.into()),
             kind,
             controls: controls.map(|field| control(field.name())).collect(),
             refuses: algorithm.requires.iter().filter_map(refuses).collect(),

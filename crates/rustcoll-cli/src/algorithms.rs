@@ -55,6 +55,8 @@ fn describe(
     let reproducible = if is_reproducible { "yes" } else { "" };
     writeln!(output, "{collective} {name}")?;
     for (what, text) in [
+        ("idea", algorithm.idea.to_owned()),
+        ("avoid when", algorithm.avoid_when.to_owned()),
         (HEAD[2], other_names),
         (HEAD[3], parameters.join("; ")),
         (HEAD[4], requires),

@@ -39,9 +39,12 @@ fn one_algorithm_is_described_with_its_cost() {
     assert_eq!(
         rustcoll("algorithms bcast knomial --ranks 1000").right(),
         "bcast knomial\n  \
+         idea: A tree in which every rank has up to k − 1 children in a round: fewer rounds than with a binomial tree, but more \
+         messages for the root.\n  \
+         avoid when: vectors are long.\n  \
          parameters: radix (radix from 2 up, cut to the number of ranks; sqrt is the square root of the number of ranks, \
          rounded up)\n  \
-         source: k-nomial trees of MPICH and Open MPI\n  \
+         source: the k-nomial trees of MPICH and Open MPI\n  \
          cost: 62 rounds, 62 messages, 62 blocks, 0 reduced, 0 read on 1000 ranks, those of the busiest rank\n"
     );
     let odd = rustcoll("algorithms allgather neighbor_exchange --ranks 7").right();

@@ -1,10 +1,8 @@
 //! Radix-k Bruck for MPI_Allgather: the blocks that a rank holds grow k-fold in every round.
 //!
-//! Source: Bruck et al. 1997; Thakur, Rabenseifner, Gropp 2005, section 4.1.
 //! w = ceil(log_k p) rounds of up to k − 1 messages, together w(k−1) − floor((k^w − p)/k^(w−1)); p − 1 blocks sent.
 //! Blocks go where they belong at once, so that the last rotation of the original is not needed; in return messages may
 //! be of two runs.
-//! Loses when: vectors are long, for partners are far apart.
 
 use super::with_own_block;
 use crate::algorithms::digits::with_one_nonzero_digit;
@@ -17,6 +15,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "bruck",
     aliases: &["brucks", "k_brucks"],
     source: "Bruck et al. 1997; Thakur, Rabenseifner, Gropp 2005, section 4.1",
+    idea: "Every rank fetches the blocks that the rank 1, k, k², … further on has collected, so that it has k \
+            times as many after every round.",
+    avoid_when: "vectors are long, for then partners that are far apart cost more than neighbours.",
     parameters: &[Parameter::Radix],
     requires: &[],
     body: Body::Messages { schedule, cost },

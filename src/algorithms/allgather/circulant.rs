@@ -1,8 +1,7 @@
 //! Circulant allgather for MPI_Allgather: partners at skips that grow k-fold, which do for any p what powers of two do for
 //! recursive doubling.
 //!
-//! Source: Träff 2024 (arXiv 2410.14234), the mirror of its reduce-scatter, for k = 2; the larger radices are rustcoll's.
-//! ceil(log_k p) rounds of up to k − 1 messages, p − 1 blocks sent. Loses when: vectors are long, for partners are far apart.
+//! ceil(log_k p) rounds of up to k − 1 messages, p − 1 blocks sent.
 
 use super::with_own_block;
 use crate::algorithms::building_blocks::circulant::{allgather, allgather_cost, of_rank};
@@ -14,7 +13,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "circulant",
     aliases: &[],
-    source: "Träff 2024 (radix 2)",
+    source: "Träff 2024 (arXiv 2410.14234), the mirror of its reduce-scatter, for k = 2; the larger radices are \
+            rustcoll's",
+    idea: "Every rank fetches blocks from ranks further on, at skips that grow to half the number of ranks, for \
+            any number of ranks.",
+    avoid_when: "vectors are long, for then partners that are far apart cost more than neighbours.",
     parameters: &[Parameter::Radix],
     requires: &[],
     body: Body::Messages { schedule, cost },

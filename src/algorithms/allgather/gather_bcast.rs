@@ -1,8 +1,6 @@
 //! Gather and broadcast for MPI_Allgather, both along the binomial tree of rank 0.
 //!
-//! Source: the guideline MPI_Allgather ⪯ MPI_Gather + MPI_Bcast (Hunold, Carpen-Amarie 2018, PGMPITuneLib).
 //! 2 ceil(log2 p) rounds; rank 0 receives p − 1 blocks and sends ceil(log2 p) whole vectors.
-//! Loses when: vectors are long; only seldom does it win, and then what it is compared with is poor.
 
 use super::with_own_block;
 use crate::algorithms::building_blocks::binomial_tree::{
@@ -17,7 +15,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "gather_bcast",
     aliases: &[],
-    source: "Hunold, Carpen-Amarie 2018",
+    source: "the guideline MPI_Allgather ⪯ MPI_Gather + MPI_Bcast (Hunold, Carpen-Amarie 2018, PGMPITuneLib)",
+    idea: "Rank 0 gathers all blocks along a binomial tree and broadcasts them along it.",
+    avoid_when: "nearly any other one is at hand, for it is what they are measured by.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,7 +1,6 @@
 //! Linear allgather: every rank sends its block to every other, all at once.
 //!
-//! Source: Open MPI (`coll/basic`, where it is a gather and a broadcast); here in the direct form.
-//! One round of p − 1 messages; p − 1 blocks sent. Loses when: blocks are small and each message costs.
+//! One round of p − 1 messages; p − 1 blocks sent.
 
 use super::with_own_block;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
@@ -12,7 +11,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "linear",
     aliases: &[],
-    source: "every rank sends its block to every other",
+    source: "Open MPI (`coll/basic`, where it is a gather and a broadcast); here in the direct form",
+    idea: "Every rank sends its block to every other rank, all at once.",
+    avoid_when: "blocks are small, for then what each message costs counts.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,8 +1,7 @@
 //! Neighbor exchange for MPI_Allgather: each rank works with its two neighbours in turn, passing on the pair of blocks
 //! that it got last.
 //!
-//! Source: Chen, Zhang, Zhang, Yuan 2005.
-//! p even: p/2 rounds, p − 1 blocks sent. Loses when: blocks are small, for its latency grows with p.
+//! p even: p/2 rounds, p − 1 blocks sent.
 
 use super::with_own_block;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
@@ -14,6 +13,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "neighbor_exchange",
     aliases: &["neighbor"],
     source: "Chen, Zhang, Zhang, Yuan 2005",
+    idea: "Every rank exchanges pairs of blocks with its two neighbours in turn. There must be an even number \
+            of ranks.",
+    avoid_when: "blocks are small, for the number of rounds grows with the number of ranks.",
     parameters: &[],
     requires: &[Requirement::EvenSize],
     body: Body::Messages { schedule, cost },

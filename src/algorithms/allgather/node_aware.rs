@@ -1,11 +1,8 @@
 //! Node-aware allgather: gather on every node, allgather of the nodes' blocks between them, broadcast on every node.
 //!
-//! Source: MPICH (smp); between the nodes as in `bruck`, on them along k-nomial trees.
 //! With m nodes of up to q ranks 2 ceil(log_k q) rounds on the nodes and those of Bruck's algorithm among m ranks: one round of
 //! m − 1 messages, if that is the radix k. Every block enters each other node once: a node of q ranks sends
 //! (m − 1)q blocks if all are alike. On a node each rank receives the whole vector.
-//! Loses when: each rank has a node of its own, or all share one; blocks are so long that the broadcast on the nodes takes
-//! longer than the network.
 
 use super::{bruck, with_own_block};
 use crate::algorithms::building_blocks::knomial_tree::{
@@ -21,7 +18,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "node_aware",
     aliases: &[],
-    source: "MPICH",
+    source: "MPICH (smp); between the nodes as in `bruck`, on them along k-nomial trees",
+    idea: "One rank of each node gathers its node's blocks, these ranks exchange them, and each broadcasts all \
+            of them on its node.",
+    avoid_when: "each rank has a node of its own, or all share one, or blocks are so long that broadcasting on the \
+            nodes takes longer than the network.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes],
     body: Body::Messages { schedule, cost },

@@ -1,10 +1,8 @@
 //! Recursive doubling for MPI_Allgather: in every round a rank and its partner exchange all that they hold.
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.1.
 //! p a power of two: log2(p) rounds, p − 1 blocks sent. Otherwise neighbours are folded onto a power of two of ranks:
 //! floor(log2 p) + 2 rounds. With e ranks folded onto 2^l, rank 0 sends Σ (2^j + min(2^j, e)) blocks, j from 0 to
 //! l − 1, and then all p to the rank that it stands for.
-//! Loses when: p is not a power of two; vectors are long, for partners are far apart.
 
 use super::with_own_block;
 use crate::algorithms::building_blocks::fold::{Fold, Role};
@@ -20,6 +18,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "recursive_doubling",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.1",
+    idea: "Partners at distance 1, 2, 4, … exchange all blocks that they have, which become twice as many in \
+            every round.",
+    avoid_when: "the number of ranks is no power of two, or vectors are long and partners far apart.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,7 +1,6 @@
 //! Ring for MPI_Allgather: each rank passes on to the next what it got from the one before.
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.1.
-//! p − 1 rounds, p − 1 blocks sent, all to one neighbour. Loses when: blocks are small, for its latency grows with p.
+//! p − 1 rounds, p − 1 blocks sent, all to one neighbour.
 
 use super::with_own_block;
 use crate::algorithms::building_blocks::ring_allgather::{ring_allgather, ring_allgather_cost};
@@ -14,6 +13,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "ring",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.1",
+    idea: "The ranks form a ring. In every round each passes on to the next the block that it got last.",
+    avoid_when: "blocks are small, for the number of rounds grows with the number of ranks.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

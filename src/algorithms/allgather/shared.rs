@@ -1,8 +1,6 @@
 //! Allgather in shared memory: every rank shows its block to all, and copies those of the others.
 //!
-//! Source: as `linear`, with slots in place of messages.
-//! One flag is awaited of each other rank, whose block is read once; blocks are written once besides. Loses when: there are so many
-//! ranks that awaiting all of them costs more than a few rounds.
+//! One flag is awaited of each other rank, whose block is read once; blocks are written once besides.
 
 use crate::algorithms::building_blocks::slots::collect;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
@@ -13,7 +11,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "shared",
     aliases: &[],
-    source: "every rank shows its block to all",
+    source: "as `linear`, with slots in place of messages",
+    idea: "Every rank shows its block in memory that the node shares, and copies the blocks of the others.",
+    avoid_when: "there are so many ranks that waiting for a flag of each of them costs more than some rounds.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
     body: Body::Messages { schedule, cost },

@@ -1,11 +1,9 @@
 //! Allgather on several nodes: the ranks of each show their blocks, one of them gets those of the other nodes and shows
 //! these as well.
 //!
-//! Source: the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `bruck`.
 //! With m nodes of up to q ranks the rounds of Bruck's algorithm among m ranks: one round of m − 1 messages, if that is the
 //! radix k. Every block enters each other node once: a node of q ranks sends (m − 1)q blocks if all are alike. On a node
 //! each rank reads what it has not, its leader what the node sends.
-//! Loses when: each rank has a node of its own, or all share one.
 
 use super::bruck;
 use crate::algorithms::building_blocks::placement::{Place, Placement};
@@ -19,7 +17,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allgather, Collective::Allgatherv],
     name: "shared_leaders",
     aliases: &[],
-    source: "MPICH; Open MPI (han)",
+    source: "the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `bruck`",
+    idea: "The ranks of a node show their blocks in shared memory. One of them exchanges these with the other \
+            nodes and shows what it gets.",
+    avoid_when: "each rank has a node of its own, or all ranks share one.",
     parameters: &[Parameter::Radix, Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
     body: Body::Messages { schedule, cost },

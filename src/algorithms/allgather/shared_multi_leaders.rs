@@ -1,9 +1,7 @@
 //! Allgather on several nodes: each rank sends its block to one rank of each other node, the ranks of which share this out,
 //! and all show what they have.
 //!
-//! Source: the multi-leader designs of Bayatpour et al. 2017 and of MVAPICH; between the nodes all at once.
-//! With m nodes of q ranks one round of m − 1 messages of a block. Every block enters each other node once. Loses when:
-//! blocks are short and nodes many; each rank has a node of its own, or all share one.
+//! With m nodes of q ranks one round of m − 1 messages of a block. Every block enters each other node once.
 
 use super::shared_leaders;
 use crate::algorithms::building_blocks::placement::Placement;
@@ -15,7 +13,10 @@ use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     name: "shared_multi_leaders",
-    source: "after Bayatpour et al. 2017",
+    source: "the multi-leader designs of Bayatpour et al. 2017 and of MVAPICH; between the nodes all at once",
+    idea: "Each rank sends its block to one rank of every other node. Then the ranks of a node show each other \
+            what they have in shared memory.",
+    avoid_when: "blocks are short and nodes many, or each rank has a node of its own, or all share one.",
     parameters: &[Parameter::Segment],
     body: Body::Messages { schedule, cost },
     ..shared_leaders::ALGORITHM

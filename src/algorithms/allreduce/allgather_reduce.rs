@@ -1,10 +1,9 @@
 //! Allgather and local reduction for MPI_Allreduce: every rank gets every other's vector and reduces them all itself.
 //!
-//! Source: folklore; the allgather is that of `circulant`.
 //! Any p: ceil(log_k p) rounds of up to k − 1 messages, (p − 1)n bytes sent and reduced. With k = p all vectors travel at
 //! once, in one round.
 //! All ranks combine the vectors from the lowest rank's to the highest's, so they agree bit for bit and the order of
-//! operands is kept. Loses when: vectors are not short, for each travels to every rank.
+//! operands is kept.
 
 use super::{alone, contribution};
 use crate::algorithms::building_blocks::AHEAD;
@@ -17,7 +16,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "allgather_reduce",
     aliases: &[],
-    source: "folklore",
+    source: "folklore; the allgather is that of `circulant`",
+    idea: "Every rank gets the vectors of all others and combines them itself.",
+    avoid_when: "vectors are not short, for each of them travels to every rank.",
     parameters: &[Parameter::Radix],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,6 +1,5 @@
 //! Binary blocks for MPI_Allreduce: p is split into its powers of two, each of which halves on its own.
 //!
-//! Source: Rabenseifner, Träff 2004; Thakur, Rabenseifner, Gropp 2005, section 5.
 //! Each block of ranks does a reduce-scatter by halving. The results of a smaller block climb to the next larger one,
 //! each of its sections split as finely as that block's, until the largest has the full result; on the way down the
 //! sections go back, and each block ends with an allgather by doubling.
@@ -9,7 +8,6 @@
 //! is no power of two; else 2e. n(p−1)/p reduced and 2n(p−1)/p bytes sent by a power of two; otherwise all n bytes are
 //! reduced, and up to two 2^e-ths of them are sent in addition to 2n(2^e − 1)/2^e.
 //! Blocks are contiguous ranges of ranks, the largest first, so the order of operands is kept.
-//! Loses when: consecutive powers are far apart, for then a rank of the smaller block talks to many of the larger.
 
 use super::contribution;
 use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
@@ -24,6 +22,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "binary_blocks",
     aliases: &[],
     source: "Rabenseifner, Träff 2004; Thakur, Rabenseifner, Gropp 2005, section 5",
+    idea: "The ranks are split into blocks whose sizes are powers of two. Each block halves on its own, small \
+            blocks hand their results to larger ones, and the way back doubles.",
+    avoid_when: "sizes of consecutive blocks are far apart, for then a rank of the smaller talks to many of the \
+            larger.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

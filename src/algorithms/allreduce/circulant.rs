@@ -1,9 +1,8 @@
 //! Circulant algorithm for MPI_Allreduce: reduce-scatter with partners at skips that shrink k-fold, then its mirror, an
 //! allgather.
 //!
-//! Source: Träff 2024 (arXiv 2410.14234) for k = 2; the larger radices are rustcoll's.
 //! Any p: 2 ceil(log_k p) rounds of up to k − 1 messages, 2n(p−1)/p bytes sent, n(p−1)/p reduced. Each block is finished
-//! at one rank. Combines contributions out of order, so the operator must commute. Loses when: vectors are short.
+//! at one rank. Combines contributions out of order, so the operator must commute.
 
 use super::{alone, contribution};
 use crate::algorithms::building_blocks::circulant::{
@@ -17,7 +16,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "circulant",
     aliases: &[],
-    source: "Träff 2024 (radix 2)",
+    source: "Träff 2024 (arXiv 2410.14234) for k = 2; the larger radices are rustcoll's",
+    idea: "Partial sums go to ranks at skips that shrink from half the number of ranks to 1; then the finished \
+            blocks come back along the same skips.",
+    avoid_when: "vectors are short.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Commutative],
     body: Body::Messages { schedule, cost },

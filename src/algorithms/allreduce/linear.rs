@@ -1,7 +1,6 @@
 //! Linear algorithm for MPI_Allreduce: rank 0 receives from all others in turn, reduces, and sends the result to all.
 //!
-//! Source: Open MPI (basic_linear). p − 1 messages of the whole vector up, then as many down.
-//! Keeps the order of operands. Loses when: there are more than a few ranks.
+//! p − 1 messages of the whole vector up, then as many down. Keeps the order of operands.
 
 use super::contribution;
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
@@ -14,7 +13,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "linear",
     aliases: &["basic_linear"],
-    source: "Open MPI",
+    source: "Open MPI (basic_linear)",
+    idea: "Rank 0 receives the vectors of all others, combines them in their order, and sends the result to \
+            everybody.",
+    avoid_when: "there are more than a few ranks.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,10 +1,8 @@
 //! Node-aware allreduce for short vectors: reduce on every node, allreduce between the nodes, broadcast on every node.
 //!
-//! Source: MPICH (smp); between the nodes as in `recursive_multiplying`, on them along k-nomial trees.
 //! With m nodes of up to q ranks 2 ceil(log_k q) rounds on the nodes and those of recursive multiplying among m ranks: one
 //! round of m − 1 messages, if that is the radix k. Only one rank of each node has to do with the network.
-//! Ranks of a node come before others, so the operator must commute. Loses when: vectors are long; each rank has a node
-//! of its own, or all share one.
+//! Ranks of a node come before others, so the operator must commute.
 
 use super::{contribution, recursive_multiplying};
 use crate::algorithms::building_blocks::knomial_tree::{
@@ -21,7 +19,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "node_aware",
     aliases: &[],
-    source: "MPICH",
+    source: "MPICH (smp); between the nodes as in `recursive_multiplying`, on them along k-nomial trees",
+    idea: "Each node reduces to one of its ranks, these combine their results, and each broadcasts the outcome \
+            on its node.",
+    avoid_when: "vectors are long, or each rank has a node of its own, or all share one.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::Commutative],
     body: Body::Messages { schedule, cost },

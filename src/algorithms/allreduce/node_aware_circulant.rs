@@ -1,12 +1,10 @@
 //! Node-aware allreduce for long vectors: reduce-scatter on every node, allreduces between the nodes, allgather on every
 //! node.
 //!
-//! Source: the multi-leader designs of Bayatpour et al. 2017; on the nodes and between them as in `circulant`.
 //! With m nodes of q ranks each rank is left with 1/q of the vector, which it reduces with the ranks of its number on the
 //! other nodes: 2 ceil(log2 q) rounds on the nodes, 2 ceil(log_k m) between them; a node sends 2n(m−1)/m bytes. Where nodes
 //! have different numbers of ranks, one rank stands for each, as in `node_aware`.
-//! Ranks of a node come before others, so the operator must commute. Loses when: vectors are short; each rank has a node
-//! of its own, or all share one.
+//! Ranks of a node come before others, so the operator must commute.
 
 use super::circulant;
 use super::contribution;
@@ -23,7 +21,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "node_aware_circulant",
     aliases: &[],
-    source: "after Bayatpour et al. 2017",
+    source: "the multi-leader designs of Bayatpour et al. 2017; on the nodes and between them as in `circulant`",
+    idea: "The ranks of a node share out the vector: each combines its part of it, then with ranks on the other \
+            nodes, and all collect the parts.",
+    avoid_when: "vectors are short, or each rank has a node of its own, or all share one.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::Commutative],
     body: Body::Messages { schedule, cost },

@@ -1,10 +1,9 @@
 //! Rabenseifner's algorithm for MPI_Allreduce: reduce-scatter by recursive halving, then allgather by doubling.
 //!
-//! Source: Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 5.
 //! p a power of two: 2 log2(p) rounds, 2n(p−1)/p bytes sent, n(p−1)/p reduced. Otherwise the ranks beyond a power of
 //! two are folded, sharing the reduction with their partners: 3 + 2 floor(log2 p) rounds, half a vector more reduced and
 //! one and a half more sent by who stands for two.
-//! Keeps the order of operands. Loses when: vectors are short, or p is just below a power of two.
+//! Keeps the order of operands.
 
 use super::{alone, contribution};
 use crate::algorithms::building_blocks::fold::{Fold, Role, give_to_keeper_by_halves};
@@ -20,6 +19,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "rabenseifner",
     aliases: &["reduce_scatter_allgather"],
     source: "Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 5",
+    idea: "In halves of halves the vector is reduced so that each rank has a part of the result; then the parts \
+            are collected in the same way backwards.",
+    avoid_when: "vectors are short, or the number of ranks is just below a power of two.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,8 +1,7 @@
 //! Recursive doubling for MPI_Allreduce: whole vectors are exchanged at distances 1, 2, 4, …
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.5.
 //! log2(p) rounds of the whole vector; off powers of two the ranks beyond are folded, which adds two rounds.
-//! Keeps the order of operands. Loses when: vectors are long.
+//! Keeps the order of operands.
 //!
 //! ```text
 //! p = 5        rank 0   rank 1   rank 2   rank 3   rank 4
@@ -25,6 +24,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "recursive_doubling",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.5",
+    idea: "Partners at distance 1, 2, 4, … exchange what they have combined so far, so that it stands for twice \
+            as many ranks after every round.",
+    avoid_when: "vectors are long.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

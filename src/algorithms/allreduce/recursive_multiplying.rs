@@ -1,11 +1,9 @@
 //! Recursive multiplying for MPI_Allreduce: in every round groups of k ranks exchange whole vectors, each with each.
 //!
-//! Source: Ruefenacht, Bull, Booth 2017. Recursive doubling is that of radix 2.
-//! p a power of k: log_k(p) rounds of k − 1 messages of the whole vector. Otherwise as many ranks as the largest power
-//! of k take part, each for itself and up to k − 1 ranks after it, which adds a round of up to k − 1 messages before and
-//! one afterwards.
-//! All ranks combine a group's vectors from the lowest to the highest rank, so they agree bit for bit and the order of
-//! operands is kept. Loses when: vectors are long.
+//! Recursive doubling is that of radix 2. p a power of k: log_k(p) rounds of k − 1 messages of the whole vector.
+//! Otherwise as many ranks as the largest power of k take part, each for itself and up to k − 1 ranks after it, which
+//! adds a round of up to k − 1 messages before and one afterwards. All ranks combine a group's vectors from the lowest
+//! to the highest rank, so they agree bit for bit and the order of operands is kept.
 
 use super::{alone, contribution};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
@@ -17,6 +15,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "recursive_multiplying",
     aliases: &[],
     source: "Ruefenacht, Bull, Booth 2017",
+    idea: "In every round groups of k ranks exchange what they have combined, each with each, so that it stands \
+            for k times as many ranks.",
+    avoid_when: "vectors are long.",
     parameters: &[Parameter::Radix],
     requires: &[],
     body: Body::Messages { schedule, cost },

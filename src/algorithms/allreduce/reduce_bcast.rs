@@ -1,9 +1,7 @@
 //! Reduce and broadcast for MPI_Allreduce, both along the binomial tree of rank 0.
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.5; Open MPI (nonoverlapping).
 //! 2 ceil(log2 p) rounds; 2(p − 1) messages of the whole vector, the fewest there can be. With k segments 2k ceil(log2 p)
 //! rounds of one segment, for a rank passes one on while the next one arrives. Keeps the order of operands.
-//! Loses when: messages are cheap, to `recursive_doubling`, which takes half as many rounds.
 
 use super::contribution;
 use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, children, parent, reduce_cost};
@@ -17,7 +15,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "reduce_bcast",
     aliases: &["nonoverlapping"],
-    source: "Thakur, Rabenseifner, Gropp 2005, section 4.5",
+    source: "Thakur, Rabenseifner, Gropp 2005, section 4.5; Open MPI (nonoverlapping)",
+    idea: "Rank 0 reduces along a binomial tree and broadcasts the result along it.",
+    avoid_when: "messages are cheap, for recursive doubling needs half as many rounds.",
     parameters: &[Parameter::Segment],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,8 +1,7 @@
 //! Ring for MPI_Allreduce: partial sums travel around the ring, then the finished blocks do.
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 5 (pairwise and ring); Patarasuk, Yuan 2009.
 //! 2(p − 1) rounds of one p-th of the vector; 2n(p−1)/p bytes sent, n(p−1)/p reduced.
-//! Combines contributions in ring order, so the operator must commute. Loses when: latency counts.
+//! Combines contributions in ring order, so the operator must commute.
 
 use super::{alone, contribution};
 use crate::algorithms::building_blocks::ring_allgather::{ring_allgather, ring_allgather_cost};
@@ -17,7 +16,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "ring",
     aliases: &[],
-    source: "Patarasuk, Yuan 2009; Thakur, Rabenseifner, Gropp 2005, section 5",
+    source: "Thakur, Rabenseifner, Gropp 2005, section 5 (pairwise and ring); Patarasuk, Yuan 2009",
+    idea: "Blocks travel around a ring and every rank adds its part to them; then the finished blocks travel \
+            around it once more.",
+    avoid_when: "vectors are short, for there are two rounds for each rank.",
     parameters: &[],
     requires: &[Requirement::Commutative],
     body: Body::Messages { schedule, cost },

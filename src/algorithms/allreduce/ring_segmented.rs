@@ -1,10 +1,8 @@
 //! Segmented ring for MPI_Allreduce: as in `ring`, but each p-th of the vector travels in segments, so that the next one
 //! is under way while one is reduced.
 //!
-//! Source: Open MPI (segmented_ring).
 //! With kp segments, 2k(p − 1) messages of one (kp)-th of the vector; bytes sent and reduced as in `ring`.
-//! Combines contributions in ring order, so the operator must commute. Loses when: latency counts, k times as much as
-//! with `ring`, unless reducing takes as long as sending.
+//! Combines contributions in ring order, so the operator must commute.
 
 use super::{alone, contribution};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
@@ -16,7 +14,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "ring_segmented",
     aliases: &["segmented_ring"],
-    source: "Open MPI",
+    source: "Open MPI (segmented_ring)",
+    idea: "The ring in which each block travels in segments, so that one is on its way while another one is \
+            combined.",
+    avoid_when: "latency counts, of which there is more with every segment.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
     body: Body::Messages { schedule, cost },

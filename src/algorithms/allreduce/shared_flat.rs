@@ -1,8 +1,6 @@
 //! Allreduce of short vectors in shared memory: every rank shows its contribution to all, and combines all of them.
 //!
-//! Source: the flat algorithms of shared-memory components, such as Open MPI's sm and MPICH's release-gather.
-//! One flag is awaited of each other rank, of whose vectors p − 1 are read. Keeps the order of operands. Loses when: vectors
-//! are long and there are more than two ranks, to `shared_slices`.
+//! One flag is awaited of each other rank, of whose vectors p − 1 are read. Keeps the order of operands.
 
 use super::contribution;
 use crate::algorithms::building_blocks::slots::Contributions;
@@ -14,7 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "shared_flat",
     aliases: &[],
-    source: "Open MPI (coll/sm)",
+    source: "the flat algorithms of shared-memory components, such as Open MPI's sm and MPICH's release-gather",
+    idea: "Every rank shows its vector in memory that the node shares, and combines the vectors of all.",
+    avoid_when: "vectors are long and there are more than two ranks, for then sharing out the work pays.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
     body: Body::Messages { schedule, cost },

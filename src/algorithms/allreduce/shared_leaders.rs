@@ -1,11 +1,9 @@
 //! Allreduce for short vectors on several nodes: one rank of each combines what the others there show it, these combine
 //! among themselves, and show the result.
 //!
-//! Source: the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `recursive_multiplying`.
 //! With m nodes of up to q ranks the rounds of recursive multiplying among m ranks: one round of m − 1 messages, if that is
 //! the radix k. On a node one rank reduces q − 1 vectors, and all read the result from there.
-//! Ranks of a node come before others, so the operator must commute. Loses when: vectors are long; each rank has a node
-//! of its own, or all share one.
+//! Ranks of a node come before others, so the operator must commute.
 
 use super::node_aware::among_nodes;
 use super::{contribution, recursive_multiplying};
@@ -19,7 +17,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "shared_leaders",
     aliases: &[],
-    source: "MPICH; Open MPI (han)",
+    source: "the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `recursive_multiplying`",
+    idea: "One rank of each node combines what the others there show it in shared memory. These ranks combine \
+            their results and show the outcome.",
+    avoid_when: "vectors are long, or each rank has a node of its own, or all share one.",
     parameters: &[Parameter::Radix],
     requires: &[
         Requirement::Nodes,

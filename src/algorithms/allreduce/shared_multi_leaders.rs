@@ -1,12 +1,10 @@
 //! Allreduce for long vectors on several nodes: each rank of a node combines a slice of what all of them show, then with
 //! the ranks of its number on the other nodes, and shows the result.
 //!
-//! Source: the multi-leader designs of Bayatpour et al. 2017; between the nodes as in `circulant`.
 //! With m nodes of q ranks 2 ceil(log_k m) rounds between the nodes, each of which sends 2n(m−1)/m bytes. A rank reduces
 //! (q−1)/q of a vector on its node. Where nodes have different numbers of ranks, one rank stands for each, as in
 //! `shared_leaders`.
-//! Ranks of a node come before others, so the operator must commute. Loses when: vectors are short; each rank has a node
-//! of its own, or all share one.
+//! Ranks of a node come before others, so the operator must commute.
 
 use super::node_aware::among_nodes;
 use super::shared_leaders::{self, cost_through_leaders, through_leaders};
@@ -21,7 +19,10 @@ use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     name: "shared_multi_leaders",
-    source: "after Bayatpour et al. 2017",
+    source: "the multi-leader designs of Bayatpour et al. 2017; between the nodes as in `circulant`",
+    idea: "Each rank combines a slice of what its node shows in shared memory, then with one rank of every \
+            other node, and shows the result.",
+    avoid_when: "vectors are short, or each rank has a node of its own, or all share one.",
     body: Body::Messages { schedule, cost },
     ..shared_leaders::ALGORITHM
 };

@@ -1,9 +1,7 @@
 //! Allreduce of long vectors in shared memory: every rank combines its slice of all vectors, and copies the others' results.
 //!
-//! Source: Graham, Shipman 2008: a reduce-scatter and an allgather in shared memory.
 //! A rank writes n bytes for others, combines p − 1 slices of n/p and copies as many: two flags follow each other. Keeps the
 //! order of operands. One rank computes a slice, so all agree bit for bit.
-//! Loses when: vectors are short, to `shared_flat`, which awaits flags only once.
 
 use super::{alone, contribution};
 use crate::algorithms::building_blocks::slots::{Contributions, collect, show_parts};
@@ -15,7 +13,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "shared_slices",
     aliases: &[],
-    source: "Graham, Shipman 2008",
+    source: "Graham, Shipman 2008: a reduce-scatter and an allgather in shared memory",
+    idea: "In memory that the node shares every rank combines its slice of all vectors, and copies the slices \
+            that the others have combined.",
+    avoid_when: "vectors are short, for ranks wait for each other twice.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
     body: Body::Messages { schedule, cost },

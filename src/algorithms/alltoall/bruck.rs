@@ -1,9 +1,7 @@
 //! Radix-r Bruck index algorithm for MPI_Alltoall: rotate, exchange digit by digit, rotate back.
 //!
-//! Source: Bruck et al. 1997; radix r: Fan et al. 2022.
 //! With w = ceil(log_r p) digits: w rounds of together w(r−1) − floor((r^w − p)/r^(w−1)) messages. A block moves once
 //! for each nonzero digit of its distance, so p·w·(r−1)/r blocks are sent, roughly.
-//! Loses when: blocks are large, for each travels up to w times.
 
 use crate::algorithms::digits::{digits, nonzero_digits_of_all, with_digit, with_one_nonzero_digit};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
@@ -15,6 +13,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "bruck",
     aliases: &["brucks"],
     source: "Bruck et al. 1997; Fan et al. 2022 (radix r)",
+    idea: "The distance of each block's way is written in base r. Blocks travel digit by digit, together with \
+            all others of that digit, between a rotation before and one afterwards.",
+    avoid_when: "blocks are large, for each of them travels several times.",
     parameters: &[Parameter::Radix],
     requires: &[],
     body: Body::Messages { schedule, cost },

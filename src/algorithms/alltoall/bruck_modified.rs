@@ -1,9 +1,7 @@
 //! Modified radix-r Bruck for MPI_Alltoall: blocks travel downwards and land where they belong, so that neither
 //! rotation is needed.
 //!
-//! Source: Fan et al. 2022, after Träff, Rougier, Hunold 2014.
 //! Messages and blocks sent as in `bruck`; no copies but that of the rank's own block.
-//! Loses when: blocks are large, for each travels up to ceil(log_r p) times.
 
 use super::bruck::{Direction, cost, exchange_by_digits};
 use super::{copy_own_block, place_on_the_way, with_input};
@@ -15,7 +13,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall],
     name: "bruck_modified",
     aliases: &["bruck_zero_copy"],
-    source: "Fan et al. 2022; Träff, Rougier, Hunold 2014",
+    source: "Fan et al. 2022, after Träff, Rougier, Hunold 2014",
+    idea: "Bruck's algorithm without its rotations: blocks travel digit by digit in the other direction and \
+            arrive where they belong.",
+    avoid_when: "blocks are large, for each of them travels several times.",
     parameters: &[Parameter::Radix],
     requires: &[],
     body: Body::Messages { schedule, cost },

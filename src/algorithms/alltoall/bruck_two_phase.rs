@@ -1,13 +1,11 @@
 //! Two-phase radix-r Bruck for MPI_Alltoallv and MPI_Alltoallw: the lengths of all blocks travel first, then the blocks.
 //!
-//! Source: Fan et al. 2022 (HPDC: non-uniform all-to-all). There the lengths of a round go just before its blocks and
-//! memory is made for p of the longest blocks; here all lengths go ahead, so that memory is made for what will come.
-//! As in `bruck_modified` blocks land where they belong. Both phases have w = ceil(log_r p) rounds and the messages of
-//! `bruck`, the first with 8 bytes for each block; the formula is that of the second.
-//! A block of distance d is sent h(d) times, where h counts the nonzero digits, and rests in scratch memory h(d) − 1
-//! times, each time in a place of its own: with blocks of n bytes p·w·(r−1)/r·n bytes are sent, roughly, and all but
-//! (p−1)·n of them rest, which is the memory needed; in place another p·n.
-//! Loses when: blocks are large, for each travels up to w times; there are few ranks, for there are 2w rounds.
+//! There the lengths of a round go just before its blocks and memory is made for p of the longest blocks; here all
+//! lengths go ahead, so that memory is made for what will come. As in `bruck_modified` blocks land where they belong.
+//! Both phases have w = ceil(log_r p) rounds and the messages of `bruck`, the first with 8 bytes for each block; the
+//! formula is that of the second. A block of distance d is sent h(d) times, where h counts the nonzero digits, and
+//! rests in scratch memory h(d) − 1 times, each time in a place of its own: with blocks of n bytes p·w·(r−1)/r·n bytes
+//! are sent, roughly, and all but (p−1)·n of them rest, which is the memory needed; in place another p·n.
 
 use super::bruck::{Direction, cost, exchange_by_digits};
 use super::{copy_own_block, with_input};
@@ -19,7 +17,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoallv, Collective::Alltoallw],
     name: "bruck_two_phase",
     aliases: &[],
-    source: "Fan et al. 2022",
+    source: "Fan et al. 2022 (HPDC: non-uniform all-to-all)",
+    idea: "First the lengths of all blocks travel by Bruck's algorithm, then the blocks do, digit by digit of \
+            the distance that they go.",
+    avoid_when: "blocks are large, or there are few ranks, for every round is done twice.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::BlockLengths],
     body: Body::Messages { schedule, cost },

@@ -1,9 +1,7 @@
 //! Circulant alltoall: every block travels the skips ceil(p/2), …, 2, 1 of which its distance is the sum.
 //!
-//! Source: Träff 2024 (arXiv 2410.14234), whose reduce-scatter without its reduction this is.
 //! ceil(log2 p) rounds of one message, for any p. As in `bruck_modified` blocks land where they belong, and a block
 //! moves once for each skip of its distance: a rank sends as many blocks as all distances have skips.
-//! Loses when: blocks are large, for each travels up to ceil(log2 p) times.
 
 use super::routes;
 use crate::algorithms::building_blocks::circulant;
@@ -15,7 +13,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall],
     name: "circulant",
     aliases: &[],
-    source: "Träff 2024",
+    source: "Träff 2024 (arXiv 2410.14234), whose reduce-scatter without its reduction this is",
+    idea: "Every block travels the skips of which its distance is the sum; they shrink from half the number of \
+            ranks to 1.",
+    avoid_when: "blocks are large, for each of them travels several times.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

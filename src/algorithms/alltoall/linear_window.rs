@@ -1,8 +1,7 @@
 //! Spread-out for MPI_Alltoall with a bound on the messages under way.
 //!
-//! Source: MPICH (throttled "scattered" alltoall); Open MPI ("linear with sync").
 //! p − 1 messages of one block. At most `window` sends and as many receives are under way; the next pair is posted
-//! when the oldest is complete. Loses when: the network bears everything at once; blocks are small.
+//! when the oldest is complete.
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
@@ -13,7 +12,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall],
     name: "linear_window",
     aliases: &["linear_sync"],
-    source: "MPICH; Open MPI",
+    source: "MPICH (throttled \"scattered\" alltoall); Open MPI (\"linear with sync\")",
+    idea: "Every rank sends each other one its block directly, but only so many messages are under way at a \
+            time.",
+    avoid_when: "the network bears all messages at once, or blocks are small.",
     parameters: &[Parameter::Window],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,11 +1,8 @@
 //! Node-aware alltoall for short blocks: the ranks of a node give all their blocks to one of them, these exchange what goes
 //! from node to node, and hand it out.
 //!
-//! Source: Träff, Rougier 2014; MPICH's and MVAPICH's leader-based alltoall.
 //! With m nodes of q ranks 2(q − 1) rounds of all blocks of a rank on the nodes, and between them one round of m − 1
 //! messages of q² blocks, where without leaders q² messages go from node to node.
-//! Loses when: blocks are long, for each is sent three times and one rank of a node sends them all; each rank has a node of
-//! its own, or all share one.
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
@@ -17,7 +14,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall],
     name: "node_aware",
     aliases: &[],
-    source: "Träff, Rougier 2014; MPICH",
+    source: "Träff, Rougier 2014; MPICH's and MVAPICH's leader-based alltoall",
+    idea: "The ranks of a node give all their blocks to one of them. These ranks exchange what goes from node \
+            to node and hand it out.",
+    avoid_when: "blocks are long, for each is sent three times.",
     parameters: &[],
     requires: &[Requirement::Nodes],
     body: Body::Messages { schedule, cost },

@@ -1,7 +1,6 @@
 //! Pairwise exchange for MPI_Alltoall and its variants: one partner at a time.
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.3.
-//! p − 1 rounds of one block each. Loses when: blocks are small; each round waits for the slowest of its pair.
+//! p − 1 rounds of one block each.
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
@@ -13,6 +12,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "pairwise",
     aliases: &["pairwise_exchange"],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.3",
+    idea: "In every round each rank exchanges blocks with one partner, with another one each time.",
+    avoid_when: "blocks are small, and each round waits for the slowest pair.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

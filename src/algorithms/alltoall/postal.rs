@@ -1,13 +1,10 @@
 //! Alltoall in the postal model, where a message arrives when its sender has sent `window` − 1 others.
 //!
-//! Source: the generalized Fibonacci numbers of Bar-Noy and Kipnis 1994 ("Designing broadcasting algorithms in the postal
-//! model for message-passing systems"), as skips of Bruck et al. 1997.
 //! The skips 1, 2, … of which each is the sum of the one before it and the one `window` before it: 1, 2, 4, 8 with a window
 //! of 1, 1, 2, 3, 5, 8 with 2. A distance is the sum of skips that are at least `window` apart in order, so a message holds
 //! nothing of the `window` − 1 before it and follows them at once. One message for each skip below p; a block moves once
 //! for each skip of its distance. With a window of p − 1 every block goes straight to its target.
 //! Wins where messages cost the card: a window of 1 + latency / gap keeps it busy, with the fewest messages that do.
-//! Loses when: blocks are large, for they travel several times.
 
 use super::routes;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
@@ -18,7 +15,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall],
     name: "postal",
     aliases: &[],
-    source: "Bar-Noy, Kipnis 1994; Bruck et al. 1997",
+    source: "the generalized Fibonacci numbers of Bar-Noy and Kipnis 1994 (\"Designing broadcasting algorithms \
+            in the postal model for message-passing systems\"), as skips of Bruck et al. 1997",
+    idea: "Blocks travel skips of which their distances are sums, chosen so that messages follow each other \
+            while the first ones are still under way.",
+    avoid_when: "blocks are large, for each of them travels several times.",
     parameters: &[Parameter::Window],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,8 +1,7 @@
 //! Alltoall in shared memory: every rank shows each other one its block, and copies what the others show it.
 //!
-//! Source: as `spread_out`, with slots in place of messages.
 //! One flag is awaited of each other rank; every block is written once and read once. Needs no scratch memory in place, for what is
-//! overwritten was shown before. Loses when: blocks are small and there are so many ranks that each flag costs.
+//! overwritten was shown before.
 
 use super::copy_own_block;
 use crate::algorithms::building_blocks::slots::{collect, show_parts};
@@ -14,7 +13,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall],
     name: "shared",
     aliases: &[],
-    source: "every rank shows each other one its block",
+    source: "as `spread_out`, with slots in place of messages",
+    idea: "Every rank shows each other one its block in memory that the node shares, and copies what the others \
+            show it.",
+    avoid_when: "there are so many ranks that waiting for a flag of each of them costs more than some rounds.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
     body: Body::Messages { schedule, cost },

@@ -1,10 +1,8 @@
 //! Alltoall on several nodes: the ranks of a node show each other their blocks, and share out for which ranks elsewhere each
 //! sends those of all.
 //!
-//! Source: the multi-leader designs of Träff, Rougier 2014 and of MVAPICH.
 //! With m nodes of q ranks one round of m − 1 messages of q blocks, each to the rank that they are for; without it every
-//! rank sends (m − 1)q messages. Loses when: blocks are so long that copying them takes longer than messages; each rank
-//! has a node of its own, or all share one.
+//! rank sends (m − 1)q messages.
 
 use super::copy_own_block;
 use crate::algorithms::building_blocks::placement::Placement;
@@ -18,7 +16,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall],
     name: "shared_multi_leaders",
     aliases: &[],
-    source: "after Träff, Rougier 2014",
+    source: "the multi-leader designs of Träff, Rougier 2014 and of MVAPICH",
+    idea: "The ranks of a node show each other their blocks in shared memory, and each sends those of all to \
+            some of the ranks elsewhere.",
+    avoid_when: "blocks are so long that copying them takes longer than messages.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
     body: Body::Messages { schedule, cost },

@@ -1,8 +1,7 @@
 //! Spread-out algorithm for MPI_Alltoall and its variants: every message is posted at once, in an order that spreads
 //! the load.
 //!
-//! Source: MPICH (Thakur, Rabenseifner, Gropp 2005, section 4.3: "isend-irecv", scattered destinations).
-//! One round of p − 1 messages; p − 1 blocks sent. Loses when: blocks are small and each message costs.
+//! One round of p − 1 messages; p − 1 blocks sent.
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
@@ -13,7 +12,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall, Collective::Alltoallv, Collective::Alltoallw],
     name: "spread_out",
     aliases: &["scattered", "linear"],
-    source: "Thakur, Rabenseifner, Gropp 2005, section 4.3",
+    source: "MPICH (Thakur, Rabenseifner, Gropp 2005, section 4.3: \"isend-irecv\", scattered destinations)",
+    idea: "Every rank posts all its messages at once, each rank beginning with its next neighbour, so that \
+            nobody is flooded.",
+    avoid_when: "blocks are small, for then what each message costs counts.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,7 +1,6 @@
 //! Dissemination barrier: in every round a rank tells the one at distance 1, 2, 4, … ahead.
 //!
-//! Source: Hensgen, Finkel, Manber 1988. ceil(log2 p) rounds for any p, of one message from each rank.
-//! Loses when: many ranks share a network card, for all send in every round.
+//! ceil(log2 p) rounds for any p, of one message from each rank.
 
 use super::{place, token};
 use crate::algorithms::digits::doublings;
@@ -14,6 +13,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "dissemination",
     aliases: &["bruck"],
     source: "Hensgen, Finkel, Manber 1988",
+    idea: "In round k every rank tells the rank 2^k further on, and with it about all of whom it has heard.",
+    avoid_when: "many ranks share a network card, for all of them send in every round.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

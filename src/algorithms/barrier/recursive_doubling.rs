@@ -1,8 +1,7 @@
 //! Recursive doubling for MPI_Barrier: partners at distance 1, 2, 4, … tell each other.
 //!
-//! Source: Open MPI (recursive_doubling); MPICH.
 //! p a power of two: log2(p) rounds of one message from each rank. Otherwise the ranks beyond a power of two tell others
-//! before and are told afterwards, in two more rounds. Loses when: p is not a power of two, to `dissemination`.
+//! before and are told afterwards, in two more rounds.
 
 use super::{place, token};
 use crate::algorithms::building_blocks::fold::{Fold, Role, doubling_cost};
@@ -14,7 +13,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Barrier],
     name: "recursive_doubling",
     aliases: &[],
-    source: "Open MPI; MPICH",
+    source: "Open MPI (recursive_doubling); MPICH",
+    idea: "Partners at distance 1, 2, 4, … tell each other that they have come.",
+    avoid_when: "the number of ranks is no power of two, where dissemination needs fewer rounds.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

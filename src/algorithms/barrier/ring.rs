@@ -1,7 +1,7 @@
 //! Double ring for MPI_Barrier: a token goes round once to learn that all have come, and once more to tell them.
 //!
-//! Source: Open MPI (double_ring). 2(p − 1) messages, one after another: the second time the token stops at the last
-//! rank that has not seen it complete. Loses when: there are more than a few ranks.
+//! 2(p − 1) messages, one after another: the second time the token stops at the last rank that has not seen it
+//! complete.
 
 use super::{place, token};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
@@ -12,7 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Barrier],
     name: "ring",
     aliases: &["double_ring"],
-    source: "Open MPI",
+    source: "Open MPI (double_ring)",
+    idea: "A token goes around the ring until all have come, and once more to tell everybody.",
+    avoid_when: "there are more than a few ranks.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,6 +1,5 @@
 //! Barrier in shared memory: dissemination by flags.
 //!
-//! Source: Hensgen, Finkel, Manber 1988; Mellor-Crummey, Scott 1991; to several ranks at once: Hoefler et al. 2006.
 //! In round i a rank raises a flag and awaits those of the ranks at distances k^i, 2k^i, …, (k−1)k^i: ceil(log_k p) rounds. A
 //! flag is seen by many as fast as by one, so the fewer rounds the better, until looking at many takes its time. Of the radices
 //! with as few rounds the least is taken, which has the fewest flags.
@@ -14,7 +13,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Barrier],
     name: "shared",
     aliases: &[],
-    source: "Hensgen, Finkel, Manber 1988",
+    source: "Hensgen, Finkel, Manber 1988; Mellor-Crummey, Scott 1991; to several ranks at once: Hoefler et al. \
+            2006",
+    idea: "Dissemination by flags in memory that the node shares: in every round a rank raises a flag and waits \
+            for those of some others.",
+    avoid_when: "there are so many ranks that looking at many flags takes its time.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
     body: Body::Messages { schedule, cost },

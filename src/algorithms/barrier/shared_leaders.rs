@@ -1,7 +1,6 @@
 //! Barrier on several nodes: the ranks of each raise a flag for one of them, these meet by dissemination, and raise theirs.
 //!
-//! Source: the leaders of MPICH (smp) and Open MPI (han); between m nodes as in `dissemination`.
-//! ceil(log2 m) rounds. Loses when: each rank has a node of its own, or all share one.
+//! ceil(log2 m) rounds.
 
 use super::dissemination;
 use crate::algorithms::building_blocks::placement::{Place, Placement};
@@ -14,7 +13,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Barrier],
     name: "shared_leaders",
     aliases: &[],
-    source: "MPICH; Open MPI (han)",
+    source: "the leaders of MPICH (smp) and Open MPI (han); between m nodes as in `dissemination`",
+    idea: "The ranks of a node raise flags for one of them. These ranks tell each other by messages, and raise \
+            flags in turn.",
+    avoid_when: "each rank has a node of its own, or all ranks share one.",
     parameters: &[],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
     body: Body::Messages { schedule, cost },

@@ -1,8 +1,6 @@
 //! Tree barrier: tokens are gathered along the binomial tree of rank 0, and come back along it.
 //!
-//! Source: Yew, Tzeng, Lawrie 1987 (combining tree).
-//! 2 ceil(log2 p) rounds, 2(p − 1) messages, the fewest there can be. Loses when: messages are cheap, to
-//! `dissemination`, which takes half as many rounds.
+//! 2 ceil(log2 p) rounds, 2(p − 1) messages, the fewest there can be.
 
 use super::{place, token};
 use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, children, parent};
@@ -14,7 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Barrier],
     name: "tree",
     aliases: &[],
-    source: "Yew, Tzeng, Lawrie 1987",
+    source: "Yew, Tzeng, Lawrie 1987 (combining tree)",
+    idea: "Tokens come up a binomial tree to rank 0, which so knows that all have come, and go down it again.",
+    avoid_when: "messages are cheap, for dissemination needs half as many rounds.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

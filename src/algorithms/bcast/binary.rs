@@ -1,9 +1,7 @@
 //! Complete binary tree for MPI_Bcast: every rank passes segment after segment on to two others.
 //!
-//! Source: Open MPI's binary tree.
 //! With k segments, each of which a rank sends twice: 2(k − 1) rounds of one segment after the first one has reached
-//! the last rank, in max(2(l − 1), l + floor(log2(p + 1 − 2^l))) rounds with l = floor(log2 p). Loses when: vectors
-//! are short (to `binomial`), or so long that sending everything twice counts.
+//! the last rank, in max(2(l − 1), l + floor(log2(p + 1 − 2^l))) rounds with l = floor(log2 p).
 
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
@@ -15,6 +13,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "binary",
     aliases: &["binary_tree"],
     source: "Open MPI's binary tree",
+    idea: "Every rank passes segment after segment on to its two children in a binary tree.",
+    avoid_when: "vectors are short, or so long that sending everything twice counts.",
     parameters: &[Parameter::Segment],
     requires: &[],
     body: Body::Messages { schedule, cost },

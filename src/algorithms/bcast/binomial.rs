@@ -1,9 +1,7 @@
 //! Binomial tree for MPI_Bcast, whole or in segments.
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.2.
 //! ceil(log2 p) rounds of the whole vector; with k segments k ceil(log2 p) rounds of one, for the root sends them all so
 //! many times, and a rank passes a segment on while the next one arrives.
-//! Loses when: vectors are long, for the root sends the vector ceil(log2 p) times.
 
 use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, children, parent};
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
@@ -16,6 +14,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "binomial",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.2",
+    idea: "Every rank that has the vector sends it to one that does not, so that twice as many have it after \
+            every round.",
+    avoid_when: "vectors are long, for the root sends them several times.",
     parameters: &[Parameter::Segment],
     requires: &[],
     body: Body::Messages { schedule, cost },

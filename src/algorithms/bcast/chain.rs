@@ -1,8 +1,6 @@
 //! Chain for MPI_Bcast: every rank passes segment after segment on to the next.
 //!
-//! Source: the pipeline of van de Geijn; Open MPI's chain of fan-out one.
-//! With k segments k + p − 2 rounds of one segment. Loses when: vectors are short or p is large, for the last rank
-//! waits for all others.
+//! With k segments k + p − 2 rounds of one segment.
 
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
@@ -13,7 +11,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Bcast],
     name: "chain",
     aliases: &["pipeline"],
-    source: "pipeline of van de Geijn; Open MPI",
+    source: "the pipeline of van de Geijn; Open MPI's chain of fan-out one",
+    idea: "The vector is cut into segments, and every rank passes one segment after the other on to the next \
+            rank.",
+    avoid_when: "vectors are short or ranks many, for the last rank waits for all others.",
     parameters: &[Parameter::Segment],
     requires: &[],
     body: Body::Messages { schedule, cost },

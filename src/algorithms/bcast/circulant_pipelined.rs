@@ -1,11 +1,9 @@
 //! Träff's round-optimal broadcast of several segments along the circulant graph.
 //!
-//! Source: Träff 2022 (arXiv 2205.10072), 2023 (arXiv 2312.11236).
 //! With k segments k − 1 + ceil(log2 p) rounds of one segment, for any p; nobody receives a segment twice. A schedule
 //! is made in O(p log p) steps without communication; the paper needs O(log p).
 //! A rank waits for nothing but what it sends on, so the root sends segments back to back: about n beta + ceil(log2 p)
 //! (alpha + n/k beta) in Hockney's model. Where messages then queue, rounds may be one more.
-//! Loses when: vectors are too short to be cut.
 
 use crate::algorithms::building_blocks::AHEAD;
 use crate::algorithms::building_blocks::circulant_broadcast::{CirculantBroadcast, Round, rounds};
@@ -17,7 +15,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Bcast],
     name: "circulant_pipelined",
     aliases: &["circ_graph"],
-    source: "Träff 2022, 2023",
+    source: "Träff 2022 (arXiv 2205.10072), 2023 (arXiv 2312.11236)",
+    idea: "Segments travel along a circulant graph, whose skips are used in turn, so that after the fewest \
+            possible rounds all ranks have all of them.",
+    avoid_when: "vectors are too short to be cut into segments.",
     parameters: &[Parameter::Segment],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,9 +1,8 @@
 //! k-nomial tree for MPI_Bcast: the binomial tree of another radix.
 //!
-//! Source: the k-nomial trees of MPICH and Open MPI.
 //! w = ceil(log_k p) rounds, in which the root sends up to k − 1 vectors each, w(k−1) − floor((k^w − p)/k^(w−1)) in all;
 //! nobody is later than the root. A larger k trades the depth of the tree for
-//! messages of the root. Loses when: vectors are long.
+//! messages of the root.
 
 use crate::algorithms::building_blocks::knomial_tree::{children, parent};
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
@@ -16,7 +15,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Bcast],
     name: "knomial",
     aliases: &[],
-    source: "k-nomial trees of MPICH and Open MPI",
+    source: "the k-nomial trees of MPICH and Open MPI",
+    idea: "A tree in which every rank has up to k − 1 children in a round: fewer rounds than with a binomial \
+            tree, but more messages for the root.",
+    avoid_when: "vectors are long.",
     parameters: &[Parameter::Radix],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,7 +1,6 @@
 //! Linear broadcast: the root sends its vector to every other rank.
 //!
-//! Source: the definition of MPI_Bcast.
-//! One round of p − 1 messages; the root sends p − 1 vectors. Loses when: there are more than a few ranks.
+//! One round of p − 1 messages; the root sends p − 1 vectors.
 
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
@@ -13,6 +12,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "linear",
     aliases: &["basic_linear"],
     source: "the definition of MPI_Bcast",
+    idea: "The root sends its vector to each of the others.",
+    avoid_when: "there are more than a few ranks.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,12 +1,9 @@
 //! Node-aware broadcast: to the root's node, between the nodes, to the other nodes.
 //!
-//! Source: MPICH (smp), for medium vectors; between the nodes as in `scatter_ring_allgather_opt`.
 //! On its node the root, on any other its lowest rank stands for all. Within a node a binomial tree carries the whole
 //! vector; between m nodes a scatter and an opened ring do, so that the vector enters and leaves a node about once:
 //! 2n(m−1)/m bytes. All m that stand for a node are done at once, so the rounds are those on the root's node, m − 1 +
 //! ceil(log2 m) between the nodes, and those on the largest other node.
-//! Loses when: each rank has a node of its own, or all share one; vectors are short; ranks of a node have a network card
-//! each.
 
 use crate::algorithms::building_blocks::binomial_tree::{children, parent, scatter, scatter_cost, subtree};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
@@ -21,7 +18,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Bcast],
     name: "node_aware",
     aliases: &[],
-    source: "MPICH",
+    source: "MPICH (smp), for medium vectors; between the nodes as in `scatter_ring_allgather_opt`",
+    idea: "The vector is spread over the node of the root, between the nodes, and over the other nodes, so that \
+            it enters each node about once.",
+    avoid_when: "vectors are short, or each rank has a node of its own, or all share one.",
     parameters: &[],
     requires: &[Requirement::Nodes],
     body: Body::Messages { schedule, cost },

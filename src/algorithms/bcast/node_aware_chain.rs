@@ -1,9 +1,7 @@
 //! Node-aware broadcast along a chain of nodes, with a binomial tree on each, whole or in segments.
 //!
-//! Source: MPICH (smp); Open MPI's chain.
 //! With m nodes of up to q ranks and s segments s(1 + ceil(log2 q)) + m − 2 rounds of one segment; the vector enters and
 //! leaves a node once.
-//! Loses when: vectors are short or nodes are many, for the last node waits for all others.
 
 use crate::algorithms::building_blocks::node_aware_tree::{Leaders, chain_cost, neighbors};
 use crate::algorithms::building_blocks::placement::Placement;
@@ -16,7 +14,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Bcast],
     name: "node_aware_chain",
     aliases: &[],
-    source: "MPICH",
+    source: "MPICH (smp); Open MPI's chain",
+    idea: "Segments of the vector go from node to node along a chain, and down a binomial tree on each of them.",
+    avoid_when: "vectors are short or nodes many, for the last node waits for all others.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Nodes],
     body: Body::Messages { schedule, cost },

@@ -1,10 +1,7 @@
 //! Node-aware broadcast along a k-nomial tree of nodes, with another on each.
 //!
-//! Source: MPICH (smp); the k-nomial trees of MPICH and Open MPI.
 //! With m nodes of up to q ranks w(k−1) − floor((k^w − m)/k^(w−1)) messages between the nodes, where w = ceil(log_k m), and
 //! likewise on them, each of the whole vector: one round between the nodes, if m is the radix.
-//! Loses when: vectors are long, for the root sends the vector to several nodes; each rank has a node of
-//! its own, or all share one.
 
 use crate::algorithms::building_blocks::knomial_tree::broadcast_cost;
 use crate::algorithms::building_blocks::node_aware_tree::{Leaders, neighbors};
@@ -18,7 +15,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Bcast],
     name: "node_aware_knomial",
     aliases: &[],
-    source: "MPICH",
+    source: "MPICH (smp); the k-nomial trees of MPICH and Open MPI",
+    idea: "The vector goes down a k-nomial tree of nodes, and on each node down another one.",
+    avoid_when: "vectors are long, for the root sends them several times.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes],
     body: Body::Messages { schedule, cost },

@@ -1,9 +1,7 @@
 //! Scatter and recursive-doubling allgather for MPI_Bcast.
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.2.
 //! p a power of two: 2 log2(p) rounds, 2n(p−1)/p bytes sent by the root. Otherwise the first 2^floor(log2 p) ranks
 //! after the root do so and then each of the others gets the whole vector from one of them, in one more round.
-//! Loses when: vectors are long, for partners are far apart; off powers of two.
 
 use crate::algorithms::building_blocks::binomial_tree::{scatter, scatter_cost};
 use crate::algorithms::building_blocks::recursive_doubling_allgather::{
@@ -18,6 +16,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "scatter_recursive_doubling_allgather",
     aliases: &["scatter_allgather"],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.2",
+    idea: "The root scatters the vector along a binomial tree, and the ranks collect its blocks again by \
+            recursive doubling.",
+    avoid_when: "vectors are long and partners far apart, or the number of ranks is no power of two.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

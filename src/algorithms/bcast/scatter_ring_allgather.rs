@@ -1,8 +1,6 @@
 //! Scatter and ring allgather for MPI_Bcast, in MPICH's native form: the ring is closed.
 //!
-//! Source: van de Geijn; Thakur, Rabenseifner, Gropp 2005, section 4.2.
 //! ceil(log2 p) + p − 1 rounds, 2n(p−1)/p bytes sent by the root; p(p−1) messages in the ring.
-//! Loses to: `scatter_ring_allgather_opt`, which does not send what is already there.
 
 use crate::algorithms::building_blocks::binomial_tree::{scatter, scatter_cost};
 use crate::algorithms::building_blocks::ring_allgather::{ring_allgather, ring_allgather_cost};
@@ -15,6 +13,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "scatter_ring_allgather",
     aliases: &["scatter_allgather_ring"],
     source: "van de Geijn; Thakur, Rabenseifner, Gropp 2005, section 4.2",
+    idea: "The root scatters the vector along a binomial tree, and the blocks travel around a ring to \
+            everybody.",
+    avoid_when: "compared with the same whose ring does not send what is already there.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

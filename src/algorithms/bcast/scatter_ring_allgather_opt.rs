@@ -1,10 +1,8 @@
 //! Bandwidth-saving broadcast: scatter, then an allgather along an opened ring.
 //!
-//! Source: Zhou, Marjanovic, Niethammer, Gracia 2015.
 //! After the binomial scatter a rank holds the blocks of its whole subtree; the ring does not bring them again. Rounds
 //! and the root's messages as in `scatter_ring_allgather`; of its p(p−1) ring messages, the blocks held beyond the own
 //! one are saved.
-//! Loses when: vectors are short.
 
 use super::scatter_ring_allgather::cost;
 use crate::algorithms::building_blocks::binomial_tree::{scatter, subtree};
@@ -17,6 +15,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "scatter_ring_allgather_opt",
     aliases: &[],
     source: "Zhou, Marjanovic, Niethammer, Gracia 2015",
+    idea: "The root scatters the vector along a binomial tree, and the blocks travel around a ring, but not to \
+            ranks that have them from the scatter.",
+    avoid_when: "vectors are short.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,8 +1,6 @@
 //! Broadcast in shared memory: the root shows the vector to all, who copy it.
 //!
-//! Source: the flat algorithms of shared-memory components, such as Open MPI's sm.
-//! The root writes the vector once, everyone else reads it once, while the root is busy with what follows. Loses when: many
-//! ranks read at once what one processor has in its cache.
+//! The root writes the vector once, everyone else reads it once, while the root is busy with what follows.
 
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::cost::Cost;
@@ -12,7 +10,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Bcast],
     name: "shared",
     aliases: &[],
-    source: "Open MPI (coll/sm)",
+    source: "the flat algorithms of shared-memory components, such as Open MPI's sm",
+    idea: "The root shows its vector in memory that the node shares, and all others copy it.",
+    avoid_when: "many ranks read at once what one processor has in its cache.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
     body: Body::Messages { schedule, cost },

@@ -1,9 +1,7 @@
 //! Broadcast for short vectors on several nodes: one rank of each gets the vector and shows it to the others there.
 //!
-//! Source: the leaders of MPICH (smp) and Open MPI (han), along the k-nomial trees of both; on the nodes as in `shared`.
 //! With m nodes w(k−1) − floor((k^w − m)/k^(w−1)) messages, where w = ceil(log_k m), each of the whole vector: one round, if
-//! m is the radix. Loses when: vectors are long, for the root sends the vector to several nodes; each rank has a node of
-//! its own, or all share one.
+//! m is the radix.
 
 use crate::algorithms::building_blocks::knomial_tree::{children, parent};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
@@ -19,7 +17,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Bcast],
     name: "shared_leaders",
     aliases: &[],
-    source: "MPICH; Open MPI (han)",
+    source: "the leaders of MPICH (smp) and Open MPI (han), along the k-nomial trees of both; on the nodes as \
+            in `shared`",
+    idea: "One rank of each node gets the vector along a k-nomial tree and shows it to the others there in \
+            shared memory.",
+    avoid_when: "vectors are long, for the root sends them to several nodes.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
     body: Body::Messages { schedule, cost },

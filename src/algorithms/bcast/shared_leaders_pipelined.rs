@@ -1,10 +1,8 @@
 //! Broadcast for long vectors on several nodes: segments travel between one rank of each, which shows them to the others
 //! there.
 //!
-//! Source: the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `circulant_pipelined`, on them as in
-//! `shared`.
 //! With m nodes and k segments, of which there are at most 2p, k − 1 + ceil(log2 m) rounds of one segment; the vector enters
-//! each node once. Loses when: vectors are too short to be cut; each rank has a node of its own, or all share one.
+//! each node once.
 
 use super::circulant_pipelined;
 use super::shared_leaders::through_leaders;
@@ -18,7 +16,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Bcast],
     name: "shared_leaders_pipelined",
     aliases: &[],
-    source: "Open MPI (han); Träff 2022, 2023",
+    source: "the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `circulant_pipelined`, on \
+            them as in `shared`",
+    idea: "Segments of the vector travel between one rank of each node, which shows them to the others there in \
+            shared memory.",
+    avoid_when: "vectors are too short to be cut into segments.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
     body: Body::Messages { schedule, cost },

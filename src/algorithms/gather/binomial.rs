@@ -1,9 +1,8 @@
 //! Binomial tree for MPI_Gather and MPI_Gatherv: every rank collects the blocks of its subtree, then sends them on
 //! together.
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 4 (as in MPICH).
 //! ceil(log2 p) rounds. A block moves once for each edge to the root: (p/2)·log2 p blocks in all, where p is a power of
-//! two. Loses when: blocks are large, for the root's neighbours forward what others could have sent directly.
+//! two.
 //!
 //! MPI_Gatherv: the lengths of the blocks travel first, up the same tree, 8 bytes each, which doubles the rounds; the
 //! formula is that of the blocks alone. A rank inside the tree needs memory for the blocks of its subtree, at most p/2 of
@@ -18,7 +17,9 @@ pub const GATHER: Algorithm = Algorithm {
     collectives: &[Collective::Gather],
     name: "binomial",
     aliases: &[],
-    source: "Thakur, Rabenseifner, Gropp 2005",
+    source: "Thakur, Rabenseifner, Gropp 2005, section 4 (as in MPICH)",
+    idea: "Every rank collects the blocks of its subtree of a binomial tree and sends them on together.",
+    avoid_when: "blocks are large, for they are passed on instead of going straight to the root.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

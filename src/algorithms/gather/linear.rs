@@ -1,8 +1,6 @@
 //! Linear gather: every rank sends its block to the root.
 //!
-//! Source: the definition of MPI_Gather.
 //! One round of p − 1 messages, all to the root; p − 1 blocks in all, the fewest possible.
-//! Loses when: blocks are small and each message costs the root.
 
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::cost::Cost;
@@ -13,6 +11,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "linear",
     aliases: &["basic_linear"],
     source: "the definition of MPI_Gather",
+    idea: "Every rank sends its block straight to the root.",
+    avoid_when: "blocks are small and each message costs the root.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,8 +1,7 @@
 //! Gather in shared memory: every rank shows its block, and the root copies them.
 //!
-//! Source: as `linear`, with slots in place of messages.
 //! The root awaits a flag of each other rank and reads its block, while the others are busy with what follows. Every block is
-//! written once and read once. Loses when: there are so many ranks that the root is the last to be done by far.
+//! written once and read once.
 
 use crate::algorithms::building_blocks::slots::collect;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
@@ -13,7 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Gather],
     name: "shared",
     aliases: &[],
-    source: "the definition of MPI_Gather",
+    source: "as `linear`, with slots in place of messages",
+    idea: "Every rank shows its block in memory that the node shares, and the root copies them.",
+    avoid_when: "there are so many ranks that the root is done long after the others.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
     body: Body::Messages { schedule, cost },

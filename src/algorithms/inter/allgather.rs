@@ -1,9 +1,7 @@
 //! Each group gathers at its leader, the leaders exchange, and each broadcasts the other group's blocks.
 //!
-//! Source: Open MPI (`coll/inter`).
 //! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; a leader sends its group's blocks once and the
 //! other's ceil(log2 p) times. The two directions may differ in length, and either may be empty.
-//! Loses when: blocks are large, for the leaders' neighbours wait while they send whole vectors.
 
 use super::{broadcast_from, cost_between_leaders, gather_to_leader};
 use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, gather_cost};
@@ -15,7 +13,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allgather],
     name: "inter_leaders",
     aliases: &[],
-    source: "Open MPI (coll/inter)",
+    source: "Open MPI (`coll/inter`)",
+    idea: "Each group gathers at its leader, the leaders exchange, and each broadcasts the blocks of the other \
+            group.",
+    avoid_when: "blocks are large, for the others wait while the leaders send everything.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },

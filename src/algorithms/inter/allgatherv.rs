@@ -1,11 +1,8 @@
 //! Every rank sends its block to the leader of the other group, who broadcasts what he gets.
 //!
-//! Source: after Open MPI (`coll/inter`), which gathers in each group first and therefore has to gather the lengths: a
-//! rank knows those of the other group's blocks, but of its own group's only its own.
 //! 1 + ceil(log2 p) rounds, where p is the size of the larger group; a leader receives as many messages as the other
 //! group has ranks. One at a time p messages reach the smaller group's leader, who then broadcasts; meanwhile the larger
 //! group is served, but for its last rank, who sends in step p and receives in the next.
-//! Loses when: groups are large and blocks small, for each message costs the leaders.
 
 use super::allgather::broadcast_blocks;
 use crate::algorithms::building_blocks::binomial_tree::broadcast_cost;
@@ -18,7 +15,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allgatherv],
     name: "inter_leaders",
     aliases: &[],
-    source: "Open MPI (coll/inter)",
+    source: "after Open MPI (`coll/inter`), which gathers in each group first and therefore has to gather the \
+            lengths: a rank knows those of the other group's blocks, but of its own group's only its own",
+    idea: "Every rank sends its block to the leader of the other group, who broadcasts what it gets.",
+    avoid_when: "groups are large and blocks small, for each message costs the leaders.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },

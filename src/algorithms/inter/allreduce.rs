@@ -1,8 +1,6 @@
 //! Each group reduces to its leader, the leaders exchange the results, and each broadcasts the other group's.
 //!
-//! Source: Open MPI (`coll/inter`).
 //! 1 + 2 ceil(log2 p) rounds of the whole vector, where p is the size of the larger group. Keeps the order of operands.
-//! Loses when: vectors are long, for the leaders reduce and send the whole vector ceil(log2 p) times.
 
 use super::{broadcast_from, cost_between_leaders, reduce_to_leader};
 use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, reduce_cost};
@@ -14,7 +12,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "inter_leaders",
     aliases: &[],
-    source: "Open MPI (coll/inter)",
+    source: "Open MPI (`coll/inter`)",
+    idea: "Each group reduces to its leader, the leaders exchange the results, and each broadcasts that of the \
+            other group.",
+    avoid_when: "vectors are long.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },

@@ -1,9 +1,7 @@
 //! Every rank exchanges blocks with every rank of the other group, all at once.
 //!
-//! Source: Open MPI (`coll/basic`), which takes one partner at a time; here as in MPICH's scattered alltoall.
 //! One round of b messages, where the other group has b ranks; b blocks sent, the fewest possible. Messages one at a time
 //! take as many steps as the larger group has ranks, for nobody in the smaller ever waits.
-//! Loses when: blocks are small and each message costs.
 
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
 use crate::cost::Cost;
@@ -13,7 +11,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall, Collective::Alltoallv, Collective::Alltoallw],
     name: "inter_linear",
     aliases: &[],
-    source: "Open MPI (coll/basic)",
+    source: "Open MPI (`coll/basic`), which takes one partner at a time; here as in MPICH's scattered alltoall",
+    idea: "Every rank exchanges blocks with every rank of the other group, all at once.",
+    avoid_when: "blocks are small, for then what each message costs counts.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },

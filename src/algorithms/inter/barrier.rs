@@ -1,10 +1,8 @@
 //! Tree barrier on an inter-communicator: tokens are gathered along each group's binomial tree, the leaders exchange
 //! theirs, and tokens come back along the trees.
 //!
-//! Source: Yew, Tzeng, Lawrie 1987 (combining tree); here the parent of each root is the other root.
 //! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; 2(a + b − 1) messages for groups of a and b
 //! ranks.
-//! Loses when: one group is much larger than the other and could leave earlier.
 
 use super::cost_between_leaders;
 use crate::algorithms::barrier::tree::collect_and_release;
@@ -17,7 +15,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Barrier],
     name: "inter_leaders",
     aliases: &[],
-    source: "Yew, Tzeng, Lawrie 1987",
+    source: "Yew, Tzeng, Lawrie 1987 (combining tree); here the parent of each root is the other root",
+    idea: "Tokens come up a tree to each group's leader, the leaders exchange theirs, and tokens go down the \
+            trees again.",
+    avoid_when: "one group is much larger than the other and could leave earlier.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },

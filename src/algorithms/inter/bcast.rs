@@ -1,8 +1,6 @@
 //! Broadcast to the other group: the root sends to its leader, who passes the vector on along the binomial tree.
 //!
-//! Source: Open MPI (`coll/inter`).
 //! 1 + ceil(log2 b) rounds of the whole vector, where b ranks receive it.
-//! Loses when: vectors are long and b is large, for nobody sends while the leader waits.
 
 use super::{broadcast_from, has_root};
 use crate::algorithms::building_blocks::binomial_tree::broadcast_cost;
@@ -14,7 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Bcast],
     name: "inter_leaders",
     aliases: &[],
-    source: "Open MPI (coll/inter)",
+    source: "Open MPI (`coll/inter`)",
+    idea: "The root sends to the leader of the other group, who broadcasts there along a binomial tree.",
+    avoid_when: "vectors are long and the group is large, for nobody sends while the leader waits.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },

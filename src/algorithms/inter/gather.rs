@@ -1,9 +1,7 @@
 //! Gather of the other group: it gathers at its leader along the binomial tree, and the leader sends everything to the
 //! root in one message.
 //!
-//! Source: Open MPI (`coll/inter`).
 //! ceil(log2 b) + 1 rounds, where b ranks contribute; a block moves once for each edge to the leader and once more.
-//! Loses when: blocks are large and the root could receive them directly.
 
 use super::{gather_to_leader, has_root};
 use crate::algorithms::building_blocks::binomial_tree::gather_cost;
@@ -15,7 +13,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Gather],
     name: "inter_leaders",
     aliases: &[],
-    source: "Open MPI (coll/inter)",
+    source: "Open MPI (`coll/inter`)",
+    idea: "The other group gathers at its leader along a binomial tree, and the leader sends everything to the \
+            root.",
+    avoid_when: "blocks are large and the root could receive them directly.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },

@@ -1,8 +1,7 @@
 //! Every rank of the other group sends its block to the root.
 //!
-//! Source: the definition of MPI_Gatherv. Only the root knows the lengths, so nobody else can collect blocks.
-//! One round of b messages, where b ranks contribute; b blocks in all, the fewest possible.
-//! Loses when: blocks are small and each message costs the root.
+//! Only the root knows the lengths, so nobody else can collect blocks. One round of b messages, where b ranks
+//! contribute; b blocks in all, the fewest possible.
 
 use super::has_root;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
@@ -14,6 +13,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "inter_linear",
     aliases: &[],
     source: "the definition of MPI_Gatherv",
+    idea: "Every rank of the other group sends its block straight to the root.",
+    avoid_when: "blocks are small and each message costs the root.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },

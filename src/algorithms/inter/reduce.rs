@@ -1,8 +1,6 @@
 //! Reduction of the other group: it reduces to its leader along the binomial tree, and the leader sends to the root.
 //!
-//! Source: Open MPI (`coll/inter`).
 //! ceil(log2 b) + 1 rounds of the whole vector, where b ranks contribute. Keeps the order of operands.
-//! Loses when: vectors are long, for the leader reduces the vector ceil(log2 b) times.
 
 use super::{has_root, reduce_to_leader};
 use crate::algorithms::building_blocks::binomial_tree::reduce_cost;
@@ -14,7 +12,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
     name: "inter_leaders",
     aliases: &[],
-    source: "Open MPI (coll/inter)",
+    source: "Open MPI (`coll/inter`)",
+    idea: "The other group reduces to its leader along a binomial tree, and the leader sends the result to the \
+            root.",
+    avoid_when: "vectors are long.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },

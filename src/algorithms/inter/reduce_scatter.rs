@@ -1,12 +1,10 @@
 //! Each group reduces its whole vectors to its leader, the leaders exchange the results, and each scatters the other
 //! group's over its own.
 //!
-//! Source: Open MPI (`coll/basic`), where the leader receives from each rank of the other group in turn.
 //! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; the leaders send and receive one whole vector
 //! and reduce ceil(log2 p). Keeps the order of operands.
 //! A rank knows how the result for its own group is cut into blocks, but not how that for the other is: the blocks of
 //! the latter are moved only all together.
-//! Loses when: vectors are long; but nobody can cut them by blocks that he does not know.
 
 use super::{blocks_of_own, cost_between_leaders, reduce_to_leader, scatter_from_leader};
 use crate::algorithms::building_blocks::binomial_tree::{reduce_cost, scatter_cost};
@@ -18,7 +16,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "inter_leaders",
     aliases: &[],
-    source: "Open MPI (coll/basic)",
+    source: "Open MPI (`coll/basic`), where the leader receives from each rank of the other group in turn",
+    idea: "Each group reduces to its leader, the leaders exchange the results, and each scatters that of the \
+            other group.",
+    avoid_when: "vectors are long.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },

@@ -1,9 +1,7 @@
 //! Scatter to the other group: the root sends all blocks to its leader in one message, and the leader scatters them
 //! along the binomial tree.
 //!
-//! Source: Open MPI (`coll/inter`).
 //! 1 + ceil(log2 b) rounds, where b ranks receive; a block moves once to the leader and once for each edge from it.
-//! Loses when: blocks are large and the root could send them directly.
 
 use super::{blocks_of_own, has_root, scatter_from_leader};
 use crate::algorithms::building_blocks::binomial_tree::scatter_cost;
@@ -15,7 +13,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Scatter],
     name: "inter_leaders",
     aliases: &[],
-    source: "Open MPI (coll/inter)",
+    source: "Open MPI (`coll/inter`)",
+    idea: "The root sends all blocks to the leader of the other group, who scatters them along a binomial tree.",
+    avoid_when: "blocks are large and the root could send them directly.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },

@@ -1,8 +1,7 @@
 //! The root sends every rank of the other group its block.
 //!
-//! Source: the definition of MPI_Scatterv. Only the root knows the lengths, so nobody else can pass blocks on.
-//! One round of b messages, where b ranks receive; b blocks in all, the fewest possible.
-//! Loses when: blocks are small and each message costs the root.
+//! Only the root knows the lengths, so nobody else can pass blocks on. One round of b messages, where b ranks receive;
+//! b blocks in all, the fewest possible.
 
 use super::has_root;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
@@ -14,6 +13,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "inter_linear",
     aliases: &[],
     source: "the definition of MPI_Scatterv",
+    idea: "The root sends every rank of the other group its block directly.",
+    avoid_when: "blocks are small and each message costs the root.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
     body: Body::Messages { schedule, cost },

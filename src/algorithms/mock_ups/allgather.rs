@@ -8,6 +8,7 @@ pub const GATHER_BCAST: Algorithm = mock_up(
     &[Collective::Allgather],
     "allgather_as_gather_bcast",
     "Hunold, Carpen-Amarie 2018, GL1",
+    "A mock-up: MPI_Gather at rank 0, then MPI_Bcast. MPI_Allgather should not be slower than that.",
     Parts::Given,
     |problem, rank| {
         let all = Recv.blocks(0..problem.size);
@@ -28,6 +29,7 @@ pub const ALLTOALL: Algorithm = mock_up(
     &[Collective::Allgather],
     "allgather_as_alltoall",
     "Hunold, Carpen-Amarie 2018, GL2",
+    "A mock-up: MPI_Alltoall of copies of the own block. MPI_Allgather should not be slower than that.",
     Parts::Given,
     |problem, rank| {
         let own = own_block(problem, rank, problem.in_place);
@@ -43,6 +45,8 @@ pub const ALLREDUCE: Algorithm = mock_up(
     &[Collective::Allgather],
     "allgather_as_allreduce",
     "Hunold, Carpen-Amarie 2018, GL3",
+    "A mock-up: MPI_Allreduce of vectors that are zero but for the own block. MPI_Allgather should not be \
+            slower than that.",
     Parts::Given,
     |problem, rank| {
         let all = All.blocks(0..problem.size);
@@ -59,6 +63,7 @@ pub const ALLGATHERV: Algorithm = mock_up(
     &[Collective::Allgather],
     "allgather_as_allgatherv",
     "Hunold, Carpen-Amarie 2018, GL4",
+    "A mock-up: MPI_Allgatherv of equal blocks. MPI_Allgather should not be slower than that.",
     Parts::Given,
     |problem, rank| {
         let call = Call::new(Collective::Allgatherv, Send.block(rank), Recv.blocks(0..problem.size));

@@ -8,6 +8,7 @@ pub const REDUCE_BCAST: Algorithm = mock_up(
     &[Collective::Allreduce],
     "allreduce_as_reduce_bcast",
     "Hunold, Carpen-Amarie 2018, GL5",
+    "A mock-up: MPI_Reduce to rank 0, then MPI_Bcast. MPI_Allreduce should not be slower than that.",
     Parts::Whole,
     |problem, rank| {
         let is_root = rank == 0;
@@ -24,6 +25,7 @@ pub const REDUCE_SCATTER_BLOCK_ALLGATHER: Algorithm = mock_up(
     &[Collective::Allreduce],
     "allreduce_as_reducescatterblock_allgather",
     "Hunold, Carpen-Amarie 2018, GL6",
+    "A mock-up: MPI_Reduce_scatter_block, then MPI_Allgather. MPI_Allreduce should not be slower than that.",
     Parts::Padded,
     |problem, rank| {
         let blocks = 0..problem.size;
@@ -43,6 +45,7 @@ pub const REDUCE_SCATTER_ALLGATHERV: Algorithm = mock_up(
     &[Collective::Allreduce],
     "allreduce_as_reducescatter_allgatherv",
     "Hunold, Carpen-Amarie 2018, GL7",
+    "A mock-up: MPI_Reduce_scatter, then MPI_Allgatherv. MPI_Allreduce should not be slower than that.",
     Parts::Balanced,
     |problem, rank| {
         let recv = Recv.blocks(0..problem.size);

@@ -8,6 +8,7 @@ pub const ALLGATHERV: Algorithm = mock_up(
     &[Collective::Bcast],
     "bcast_as_allgatherv",
     "Hunold, Carpen-Amarie 2018, GL9",
+    "A mock-up: MPI_Allgatherv in which only the root has a block. MPI_Bcast should not be slower than that.",
     Parts::Root,
     |problem, _| {
         let call = Call::new(Collective::Allgatherv, None, Recv.blocks(0..problem.size));
@@ -19,6 +20,8 @@ pub const SCATTER_ALLGATHER: Algorithm = mock_up(
     &[Collective::Bcast],
     "bcast_as_scatter_allgather",
     "Hunold, Carpen-Amarie 2018, GL10",
+    "A mock-up: MPI_Scatter of the root's vector, then MPI_Allgather. MPI_Bcast should not be slower than \
+            that.",
     Parts::Padded,
     |problem, rank| {
         let is_root = rank == problem.root;

@@ -9,6 +9,8 @@ pub const ALLGATHER: Algorithm = mock_up(
     &[Collective::Gather],
     "gather_as_allgather",
     "Hunold, Carpen-Amarie 2018, GL11",
+    "A mock-up: MPI_Allgather, of which only the root needs the result. MPI_Gather should not be slower \
+            than that.",
     Parts::Given,
     |problem, rank| {
         let is_root = rank == problem.root;
@@ -27,6 +29,7 @@ pub const GATHERV: Algorithm = mock_up(
     &[Collective::Gather],
     "gather_as_gatherv",
     "Hunold, Carpen-Amarie 2018, GL12",
+    "A mock-up: MPI_Gatherv of equal blocks. MPI_Gather should not be slower than that.",
     Parts::Given,
     |problem, rank| {
         let is_root = rank == problem.root;
@@ -40,6 +43,8 @@ pub const REDUCE: Algorithm = mock_up(
     &[Collective::Gather],
     "gather_as_reduce",
     "Hunold, Carpen-Amarie 2018, GL13",
+    "A mock-up: MPI_Reduce of vectors that are zero but for the own block. MPI_Gather should not be \
+            slower than that.",
     Parts::Given,
     |problem, rank| {
         let is_root = rank == problem.root;

@@ -22,6 +22,7 @@ const fn mock_up(
     collectives: &'static [Collective],
     name: &'static str,
     source: &'static str,
+    idea: &'static str,
     parts: Parts,
     acts: fn(&Problem, usize) -> Vec<Act>,
 ) -> Algorithm {
@@ -30,6 +31,8 @@ const fn mock_up(
         name,
         aliases: &[],
         source,
+        idea,
+        avoid_when: "",
         parameters: &[],
         requires: &[Requirement::OtherCollectives],
         body: Body::Calls(Calls { parts, acts }),

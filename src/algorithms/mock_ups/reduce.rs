@@ -14,6 +14,8 @@ pub const ALLREDUCE: Algorithm = mock_up(
     &[Collective::Reduce],
     "reduce_as_allreduce",
     "Hunold, Carpen-Amarie 2018, GL14",
+    "A mock-up: MPI_Allreduce, of which only the root needs the result. MPI_Reduce should not be slower \
+            than that.",
     Parts::Whole,
     |problem, rank| {
         let input = input(problem, rank, 1);
@@ -32,6 +34,8 @@ pub const REDUCE_SCATTER_BLOCK_GATHER: Algorithm = mock_up(
     &[Collective::Reduce],
     "reduce_as_reducescatterblock_gather",
     "Hunold, Carpen-Amarie 2018, GL15",
+    "A mock-up: MPI_Reduce_scatter_block, then MPI_Gather at the root. MPI_Reduce should not be slower \
+            than that.",
     Parts::Padded,
     |problem, rank| {
         let is_root = rank == problem.root;
@@ -51,6 +55,7 @@ pub const REDUCE_SCATTER_GATHERV: Algorithm = mock_up(
     &[Collective::Reduce],
     "reduce_as_reducescatter_gatherv",
     "Hunold, Carpen-Amarie 2018, GL16",
+    "A mock-up: MPI_Reduce_scatter, then MPI_Gatherv at the root. MPI_Reduce should not be slower than that.",
     Parts::Balanced,
     |problem, rank| {
         let is_root = rank == problem.root;

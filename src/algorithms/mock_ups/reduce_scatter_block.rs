@@ -8,6 +8,8 @@ pub const REDUCE_THEN_SCATTER: Algorithm = mock_up(
     &[Collective::ReduceScatterBlock],
     "reducescatterblock_as_reduce_scatter",
     "Hunold, Carpen-Amarie 2018, GL17",
+    "A mock-up: MPI_Reduce to rank 0, then MPI_Scatter. MPI_Reduce_scatter_block should not be slower \
+            than that.",
     Parts::Given,
     |problem, rank| {
         let all = (rank == 0).then(|| All.blocks(0..problem.size));
@@ -22,6 +24,7 @@ pub const REDUCE_SCATTER: Algorithm = mock_up(
     &[Collective::ReduceScatterBlock],
     "reducescatterblock_as_reducescatter",
     "Hunold, Carpen-Amarie 2018, GL18",
+    "A mock-up: MPI_Reduce_scatter of equal blocks. MPI_Reduce_scatter_block should not be slower than that.",
     Parts::Given,
     |problem, rank| {
         let call = Call::new(Collective::ReduceScatter, Send.blocks(0..problem.size), Recv.block(rank));
@@ -33,6 +36,8 @@ pub const ALLREDUCE: Algorithm = mock_up(
     &[Collective::ReduceScatterBlock],
     "reducescatterblock_as_allreduce",
     "Hunold, Carpen-Amarie 2018, GL19",
+    "A mock-up: MPI_Allreduce, of which each rank needs its block only. MPI_Reduce_scatter_block should \
+            not be slower than that.",
     Parts::Given,
     |problem, rank| {
         let [send, all] = [Send, All].map(|area| area.blocks(0..problem.size));

@@ -8,6 +8,7 @@ pub const EXSCAN_REDUCE_LOCAL: Algorithm = mock_up(
     &[Collective::Scan],
     "scan_as_exscan_reducelocal",
     "Hunold, Carpen-Amarie 2018, GL20",
+    "A mock-up: MPI_Exscan, to which each rank adds its own vector. MPI_Scan should not be slower than that.",
     Parts::Whole,
     |problem, rank| {
         let input = if problem.in_place { Recv } else { Send }.block(0);

@@ -9,6 +9,8 @@ pub const BCAST: Algorithm = mock_up(
     &[Collective::Scatter],
     "scatter_as_bcast",
     "Hunold, Carpen-Amarie 2018, GL21",
+    "A mock-up: MPI_Bcast of all blocks, of which each rank needs its own. MPI_Scatter should not be \
+            slower than that.",
     Parts::Given,
     |problem, rank| {
         let is_root = rank == problem.root;
@@ -26,6 +28,7 @@ pub const SCATTERV: Algorithm = mock_up(
     &[Collective::Scatter],
     "scatter_as_scatterv",
     "Hunold, Carpen-Amarie 2018, GL22",
+    "A mock-up: MPI_Scatterv of equal blocks. MPI_Scatter should not be slower than that.",
     Parts::Given,
     |problem, rank| {
         let is_root = rank == problem.root;

@@ -1,12 +1,10 @@
 //! Linear neighbourhood collectives: every message is posted at once; what a rank sends itself it copies.
 //!
-//! Source: Open MPI (`coll/basic`), MPICH.
 //! One round of as many messages as the rank has neighbours, each sent its block: d messages, if no rank has more than d
 //! sources or d destinations besides itself. If a rank sends and receives one message at a time they need d steps, and in
 //! the best order no more (König 1916: the edges of a bipartite multigraph of degree d have d colours). The formula gives
 //! these; in the order in which they are posted it may take longer, but never more than d² steps, for a message whose
 //! turn has come is behind at most d − 1 others at its receiver.
-//! Loses when: neighbours share many of their neighbours, and an allgather's blocks are small.
 
 use crate::algorithms::{Algorithm, Body, Collective, Edge, Problem};
 use crate::cost::Cost;
@@ -17,6 +15,8 @@ pub const ALLGATHER: Algorithm = Algorithm {
     name: "linear",
     aliases: &[],
     source: "every rank sends a block to each of its neighbours",
+    idea: "Every rank exchanges messages with all its neighbours at once.",
+    avoid_when: "neighbours have many neighbours in common, so that blocks could be passed on.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule: allgather, cost },

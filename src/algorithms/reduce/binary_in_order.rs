@@ -1,14 +1,11 @@
 //! Binary tree in the order of ranks for MPI_Reduce, whole or in segments: one child's subtree holds the ranks just below
 //! a rank, the other's those just above.
 //!
-//! Source: after Open MPI (in-order_binary), whose tree is rooted at the last rank, so that another root gets the
-//! result in a further hop. Here the root of the reduction is that of the tree and parts it in two; below it every
-//! subtree is rooted in its middle.
-//! Up to 1 + floor(log2(p − 1)) levels. The result of m ranks reaches its parent in round floor(log2(m + 1)) +
-//! floor(log2(2(m + 1)/3)); the later of both sides of the root ends the reduction, a round later if they are equal.
-//! With k segments a rank reduces a segment while the next one arrives, in 2(k − 1) rounds more.
-//! Keeps the order of operands for every root. Loses when: there are no segments, for every second rank reduces two
-//! vectors one after the other; with the operator commuting, to `rabenseifner` or `chain` on long vectors.
+//! Here the root of the reduction is that of the tree and parts it in two; below it every subtree is rooted in its
+//! middle. Up to 1 + floor(log2(p − 1)) levels. The result of m ranks reaches its parent in round
+//! floor(log2(m + 1)) + floor(log2(2(m + 1)/3)); the later of both sides of the root ends the reduction, a round later
+//! if they are equal. With k segments a rank reduces a segment while the next one arrives, in 2(k − 1) rounds more.
+//! Keeps the order of operands for every root.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
@@ -21,7 +18,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
     name: "binary_in_order",
     aliases: &["in-order_binary"],
-    source: "Open MPI",
+    source: "after Open MPI (in-order_binary), whose tree is rooted at the last rank, so that another root gets \
+            the result in a further hop",
+    idea: "Vectors are combined up a binary tree: one child has the ranks just below its parent, the other \
+            those just above, which keeps the order of operands.",
+    avoid_when: "there are no segments, for every second rank combines two vectors one after the other.",
     parameters: &[Parameter::Segment],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,10 +1,8 @@
 //! Binomial tree for MPI_Reduce, whole or in segments.
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.5.
 //! ceil(log2 p) rounds of the whole vector; with k segments k ceil(log2 p) rounds of one, for a rank reduces a segment
 //! while the next one arrives.
-//! Ranks are counted from the root, so the operator must commute. Loses when: vectors are long, for the root reduces
-//! the vector ceil(log2 p) times.
+//! Ranks are counted from the root, so the operator must commute.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::binomial_tree::{children, parent, reduce_cost};
@@ -18,6 +16,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "binomial",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.5",
+    idea: "In every round half of the ranks that are left send what they have combined to one of the other \
+            half.",
+    avoid_when: "vectors are long, for the root combines several of them one after the other.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
     body: Body::Messages { schedule, cost },

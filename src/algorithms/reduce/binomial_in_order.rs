@@ -1,12 +1,10 @@
 //! Binomial tree in the order of ranks for MPI_Reduce, whole or in segments: the ranks are not rotated but mirrored, so
 //! that each subtree is a range of ranks whatever the root.
 //!
-//! Source: the tree along which the halving of Rabenseifner 2004 combines, with whole vectors.
 //! p a power of two: log2(p) rounds of the whole vector. Otherwise the ranks beyond a power of two are folded, which adds
 //! a round; the root is never one of them. With k segments a rank reduces a segment while the next one arrives: k log2(p)
 //! rounds, and k more where the root stands for a folded rank; where it does not, one more at most.
-//! Keeps the order of operands for every root. Loses when: vectors are long, for the root reduces the vector in every
-//! round.
+//! Keeps the order of operands for every root.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::binomial_tree::{children, parent};
@@ -20,7 +18,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
     name: "binomial_in_order",
     aliases: &[],
-    source: "after Rabenseifner 2004",
+    source: "the tree along which the halving of Rabenseifner 2004 combines, with whole vectors",
+    idea: "A binomial tree whose subtrees are ranges of ranks, whatever the root, so that the order of operands \
+            is kept.",
+    avoid_when: "vectors are long, for the root combines one in every round.",
     parameters: &[Parameter::Segment],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,9 +1,7 @@
 //! Chain for MPI_Reduce: each rank reduces what the next one sends and passes it on to the one before, in segments.
 //!
-//! Source: Open MPI (pipeline, which is chain with a fan-out of 1).
 //! k segments: p − 2 + k rounds of one k-th of the vector.
-//! Ranks are counted from the root, so the operator must commute. Loses when: vectors are short, for its latency grows
-//! with p.
+//! Ranks are counted from the root, so the operator must commute.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
@@ -15,7 +13,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
     name: "chain",
     aliases: &["pipeline"],
-    source: "Open MPI",
+    source: "Open MPI (pipeline, which is chain with a fan-out of 1)",
+    idea: "The vector is cut into segments. Each rank adds its part to what the next rank sends and passes it \
+            on towards the root.",
+    avoid_when: "vectors are short or ranks many, for the root waits for all others.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
     body: Body::Messages { schedule, cost },

@@ -1,10 +1,9 @@
 //! Träff's round-optimal broadcast along the circulant graph, run backwards, for MPI_Reduce.
 //!
-//! Source: Träff 2024 (arXiv 2407.18004).
 //! With k segments k − 1 + ceil(log2 p) rounds of one segment, for any p, in each of which the root reduces one. In
 //! the broadcast every rank receives each segment once, so backwards each contribution is sent once.
 //! A rank waits for nothing but what it sends on or overwrites, so segments travel back to back.
-//! Contributions are combined out of order, so the operator must commute. Loses when: vectors are too short to be cut.
+//! Contributions are combined out of order, so the operator must commute.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::AHEAD;
@@ -18,7 +17,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
     name: "circulant_pipelined",
     aliases: &[],
-    source: "Träff 2024",
+    source: "Träff 2024 (arXiv 2407.18004)",
+    idea: "The broadcast along a circulant graph run backwards: segments of partial sums travel to the root in \
+            the fewest possible rounds.",
+    avoid_when: "vectors are too short to be cut into segments.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
     body: Body::Messages { schedule, cost },

@@ -1,9 +1,8 @@
 //! K-nomial tree for MPI_Reduce.
 //!
-//! Source: Open MPI (knomial); MPICH. The binomial tree is that of radix 2.
-//! w = ceil(log_k p) levels of up to k − 1 children, each of which sends the whole vector: the root receives and reduces
-//! w(k−1) − floor((k^w − p)/k^(w−1)) of them, one after another.
-//! Ranks are counted from the root, so the operator must commute. Loses when: vectors are long.
+//! The binomial tree is that of radix 2. w = ceil(log_k p) levels of up to k − 1 children, each of which sends the
+//! whole vector: the root receives and reduces w(k−1) − floor((k^w − p)/k^(w−1)) of them, one after another. Ranks are
+//! counted from the root, so the operator must commute.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::knomial_tree::{nearest_first, parent};
@@ -17,7 +16,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
     name: "knomial",
     aliases: &[],
-    source: "Open MPI; MPICH",
+    source: "Open MPI (knomial); MPICH",
+    idea: "Vectors are combined up a tree in which every rank has up to k − 1 children in a round.",
+    avoid_when: "vectors are long.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Commutative],
     body: Body::Messages { schedule, cost },

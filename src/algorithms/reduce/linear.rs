@@ -1,8 +1,7 @@
 //! Linear algorithm for MPI_Reduce: the root receives from all others in turn.
 //!
-//! Source: Open MPI (linear). p − 1 rounds of the whole vector.
-//! Keeps the order of operands for every root: its own vector first, then those of the ranks below from the nearest
-//! down, then those above. Loses when: there are more than a few ranks.
+//! p − 1 rounds of the whole vector. Keeps the order of operands for every root: its own vector first, then those of
+//! the ranks below from the nearest down, then those above.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
@@ -14,7 +13,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
     name: "linear",
     aliases: &[],
-    source: "Open MPI",
+    source: "Open MPI (linear)",
+    idea: "The root receives the vectors of the others one after the other and combines them.",
+    avoid_when: "there are more than a few ranks.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

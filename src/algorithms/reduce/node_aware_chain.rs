@@ -1,10 +1,8 @@
 //! Node-aware reduce along a chain of nodes, with a binomial tree on each, whole or in segments.
 //!
-//! Source: MPICH (smp); Open MPI's chain.
 //! With m nodes of up to q ranks and s segments s(1 + ceil(log2 q)) + m − 2 rounds of one segment; the vector enters and
 //! leaves a node once.
-//! Ranks of a node come before others, so the operator must commute. Loses when: vectors are short or nodes are many, for
-//! the root waits for all others.
+//! Ranks of a node come before others, so the operator must commute.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::node_aware_tree::{Leaders, chain_cost, neighbors};
@@ -18,7 +16,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
     name: "node_aware_chain",
     aliases: &[],
-    source: "MPICH",
+    source: "MPICH (smp); Open MPI's chain",
+    idea: "Segments are combined up a binomial tree on each node and then from node to node along a chain.",
+    avoid_when: "vectors are short or nodes many, for the root waits for all others.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::Commutative],
     body: Body::Messages { schedule, cost },

@@ -1,10 +1,8 @@
 //! Node-aware reduce along a k-nomial tree of nodes, with another on each.
 //!
-//! Source: MPICH (smp); the k-nomial trees of MPICH and Open MPI.
 //! With m nodes of up to q ranks w(k−1) − floor((k^w − m)/k^(w−1)) messages between the nodes, where w = ceil(log_k m), and
 //! likewise on them, each of the whole vector: one round between the nodes, if m is the radix.
-//! Ranks of a node come before others, so the operator must commute. Loses when: vectors are long, for the root receives
-//! the vector from several nodes; each rank has a node of its own, or all share one.
+//! Ranks of a node come before others, so the operator must commute.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::knomial_tree::reduce_cost;
@@ -19,7 +17,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
     name: "node_aware_knomial",
     aliases: &[],
-    source: "MPICH",
+    source: "MPICH (smp); the k-nomial trees of MPICH and Open MPI",
+    idea: "Vectors are combined up a k-nomial tree on each node, and then up another one of nodes.",
+    avoid_when: "vectors are long, for the root receives them several times.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::Commutative],
     body: Body::Messages { schedule, cost },

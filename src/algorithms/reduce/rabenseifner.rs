@@ -1,11 +1,10 @@
 //! Rabenseifner's algorithm for MPI_Reduce: reduce-scatter by recursive halving, then a binomial gather to the root.
 //!
-//! Source: Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 4.5.
 //! p a power of two: 2 log2(p) rounds, n(p−1)/p bytes sent by a rank in halving and at most n/2 in gathering, where the
 //! root receives n(p−1)/p; n(p−1)/p reduced. Otherwise the ranks beyond a power of two are folded, sharing the
 //! reduction with their partners, in two more rounds, for which who stands for two receives a vector and reduces half
 //! a vector; the root is never folded.
-//! Keeps the order of operands for every root. Loses when: vectors are short, or p is just below a power of two.
+//! Keeps the order of operands for every root.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::fold::{Fold, Role, give_to_keeper_by_halves};
@@ -22,6 +21,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "rabenseifner",
     aliases: &["reduce_scatter_gather"],
     source: "Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 4.5",
+    idea: "In halves of halves the vector is reduced so that each rank has a part of the result; then the parts \
+            are gathered at the root.",
+    avoid_when: "vectors are short, or the number of ranks is just below a power of two.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

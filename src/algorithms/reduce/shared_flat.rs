@@ -1,8 +1,7 @@
 //! Reduce of short vectors in shared memory: all others show their contributions to the root, who combines them.
 //!
-//! Source: the flat algorithms of shared-memory components, such as Open MPI's sm.
 //! The root awaits a flag of each other rank and reads p − 1 vectors, while the others are busy with what follows. Keeps the order
-//! of operands for every root. Loses when: vectors are long and there are more than two ranks, to `shared_slices`.
+//! of operands for every root.
 
 use super::{contribution, contribution_beside_result};
 use crate::algorithms::building_blocks::slots::Contributions;
@@ -14,7 +13,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
     name: "shared_flat",
     aliases: &[],
-    source: "Open MPI (coll/sm)",
+    source: "the flat algorithms of shared-memory components, such as Open MPI's sm",
+    idea: "All others show their vectors to the root in memory that the node shares, and the root combines \
+            them.",
+    avoid_when: "vectors are long and there are more than two ranks, for then sharing out the work pays.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
     body: Body::Messages { schedule, cost },

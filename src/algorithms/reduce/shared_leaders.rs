@@ -1,11 +1,9 @@
 //! Reduce for short vectors on several nodes: one rank of each combines what the others there show it, and these pass the
 //! sums on along a k-nomial tree.
 //!
-//! Source: the leaders of MPICH (smp) and Open MPI (han), along the k-nomial trees of both.
 //! With m nodes of up to q ranks w(k−1) − floor((k^w − m)/k^(w−1)) messages, where w = ceil(log_k m), each of the whole
 //! vector: one round, if m is the radix. On a node one rank reduces q − 1 vectors.
-//! Ranks of a node come before others, so the operator must commute. Loses when: vectors are long, for the root receives
-//! the vector from several nodes; each rank has a node of its own, or all share one.
+//! Ranks of a node come before others, so the operator must commute.
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::knomial_tree::{nearest_first, parent};
@@ -21,7 +19,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
     name: "shared_leaders",
     aliases: &[],
-    source: "MPICH; Open MPI (han)",
+    source: "the leaders of MPICH (smp) and Open MPI (han), along the k-nomial trees of both",
+    idea: "One rank of each node combines what the others there show it in shared memory. These ranks pass \
+            their sums up a k-nomial tree.",
+    avoid_when: "vectors are long, for the root receives them from several nodes.",
     parameters: &[Parameter::Radix],
     requires: &[
         Requirement::Nodes,

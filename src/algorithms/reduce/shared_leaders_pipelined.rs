@@ -1,11 +1,9 @@
 //! Reduce for long vectors on several nodes: one rank of each combines what the others there show it, and segments of the
 //! sums travel between these.
 //!
-//! Source: the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `circulant_pipelined`.
 //! With m nodes of up to q ranks and k segments, of which there are at most 2p, k − 1 + ceil(log2 m) rounds of one segment;
 //! the vector leaves each node once. On a node one rank reduces q − 1 vectors.
-//! Combines contributions out of order, so the operator must commute. Loses when: vectors are too short to be cut; each
-//! rank has a node of its own, or all share one.
+//! Combines contributions out of order, so the operator must commute.
 
 use super::circulant_pipelined::reduce_to_first;
 use super::shared_leaders::{self, through_leaders};
@@ -18,7 +16,10 @@ use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     name: "shared_leaders_pipelined",
-    source: "Open MPI (han); Träff 2024",
+    source: "the leaders of MPICH (smp) and Open MPI (han); between the nodes as in `circulant_pipelined`",
+    idea: "One rank of each node combines what the others there show it in shared memory, and segments of the \
+            sums travel between these ranks.",
+    avoid_when: "vectors are too short to be cut into segments.",
     parameters: &[Parameter::Segment],
     body: Body::Messages { schedule, cost },
     ..shared_leaders::ALGORITHM

@@ -1,9 +1,7 @@
 //! Reduce of long vectors in shared memory: every rank combines its slice of all vectors, and the root copies the others' results.
 //!
-//! Source: Graham, Shipman 2008, who part an allreduce so.
 //! A rank writes n bytes for others and combines p − 1 slices of n/p; the root copies p − 1 slices besides: two flags follow
 //! each other. Keeps the order of operands for every root.
-//! Loses when: vectors are short, to `shared_flat`, which awaits flags only once.
 
 use super::{contribution, contribution_beside_result};
 use crate::algorithms::building_blocks::slots::{Contributions, collect, show_parts};
@@ -15,7 +13,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
     name: "shared_slices",
     aliases: &[],
-    source: "Graham, Shipman 2008",
+    source: "Graham, Shipman 2008, who part an allreduce so",
+    idea: "In memory that the node shares every rank combines its slice of all vectors, and the root copies the \
+            slices of the others.",
+    avoid_when: "vectors are short, for ranks wait for each other twice.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
     body: Body::Messages { schedule, cost },

@@ -1,11 +1,9 @@
 //! Butterfly for MPI_Reduce_scatter: recursive halving with partners at distance 1, 2, 4, …, so that the order of
 //! operands is kept; the sections, which are thereby dealt in bit-reversed order, then go where they belong.
 //!
-//! Source: Träff 2005; Open MPI (butterfly).
 //! p a power of two, at least 4: log2(p) + 1 rounds, p blocks sent, p − 1 reduced. Otherwise the ranks beyond a power of
 //! two are folded, which adds a round and the whole vector; their blocks come in the last round as well, which thereby
 //! takes two messages for the section of a pair.
-//! Loses when: the operator commutes, to `circulant`.
 
 use super::alone;
 use crate::algorithms::building_blocks::fold::{Fold, Role, give_to_keeper};
@@ -19,7 +17,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "butterfly",
     aliases: &[],
-    source: "Träff 2005",
+    source: "Träff 2005; Open MPI (butterfly)",
+    idea: "Partners at distance 1, 2, 4, … halve what they have, which keeps the order of operands; in the end \
+            blocks go where they belong.",
+    avoid_when: "the operator commutes, for then the last round can be saved.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

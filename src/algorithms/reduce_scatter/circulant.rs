@@ -1,10 +1,8 @@
 //! Circulant algorithm for MPI_Reduce_scatter: partners at skips that shrink k-fold, which do for any p what powers of two
 //! do for recursive halving.
 //!
-//! Source: Träff 2024 (arXiv 2410.14234) for k = 2; the larger radices are rustcoll's.
 //! Any p: ceil(log_k p) rounds of up to k − 1 messages, p − 1 blocks sent and reduced.
-//! Combines contributions out of order, so the operator must commute. Loses when: blocks are large, for partners are
-//! far apart.
+//! Combines contributions out of order, so the operator must commute.
 
 use super::{alone, deliver_own_block};
 use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
@@ -16,7 +14,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "circulant",
     aliases: &[],
-    source: "Träff 2024 (radix 2)",
+    source: "Träff 2024 (arXiv 2410.14234) for k = 2; the larger radices are rustcoll's",
+    idea: "Partial sums go to ranks at skips that shrink from half the number of ranks to 1, and a rank is left \
+            with its own block.",
+    avoid_when: "vectors are long, for then partners that are far apart cost more than neighbours.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Commutative],
     body: Body::Messages { schedule, cost },

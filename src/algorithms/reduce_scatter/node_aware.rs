@@ -1,11 +1,8 @@
 //! Node-aware reduce-scatter: reduce on every node, reduce-scatter of the nodes' blocks between them, scatter on every node.
 //!
-//! Source: the hierarchical collectives of Open MPI (han), MVAPICH; between the nodes as in `circulant`, on them along
-//! k-nomial trees.
 //! With m nodes of up to q ranks 2 ceil(log_k q) rounds on the nodes, ceil(log_k m) between them; a node of q ranks sends
 //! (m − 1)q blocks if all are alike. On each node one rank reduces the whole vector.
-//! Ranks of a node come before others, so the operator must commute. Loses when: each rank has a node of its own, or all
-//! share one; vectors are so long that reducing them on the nodes takes longer than the network.
+//! Ranks of a node come before others, so the operator must commute.
 
 use super::{alone, deliver_own_block};
 use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
@@ -22,7 +19,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "node_aware",
     aliases: &[],
-    source: "Open MPI; MVAPICH",
+    source: "the hierarchical collectives of Open MPI (han), MVAPICH; between the nodes as in `circulant`, on \
+            them along k-nomial trees",
+    idea: "Each node reduces to one of its ranks, these reduce and scatter the nodes' blocks among themselves, \
+            and each scatters on its node.",
+    avoid_when: "each rank has a node of its own, or all share one, or vectors are very long.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::Commutative],
     body: Body::Messages { schedule, cost },

@@ -1,9 +1,7 @@
 //! Pairwise exchange for MPI_Reduce_scatter: every rank sends each other one its block, one at a time.
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.4.
 //! p − 1 rounds of one block each; needs no more scratch than one block.
-//! Combines contributions in ring order, so the operator must commute. Loses when: blocks are small; to `ring`, where
-//! far partners cost more than near ones.
+//! Combines contributions in ring order, so the operator must commute.
 
 use super::alone;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
@@ -15,6 +13,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "pairwise",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.4",
+    idea: "In every round each rank sends one other rank its block and combines the block that it gets itself.",
+    avoid_when: "blocks are small, for then what each message costs counts.",
     parameters: &[],
     requires: &[Requirement::Commutative],
     body: Body::Messages { schedule, cost },

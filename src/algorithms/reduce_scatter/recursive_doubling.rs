@@ -1,11 +1,9 @@
 //! Recursive doubling for MPI_Reduce_scatter: partners at distance 1, 2, 4, … exchange what one of them or a rank
 //! further away still needs.
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.4, for operators that do not commute. There a rank gets blocks of
-//! its new neighbours as well; here it does not.
-//! p a power of two: log2(p) rounds, p log2(p) + log2(p) − 2(p − 1) blocks sent and reduced. Otherwise the ranks beyond a
-//! power of two are folded, which adds two rounds and the whole vector, and in each round a block for who stands for two.
-//! Keeps the order of operands. Loses when: vectors are long; to `butterfly` in volume, which has a round more.
+//! There a rank gets blocks of its new neighbours as well; here it does not. p a power of two: log2(p) rounds, p
+//! log2(p) + log2(p) − 2(p − 1) blocks sent and reduced. Otherwise the ranks beyond a power of two are folded, which
+//! adds two rounds and the whole vector, and in each round a block for who stands for two. Keeps the order of operands.
 
 use super::recursive_halving::among_participants;
 use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
@@ -18,7 +16,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "recursive_doubling",
     aliases: &[],
-    source: "Thakur, Rabenseifner, Gropp 2005, section 4.4",
+    source: "Thakur, Rabenseifner, Gropp 2005, section 4.4, for operators that do not commute",
+    idea: "Partners at distance 1, 2, 4, … exchange those blocks that one of them, or a rank still to come, \
+            needs. The order of operands is kept.",
+    avoid_when: "vectors are long.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,12 +1,11 @@
 //! Recursive halving for MPI_Reduce_scatter: partners at distance p/2, p/4, …, 1 give each other the half that is the
 //! other's.
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.4.
 //! p a power of two: log2(p) rounds, p − 1 blocks sent and reduced. Otherwise the ranks beyond a power of two are
 //! folded, which adds two rounds and the whole vector. With e ranks folded onto 2^l, rank 0 receives p blocks and then
 //! Σ (2^j + min(2^j, e)), j from 0 to l − 1, and reduces them all.
 //! Combines contributions of far ranks first, so the operator must commute; in return the blocks of a message lie
-//! together. Loses when: p is not a power of two, to `circulant`.
+//! together.
 
 use super::{alone, deliver_own_block};
 use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
@@ -20,6 +19,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "recursive_halving",
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.4",
+    idea: "Partners at distance p/2, p/4, …, 1 give each other the half of the blocks that belongs to the \
+            other's side.",
+    avoid_when: "the number of ranks is no power of two.",
     parameters: &[],
     requires: &[Requirement::Commutative],
     body: Body::Messages { schedule, cost },

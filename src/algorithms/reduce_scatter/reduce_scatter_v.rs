@@ -1,10 +1,8 @@
 //! Reduce and scatter for MPI_Reduce_scatter, both along the binomial tree of rank 0; the scatter with blocks as long as
 //! they are, as MPI_Scatterv does.
 //!
-//! Source: Open MPI (non-overlapping); the guideline MPI_Reduce_scatter_block ⪯ MPI_Reduce + MPI_Scatter (Hunold,
-//! Carpen-Amarie 2018, PGMPITuneLib).
 //! 2 ceil(log2 p) rounds; rank 0 receives and reduces ceil(log2 p) whole vectors and sends p − 1 blocks.
-//! Keeps the order of operands. Loses when: almost always; it is what other algorithms are measured by.
+//! Keeps the order of operands.
 
 use super::{alone, deliver_own_block};
 use crate::algorithms::building_blocks::binomial_tree::{
@@ -19,7 +17,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "reduce_scatter_v",
     aliases: &["non-overlapping"],
-    source: "Open MPI",
+    source: "Open MPI (non-overlapping); the guideline MPI_Reduce_scatter_block ⪯ MPI_Reduce + MPI_Scatter \
+            (Hunold, Carpen-Amarie 2018, PGMPITuneLib)",
+    idea: "Rank 0 reduces along a binomial tree and scatters the result along it.",
+    avoid_when: "nearly any other one is at hand, for it is what they are measured by.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

@@ -1,8 +1,7 @@
 //! Ring for MPI_Reduce_scatter: partial sums travel around the ring and grow at every rank.
 //!
-//! Source: Patarasuk, Yuan 2009; Open MPI (ring).
 //! p − 1 rounds of one block; p − 1 blocks sent, all to one neighbour, and reduced.
-//! Combines contributions in ring order, so the operator must commute. Loses when: latency counts.
+//! Combines contributions in ring order, so the operator must commute.
 
 use super::alone;
 use crate::algorithms::building_blocks::ring_reduce_scatter::{
@@ -16,7 +15,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "ring",
     aliases: &[],
-    source: "Patarasuk, Yuan 2009",
+    source: "Patarasuk, Yuan 2009; Open MPI (ring)",
+    idea: "Partial sums travel around a ring, and every rank adds its part to them, until each comes to the \
+            rank whose block it is.",
+    avoid_when: "blocks are small, for the number of rounds grows with the number of ranks.",
     parameters: &[],
     requires: &[Requirement::Commutative],
     body: Body::Messages { schedule, cost },

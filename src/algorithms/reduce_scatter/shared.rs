@@ -1,8 +1,6 @@
 //! Reduce-scatter in shared memory: every rank shows all others their blocks, and combines its own of all.
 //!
-//! Source: Graham, Shipman 2008, as the first half of an allreduce.
 //! One flag is awaited of each other rank; p − 1 blocks are written and as many combined. Keeps the order of operands.
-//! Loses when: blocks are small and there are so many ranks that each flag costs.
 
 use crate::algorithms::building_blocks::slots::{Contributions, show_parts};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
@@ -13,7 +11,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "shared",
     aliases: &[],
-    source: "Graham, Shipman 2008",
+    source: "Graham, Shipman 2008, as the first half of an allreduce",
+    idea: "Every rank shows the others their blocks in memory that the node shares, and combines what they show \
+            of its own block.",
+    avoid_when: "there are so many ranks that waiting for a flag of each of them costs more than some rounds.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
     body: Body::Messages { schedule, cost },

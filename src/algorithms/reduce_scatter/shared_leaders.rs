@@ -1,11 +1,9 @@
 //! Reduce-scatter for short blocks on several nodes: one rank of each combines what the others there show it, these
 //! reduce-scatter the nodes' blocks among themselves, and show the results.
 //!
-//! Source: the leaders of Open MPI (han) and MVAPICH; between the nodes as in `circulant`.
 //! With m nodes of up to q ranks ceil(log_k m) rounds; a node of q ranks sends (m − 1)q blocks if all are alike. On each node
 //! one rank reduces q − 1 whole vectors.
-//! Ranks of a node come before others, so the operator must commute. Loses when: blocks are long; each rank has a node of
-//! its own, or all share one.
+//! Ranks of a node come before others, so the operator must commute.
 
 use super::{alone, deliver_own_block};
 use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
@@ -19,7 +17,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "shared_leaders",
     aliases: &[],
-    source: "Open MPI (han); MVAPICH",
+    source: "the leaders of Open MPI (han) and MVAPICH; between the nodes as in `circulant`",
+    idea: "One rank of each node combines what the others there show it in shared memory. These ranks reduce \
+            and scatter among themselves and show the results.",
+    avoid_when: "blocks are long, or each rank has a node of its own, or all share one.",
     parameters: &[Parameter::Radix, Parameter::Segment],
     requires: &[
         Requirement::Nodes,

@@ -1,10 +1,8 @@
 //! Reduce-scatter on several nodes: the ranks of a node share out for which ranks elsewhere each combines what all of them
 //! show, and sends them the sums.
 //!
-//! Source: the multi-leader designs of Bayatpour et al. 2017 and of MVAPICH; between the nodes all at once.
 //! With m nodes of q ranks one round of m − 1 messages of a block, each to the rank that it is for. A rank reduces m(q − 1)
-//! blocks on its node and m − 1 of others. Ranks of a node come before others, so the operator must commute. Loses when:
-//! blocks are short and nodes many; each rank has a node of its own, or all share one.
+//! blocks on its node and m − 1 of others. Ranks of a node come before others, so the operator must commute.
 
 use super::alone;
 use crate::algorithms::building_blocks::placement::Placement;
@@ -18,7 +16,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
     name: "shared_multi_leaders",
     aliases: &[],
-    source: "after Bayatpour et al. 2017",
+    source: "the multi-leader designs of Bayatpour et al. 2017 and of MVAPICH; between the nodes all at once",
+    idea: "Each rank combines what its node shows for some of the ranks elsewhere in shared memory, and sends \
+            them the sums.",
+    avoid_when: "blocks are short and nodes many, or each rank has a node of its own, or all share one.",
     parameters: &[Parameter::Segment],
     requires: &[
         Requirement::Nodes,

@@ -1,7 +1,6 @@
 //! Linear algorithm for MPI_Scan and MPI_Exscan: each rank adds its vector to what the one before sends.
 //!
-//! Source: Open MPI (linear). p − 1 rounds, in each of which one rank sends the whole vector on.
-//! Keeps the order of operands. Loses when: there are more than a few ranks.
+//! p − 1 rounds, in each of which one rank sends the whole vector on. Keeps the order of operands.
 
 use super::{contribution, free_place};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
@@ -12,7 +11,9 @@ pub const SCAN: Algorithm = Algorithm {
     collectives: &[Collective::Scan],
     name: "linear",
     aliases: &[],
-    source: "Open MPI",
+    source: "Open MPI (linear)",
+    idea: "Each rank adds its vector to what the rank before sends, and passes the sum on.",
+    avoid_when: "there are more than a few ranks.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule: scan, cost: scan_cost },

@@ -1,11 +1,10 @@
 //! Recursive doubling for MPI_Scan and MPI_Exscan: what a rank has combined goes to the rank at distance 1, 2, 4, …, so
 //! that its reach doubles in every round.
 //!
-//! Source: Kogge, Stone 1973; Hillis, Steele 1986.
 //! ceil(log2 p) rounds of the whole vector, reduced once in each for a scan and up to twice for an exclusive scan, where
 //! a rank adds its own vector to what it sends on.
 //! Keeps the order of operands. MPICH's algorithm of this name exchanges with one partner, and so has to combine twice
-//! in a scan as well. Loses when: vectors are long.
+//! in a scan as well.
 //!
 //! ```text
 //! p = 5        rank 0   rank 1   rank 2   rank 3   rank 4
@@ -25,6 +24,9 @@ pub const SCAN: Algorithm = Algorithm {
     name: "recursive_doubling",
     aliases: &[],
     source: "Kogge, Stone 1973; Hillis, Steele 1986",
+    idea: "Every rank sends what it has combined to the rank 1, 2, 4, … further on, so that its reach doubles \
+            in every round.",
+    avoid_when: "vectors are long.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule: scan, cost: scan_cost },

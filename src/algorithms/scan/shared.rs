@@ -1,8 +1,6 @@
 //! Scans in shared memory: every rank shows its vector to those above, and combines the vectors below.
 //!
-//! Source: the definition of MPI_Scan.
 //! A rank awaits a flag of each rank below and reads its vector; all ranks do so at once. Keeps the order of operands.
-//! Loses when: there are many ranks, for the last one combines all vectors.
 
 use super::contribution;
 use crate::algorithms::building_blocks::slots::Contributions;
@@ -15,6 +13,8 @@ pub const SCAN: Algorithm = Algorithm {
     name: "shared",
     aliases: &[],
     source: "the definition of MPI_Scan",
+    idea: "Every rank shows its vector in memory that the node shares, and combines those of the ranks below.",
+    avoid_when: "there are many ranks, for the last one combines the vectors of all.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
     body: Body::Messages { schedule: |problem, rank| schedule(problem, rank, rank + 1), cost: scan_cost },

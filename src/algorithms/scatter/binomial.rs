@@ -1,9 +1,8 @@
 //! Binomial tree for MPI_Scatter and MPI_Scatterv: every rank receives the blocks of its subtree together, then passes
 //! them on.
 //!
-//! Source: Thakur, Rabenseifner, Gropp 2005, section 4.2 (the first half of their long broadcast).
 //! ceil(log2 p) rounds. A block moves once for each edge from the root: (p/2)·log2 p blocks in all, where p is a power
-//! of two; the root sends p − 1. Loses when: blocks are large, for others forward what the root could send directly.
+//! of two; the root sends p − 1.
 //!
 //! MPI_Scatterv: the lengths of the blocks travel first, down the same tree, 8 bytes each, which doubles the rounds; the
 //! formula is that of the blocks alone. A rank inside the tree needs memory for the blocks of its subtree, at most p/2 of
@@ -18,7 +17,9 @@ pub const SCATTER: Algorithm = Algorithm {
     collectives: &[Collective::Scatter],
     name: "binomial",
     aliases: &[],
-    source: "Thakur, Rabenseifner, Gropp 2005, section 4.2",
+    source: "Thakur, Rabenseifner, Gropp 2005, section 4.2 (the first half of their long broadcast)",
+    idea: "Every rank gets the blocks of its subtree of a binomial tree and passes them on.",
+    avoid_when: "blocks are large, for they are passed on instead of coming straight from the root.",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule, cost },

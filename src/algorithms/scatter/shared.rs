@@ -1,8 +1,6 @@
 //! Scatter in shared memory: the root shows each rank its block, who copies it.
 //!
-//! Source: as `linear`, with slots in place of messages.
 //! Every block is written once and read once; each rank awaits one flag and goes on as soon as its own block is there.
-//! Loses when: there are so many ranks that the last one waits long for its block.
 
 use crate::algorithms::building_blocks::slots::show_parts;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
@@ -13,7 +11,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Scatter],
     name: "shared",
     aliases: &[],
-    source: "the definition of MPI_Scatter",
+    source: "as `linear`, with slots in place of messages",
+    idea: "The root shows each rank its block in memory that the node shares, and they copy them.",
+    avoid_when: "there are so many ranks that the last one waits long for its block.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
     body: Body::Messages { schedule, cost },

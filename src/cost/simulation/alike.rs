@@ -137,6 +137,8 @@ const OVER_SLOTS: Algorithm = Algorithm {
     name: "over_slots",
     aliases: &[],
     source: "",
+    idea: "",
+    avoid_when: "",
     parameters: &[],
     requires: &[],
     body: Body::Messages { schedule: over_slots, cost: |_| Cost::default() },

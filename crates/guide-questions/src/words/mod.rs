@@ -3,7 +3,6 @@
 //! What a step's messages and works show by themselves is said of any schedule, also of a user's. What they are for, the families of
 //! algorithms know (`families`); each says nothing of what does not fit.
 
-mod algorithms;
 mod collectives;
 mod families;
 mod numbers;
@@ -11,7 +10,6 @@ mod pattern;
 mod scene;
 mod works;
 
-pub use algorithms::{Summary, of_algorithm};
 pub use collectives::of_collective;
 pub use numbers::ranges;
 
