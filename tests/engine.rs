@@ -567,7 +567,7 @@ fn is_selected(problem: &Problem) -> bool {
 fn check_algorithm(algorithm: &Algorithm, selected: fn(&Problem) -> bool) {
     let mut seed = 0;
     for size in SIZES {
-        for problem in problems(algorithm, size).into_iter().filter(|problem| selected(problem)) {
+        for problem in problems(algorithm, size).into_iter().filter(&selected) {
             for count in [0, 1, size - 1, size, size + 1, 37] {
                 seed += 1;
                 // Out of step with the counts, so that each meets both.
