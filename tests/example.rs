@@ -1,4 +1,4 @@
-//! The algorithm of the book's chapter "To add an algorithm" is right, and costs what it says.
+//! The algorithms of the book's chapter "To add an algorithm" are right, and cost what they say.
 
 // What the example finds in the library where it is added.
 mod algorithms {
@@ -13,6 +13,8 @@ mod schedule {
 
 #[path = "../docs/adding-an-algorithm/double_chain.rs"]
 mod double_chain;
+#[path = "../docs/adding-an-algorithm/doubling_allgather.rs"]
+mod doubling_allgather;
 
 use double_chain::ALGORITHM;
 use rustcoll::algorithms::{Algorithm, Problem};
@@ -20,14 +22,14 @@ use rustcoll::cost::Cost;
 use rustcoll::verify::{check_all, verify, verify_schedules};
 
 #[test]
-fn it_is_right_on_up_to_64_ranks() {
+fn they_are_right_on_up_to_64_ranks() {
     check(|algorithm, problem| {
         verify(algorithm, problem).map_err(|violation| format!("{problem:?}: {violation}"))
     });
 }
 
 #[test]
-fn it_costs_what_it_says() {
+fn they_cost_what_they_say() {
     check(|algorithm, problem| {
         let (stated, counted) = (algorithm.cost(problem), Cost::count(&algorithm.programs(problem)));
         let is_as_stated = stated == counted;
@@ -39,7 +41,8 @@ fn it_costs_what_it_says() {
 
 fn check(check: fn(&Algorithm, &Problem) -> Result<(), String>) {
     let all = |_: &Problem| true;
-    check_all(&[&ALGORITHM], 1..=64, all, check).unwrap_or_else(|failure| panic!("{failure}"));
+    check_all(&[&ALGORITHM, &doubling_allgather::ALGORITHM], 1..=64, all, check)
+        .unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// A rank that does not pass the vector on, and what the chapter says is found then.

@@ -160,11 +160,11 @@ fn right_files_are_summed_up() {
     );
     let read = rustcoll_reading("rules check -", "priority = 70\n[[bcast]]\nalgorithm = \"chain\"\n").right();
     assert_eq!(read, "the standard input: priority 70, 1 rule (bcast 1)\n");
-    let noted = rustcoll_reading("rules check -", "1\n2 # allreduce\n1\n8 # ranks\n1\n0 7 0 0\n").right();
+    let noted = rustcoll_reading("rules check -", "1\n7 # bcast\n1\n8 # ranks\n1\n0 4 0 0\n").right();
     assert_eq!(
         noted,
-        "the standard input:6:3: note: there is no `allgather_reduce` here: allreduce leaves these calls to Open MPI\n\
-         the standard input: 1 rule (allreduce 1)\n"
+        "the standard input:6:3: note: there is no `split_binary_tree` here: bcast leaves these calls to Open MPI\n\
+         the standard input: 1 rule (bcast 1)\n"
     );
 }
 

@@ -60,6 +60,7 @@ impl<'job> Simulation<'job> {
         problem: &Problem,
         machine: &'job Machine,
     ) -> Result<Self, SimulationError> {
+        assert!(algorithm.performs(collective), "{} is no {}", algorithm.name, collective.name());
         algorithm.serves(problem.size, problem.remote, true).map_err(SimulationError::DoesNotServe)?;
         if algorithm.is_mock_up() {
             return Err(SimulationError::CostsWhatItCalls);

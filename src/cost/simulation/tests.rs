@@ -411,8 +411,7 @@ fn ranks_of_different_nodes_share_no_memory() {
 #[test]
 fn algorithms_for_one_node_are_priced_there_alone() {
     let shared = Bcast.algorithm("shared").unwrap();
-    let price =
-        |size| simulate(Allreduce, shared, &Problem::new(size), 8, &sharing()).map(|found| found.time());
+    let price = |size| simulate(Bcast, shared, &Problem::new(size), 8, &sharing()).map(|found| found.time());
     assert_eq!(price(4), Ok(19.0));
     assert_eq!(price(5), Err(SimulationError::DoesNotServe(Reason::Unmet(Requirement::OneNode))));
 }
@@ -422,7 +421,7 @@ fn segments_of_a_block_are_written_while_others_are_read() {
     let shared = Bcast.algorithm("shared").unwrap();
     let price = |segments| {
         let problem = Problem { segments, ..Problem::new(4) };
-        simulate(Allreduce, shared, &problem, 1 << 10, &sharing()).unwrap().time()
+        simulate(Bcast, shared, &problem, 1 << 10, &sharing()).unwrap().time()
     };
     // Written in 128 and read in 256, whole or a quarter of it at a time.
     assert_eq!(price(1), 128.0 + 16.0 + 256.0);
@@ -508,7 +507,7 @@ fn hockney_times_are_those_of_the_textbooks() {
 #[test]
 fn vectors_are_cut_as_the_engine_cuts_them() {
     let ring = Allreduce.algorithm("ring").unwrap();
-    let predict = |size, bytes| simulate(Allgather, ring, &Problem::new(size), bytes, &hockney()).unwrap();
+    let predict = |size, bytes| simulate(Allreduce, ring, &Problem::new(size), bytes, &hockney()).unwrap();
     // Every byte passes all ranks twice but for two of them. Blocks of 3, 3, 2, 3, 2 bytes.
     let uneven = predict(5, 13);
     assert_eq!(uneven.between, Traffic { messages: 5 * 8, bytes: 2.0 * 4.0 * 13.0 });
@@ -524,9 +523,9 @@ fn blocks_of_the_mean_length_are_wrong_by_less_than_a_byte() {
     let ring = Allreduce.algorithm("ring").unwrap();
     let (problem, machine) = (Problem::new(48), hockney());
     for bytes in [4800, 4801, 4824, 4847] {
-        let mean = simulate(Allgather, ring, &problem, bytes, &machine).unwrap();
+        let mean = simulate(Allreduce, ring, &problem, bytes, &machine).unwrap();
         let exact =
-            Simulation::of_all_ranks(Allgather, ring, &problem, &machine).unwrap().predict(bytes).unwrap();
+            Simulation::of_all_ranks(Allreduce, ring, &problem, &machine).unwrap().predict(bytes).unwrap();
         assert_eq!(mean.between.messages, exact.between.messages);
         assert!((mean.between.bytes - exact.between.bytes).abs() < 1e-6);
         let bound = 2.0 * 47.0 * BETA;
