@@ -69,7 +69,7 @@ fn check_all(
 /// Some roots and radices, among them the extreme ones. In place the same messages are sent, which few ranks show.
 fn is_selected(problem: &Problem) -> bool {
     let Problem { size, root, in_place, radix, .. } = *problem;
-    (size <= 8 || !in_place)
+    (size <= 16 || !in_place)
         && [0, 1, size / 2, size - 1].contains(&root)
         && [2, 3, default_radix(size), size].contains(&radix)
 }
@@ -156,7 +156,7 @@ fn assert_simulated(algorithm: &Algorithm, problem: &Problem, counted: Cost) {
     if !NOT_IN_LOCKSTEP.contains(&algorithm.name) && !is_bound(algorithm, problem) {
         assert_eq!(prediction.time(), rounds, "{label}");
     }
-    if problem.size <= 16 {
+    if problem.size <= 32 {
         let critical_path = simulated(0.0).time();
         assert!(critical_path <= rounds.min(prediction.time()), "{label}");
     }
