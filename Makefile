@@ -201,9 +201,9 @@ demo: all programs
 check: all programs
 	@scripts/prerequisites --lab
 	$(CARGO) test --features component --lib
-	$(CARGO) test --test '*'
+	$(CARGO) test --no-fail-fast --test '*'
 	$(CARGO) test --doc
-	$(CARGO) test --release -p measurements -p tuning -p guide-questions -p rustcoll-cli -p mpi-programs -p slot-model --all-targets
+	$(CARGO) test --no-fail-fast --release -p measurements -p tuning -p guide-questions -p rustcoll-cli -p mpi-programs -p slot-model --all-targets
 	$(LAB_TESTS)
 	@echo "All tests passed."
 

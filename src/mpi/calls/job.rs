@@ -35,7 +35,8 @@ impl Jobs {
     /// # Safety
     /// The call comes from the shim, on the communicator whose calls these are.
     #[inline(always)]
-    #[expect(clippy::manual_find, reason = "the iterator's is not inlined, and every short call comes here")]
+    // The iterator's `find` is not inlined, and every short call comes here.
+    #[expect(clippy::manual_find)]
     pub unsafe fn find(&mut self, call: &rustcoll_call, values: &Values) -> Option<&mut Job> {
         let jobs = &mut self.0[call.collective as usize];
         for job in jobs {
