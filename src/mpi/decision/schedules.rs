@@ -85,6 +85,7 @@ pub enum SharedMemory {
 
 /// A schedule that was made before.
 struct Known {
+    collective: Collective,
     algorithm: &'static Algorithm,
     problem: Problem,
     schedule: Arc<Schedule>,
@@ -388,23 +389,29 @@ impl Schedules {
         }
     }
 
-    /// The schedule of an algorithm, from memory or new.
+    /// The schedule of an algorithm, from memory or new. Collectives of one algorithm share it; the log names each of them once.
     fn schedule(
         &mut self,
         collective: Collective,
         algorithm: &'static Algorithm,
         problem: Problem,
     ) -> &Arc<Schedule> {
-        let is_it = |known: &Known| ptr::eq(known.algorithm, algorithm) && known.problem == problem;
-        let position = self.known.iter().position(is_it).unwrap_or_else(|| {
-            log::info!("{}: {} by {}", self.name, collective.name(), describe(algorithm, &problem, None));
-            if self.known.len() == MOST_SCHEDULES {
-                self.known.clear();
+        let is_same = |known: &&Known| ptr::eq(known.algorithm, algorithm) && known.problem == problem;
+        let is_it = |known: &Known| known.collective == collective && is_same(&known);
+        let position = match self.known.iter().position(is_it) {
+            Some(position) => position,
+            None => {
+                log::info!("{}: {} by {}", self.name, collective.name(), describe(algorithm, &problem, None));
+                let of_another = self.known.iter().find(is_same).map(|known| Arc::clone(&known.schedule));
+                let schedule =
+                    of_another.unwrap_or_else(|| Arc::new(algorithm.schedule(&problem, self.group.rank)));
+                if self.known.len() == MOST_SCHEDULES {
+                    self.known.clear();
+                }
+                self.known.push(Known { collective, algorithm, problem, schedule });
+                self.known.len() - 1
             }
-            let schedule = Arc::new(algorithm.schedule(&problem, self.group.rank));
-            self.known.push(Known { algorithm, problem, schedule });
-            self.known.len() - 1
-        });
+        };
         &self.known[position].schedule
     }
 }
