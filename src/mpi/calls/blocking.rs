@@ -146,7 +146,11 @@ impl Communicator {
         let channel = self.channel_of(Collective::Allgather);
         let mut exchange = Exchange { name: &self.name, group: self.group, channel, work };
         match missing {
-            Missing::Nodes => self.planning().note_nodes(exchange.nodes()?),
+            Missing::Nodes => {
+                // The ranks exchange without the lock: progress meanwhile may plan calls that do not block.
+                let nodes = exchange.nodes()?;
+                self.planning().note_nodes(nodes);
+            }
             Missing::SharedMemory => {
                 *segment = exchange.segment(|| self.planning().neighbours())?;
                 self.planning().note_memory(segment.as_ref().map(Segment::geometry));
