@@ -11,7 +11,7 @@ const LICENCES = 'licences.md';
 
 export default defineConfig({
   base: './',
-  plugins: [vue(), vuetify(), viteSingleFile(), paintFirst(), licencesOf('guide', LICENCES)],
+  plugins: [vue(), vuetify(), viteSingleFile(), paintFirst(), licencesOf('guide-questions', LICENCES)],
   worker: { format: 'iife', plugins: () => [embeddedWasm('wasm/guide.wasm')] },
   build: {
     target: 'es2022',

@@ -134,7 +134,7 @@ mod tests {
             ("allreduce ring --ranks 7 --grid 7", "--grid has no effect on allreduce ring"),
             (
                 "allgather neighbor_exchange --ranks 7",
-                "allgather neighbor_exchange cannot serve this: the number of ranks is odd",
+                "allgather and allgatherv neighbor_exchange cannot serve this: the number of ranks is odd",
             ),
             (
                 "bcast inter_leaders --ranks 7",
