@@ -85,11 +85,6 @@ ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += --jobs=2
 endif
 
-# What runs inside an MPI and the guide's page are each optimised as a whole, on one processor: they are made at the same time.
-ifeq ($(MAKELEVEL),0)
-MAKEFLAGS += --jobs=2
-endif
-
 .PHONY: all
 all: $(COMPONENT) $(HELP) cli measure
 
