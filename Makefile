@@ -59,8 +59,8 @@ PRELOAD_SECONDS ?= 15
 SERIES ?= 5.0 6.0
 SERIES_RANKS ?= 1 2 3 4 5 8
 SERIES_SECONDS ?= 15
-# Known only once it is installed.
-INSTALLED_CHROMIUM = $(shell command -v $${CHROMIUM:-chromium})
+# Asked by the shell, after the line before has installed it: make expands all lines of a recipe before it runs the first.
+INSTALLED_CHROMIUM = $$(command -v $${CHROMIUM:-chromium})
 # Where the Open MPI that the component was built for has its plug-ins, whichever Open MPI is in PATH by now.
 BUILT_FOR := $(BUILD)/openmpi-plugins
 OPENMPI_PLUGIN_DIR = $(shell cat $(BUILT_FOR) 2>/dev/null)
@@ -198,7 +198,7 @@ check: all programs
 	$(CARGO) test --features component --lib
 	$(CARGO) test --no-fail-fast --test '*'
 	$(CARGO) test --doc
-	$(CARGO) test --no-fail-fast --release -p measurements -p tuning -p guide-questions -p rustcoll-cli -p mpi-programs -p slot-model --all-targets
+	RUST_TEST_THREADS=4 $(CARGO) test --no-fail-fast --release -p measurements -p tuning -p guide-questions -p rustcoll-cli -p mpi-programs -p slot-model --all-targets
 	$(LAB_TESTS)
 	@echo "All tests passed."
 

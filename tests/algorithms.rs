@@ -160,7 +160,7 @@ fn price(algorithm: &Algorithm, text: &mut String) {
     );
     for (size, problem) in RANKS.into_iter().filter_map(|size| Some((size, problem(algorithm, size)?))) {
         let schedules = algorithm.programs(&problem);
-        let Cost { rounds, messages, blocks, reduced, read } = algorithm.cost(&problem);
+        let Cost { rounds, messages, blocks, reduced, read } = Cost::count(&schedules);
         let temporary = schedules.iter().map(Schedule::scratch_blocks).max().unwrap_or(0);
         let unit = if counts_vectors { schedules[0].blocks.max(1) } else { 1 };
         let [sent, reduced, read, temporary] =

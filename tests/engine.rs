@@ -4,9 +4,9 @@
 //! roots and radices, the extreme ones among them; `make check-long` does it for all of them.
 
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Edge, Problem, REGISTRY, default_radix};
-use rustcoll::engine::call::{Counts, bind, bind_two_groups};
 use rustcoll::engine::in_process::{Area, Areas, Call, ElementType, Semantics, run, run_all};
 use rustcoll::engine::{Binding, DataPlan, LengthExchange, Plan, SlotBounds};
+use rustcoll::engine::{Counts, bind, bind_two_groups};
 use rustcoll::schedule::{Buffer, Schedule};
 use rustcoll::verify::problems;
 use std::ops::Range;

@@ -74,7 +74,7 @@ algorithm of one kind of communicators does not affect the other kind: rules cho
 communicator and collective.
 
 Algorithms with names that begin with `shared` serve blocking calls with MPI's own operators, where ranks share memory.
-`coll_rustcoll_shared_memory` limits this memory on one communicator, and `coll_rustcoll_shared_limit` on all communicators of a process
+`coll_rustcoll_shared_memory_size` limits this memory on one communicator, and `coll_rustcoll_shared_memory_limit` on all communicators of a process
 ([component.md](component.md#shared-memory)).
 
 ## Mock-ups

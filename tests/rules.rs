@@ -166,7 +166,7 @@ fn decisions_of_open_mpi() {
         ((ReduceScatter, 13, 256 * KIB), "ring"),
         ((ReduceScatter, 32, 2 * KIB), "butterfly"),
         ((ReduceScatterBlock, 5, 8), "recursive_doubling"),
-        ((ReduceScatterBlock, 13, 512 * KIB), "reduce_scatter_v"),
+        ((ReduceScatterBlock, 13, 512 * KIB), "non_overlapping"),
         ((ReduceScatterBlock, 13, 4 << 20), "butterfly"),
         ((Scatter, 13, 16 * KIB - 1), "binomial"),
         ((Scatter, 13, 16 * KIB), "linear"),
@@ -179,8 +179,8 @@ fn decisions_of_open_mpi() {
         ((Allreduce, 3, 128 * KIB), "linear"),
         ((Reduce, 13, KIB), "linear"),
         ((Reduce, 13, 8 * KIB), "binary_in_order"),
-        ((ReduceScatter, 13, 8), "reduce_scatter_v"),
-        ((ReduceScatterBlock, 13, 8), "reduce_scatter_v"),
+        ((ReduceScatter, 13, 8), "non_overlapping"),
+        ((ReduceScatterBlock, 13, 8), "non_overlapping"),
     ] {
         let call = Call { commutative: false, ..Call::new(collective, size, bytes) };
         assert_eq!(chosen(&rules, call), expected, "{collective:?}, p = {size}, {bytes} bytes, in order");

@@ -13,7 +13,7 @@ const SOURCES: &[&str] = &[
     "src/selection",
     "src/text",
     "src/algorithms/problem.rs",
-    "src/engine/calls.rs",
+    "src/engine/mock_up.rs",
     "crates/rustcoll-cli/src/rules/check.rs",
 ];
 

@@ -932,7 +932,7 @@ fn broadcast_through_slot(size: usize) -> Vec<Schedule> {
     sharing_programs(size, 1, 1, |rank, program| match rank {
         0 => program.publish(Recv.block(0), 0),
         _ => {
-            let slot = program.awaited(0, 0);
+            let slot = program.await_slot(0, 0);
             program.copy(slot, Recv.block(0));
         }
     })
@@ -944,7 +944,7 @@ fn allreduce_through_slots(size: usize) -> Vec<Schedule> {
         program.publish(Send.block(0), 0);
         let contribution = |program: &mut Builder, of: usize| match of == rank {
             true => Send.block(0),
-            false => program.awaited(of, 0),
+            false => program.await_slot(of, 0),
         };
         let mut left = contribution(program, 0);
         for of in 1..size {
@@ -961,15 +961,15 @@ fn broadcast_through_slot_twice(size: usize) -> Vec<Schedule> {
         0 => {
             program.publish(Recv.block(0), 0);
             for reader in 1..size {
-                program.awaited(reader, 0);
+                program.await_slot(reader, 0);
             }
             program.publish(Recv.block(1), 0);
         }
         _ => {
-            let slot = program.awaited(0, 0);
+            let slot = program.await_slot(0, 0);
             program.copy(slot, Recv.block(0));
             program.notify(0);
-            let slot = program.awaited(0, 0);
+            let slot = program.await_slot(0, 0);
             program.copy(slot, Recv.block(1));
         }
     });
@@ -985,13 +985,13 @@ fn barrier_of_flags(size: usize) -> Vec<Schedule> {
     sharing_programs(size, 1, 1, |rank, program| match rank {
         0 => {
             for other in 1..size {
-                program.awaited(other, 0);
+                program.await_slot(other, 0);
             }
             program.notify(0);
         }
         _ => {
             program.notify(0);
-            program.awaited(0, 0);
+            program.await_slot(0, 0);
         }
     })
 }
@@ -1087,7 +1087,7 @@ fn what_no_one_reads_again_may_be_overwritten() {
             program.publish(Recv.block(0), 0);
         }
         _ => {
-            let slot = program.awaited(0, 0);
+            let slot = program.await_slot(0, 0);
             program.copy(slot, Recv.block(0));
         }
     });
@@ -1194,7 +1194,7 @@ fn what_a_slot_holds_fits_where_it_goes() {
         let schedules = sharing_programs(2, 2, slots, |rank, program| match rank {
             0 => program.publish(Recv.block(0), 0),
             _ => {
-                program.awaited(0, 0);
+                program.await_slot(0, 0);
                 program.copy(read, target);
             }
         });

@@ -174,7 +174,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &reduce_scatter::ring::ALGORITHM,
     &reduce_scatter::butterfly::ALGORITHM,
     &reduce_scatter::circulant::ALGORITHM,
-    &reduce_scatter::reduce_scatter_v::ALGORITHM,
+    &reduce_scatter::non_overlapping::ALGORITHM,
     &reduce_scatter::node_aware::ALGORITHM,
     &reduce_scatter::shared::ALGORITHM,
     &reduce_scatter::shared_leaders::ALGORITHM,

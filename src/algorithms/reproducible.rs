@@ -15,7 +15,7 @@
 //!
 //! Operands stay in the order of ranks, so operators that do not commute are served as well. In the scans each rank has
 //! an expression of its own. `tests/reproducible.rs` proves all this, and that no other algorithm belongs here:
-//! `binary_blocks`, `reduce_bcast` and `reduce_scatter_v` agree among each other, but on another expression.
+//! `binary_blocks`, `reduce_bcast` and `non_overlapping` agree among each other, but on another expression.
 
 use super::{Algorithm, Collective};
 

@@ -156,7 +156,7 @@ mod tests {
                 program.publish(Buffer::Send.block(0), 0);
                 program.copy(Buffer::of_rank(0).block(0), Buffer::Recv.block(0));
             } else {
-                let slot = program.awaited(0, 0);
+                let slot = program.await_slot(0, 0);
                 program.copy(slot, Buffer::Recv.block(0));
                 program.reduce(slot, Buffer::Send.block(1), Buffer::Recv.block(1));
             }

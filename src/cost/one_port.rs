@@ -347,13 +347,13 @@ mod tests {
         let broadcast = |rank: usize, program: &mut Builder| match rank {
             0 => program.publish(Send.block(0), 0),
             _ => {
-                program.awaited(0, 0);
+                program.await_slot(0, 0);
             }
         };
         assert_eq!(steps_of::<4>(broadcast), 1);
         let chain = |rank: usize, program: &mut Builder| {
             if rank > 0 {
-                program.awaited(rank - 1, 0);
+                program.await_slot(rank - 1, 0);
             }
             program.notify(0);
         };
@@ -364,7 +364,7 @@ mod tests {
     fn all_flags_of_a_step_are_seen_together() {
         let fan_in = |rank: usize, program: &mut Builder| match rank {
             0 => (1..4).for_each(|peer| {
-                program.awaited(peer, 0);
+                program.await_slot(peer, 0);
             }),
             _ => program.notify(0),
         };
@@ -385,8 +385,8 @@ mod tests {
                 program.notify(0);
             }
             _ => {
-                program.awaited(0, 0);
-                program.awaited(1, 0);
+                program.await_slot(0, 0);
+                program.await_slot(1, 0);
             }
         };
         assert_eq!(steps_of::<3>(both), 2);
@@ -408,7 +408,7 @@ mod tests {
     fn a_flag_that_nobody_raises_is_told() {
         steps_of::<2>(|rank, program| {
             if rank == 0 {
-                program.awaited(1, 0);
+                program.await_slot(1, 0);
             }
         });
     }

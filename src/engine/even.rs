@@ -1,7 +1,7 @@
 //! Plans of calls of which no more is known than how long they are: all blocks are alike, and elements are bytes.
 
 use super::Plan;
-use super::call::{Counts, bind, bind_two_groups};
+use super::binding::{Counts, bind, bind_two_groups};
 use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::schedule::Layout;
 use std::ops::Range;

@@ -5,17 +5,16 @@
 #![forbid(unsafe_code)]
 
 mod binding;
-pub mod call;
-pub mod calls;
 mod even;
 mod execution;
 mod goal;
 pub mod in_process;
 mod length_exchange;
+pub mod mock_up;
 mod plan;
 pub mod turns;
 
-pub use binding::{Binding, ElementBytes, Piece, View};
+pub use binding::{Binding, Counts, ElementBytes, Piece, View, bind, bind_two_groups};
 pub use execution::Execution;
 pub use goal::{Goal, is_expressible_in_goal};
 pub use length_exchange::{DataPlan, LengthExchange};

@@ -578,7 +578,7 @@ mod tests {
             program.copy(Buffer::Send.blocks(0..blocks), Buffer::of_rank(0).blocks(0..blocks));
             program.notify(0);
         }
-        program.awaited(1, 0);
+        program.await_slot(1, 0);
         program.copy(Buffer::of_rank(1).blocks(0..blocks), Buffer::Recv.blocks(0..blocks));
         program.build()
     }
@@ -636,7 +636,7 @@ mod tests {
     #[test]
     fn who_writes_no_slot_does_not_wait_for_any() {
         let mut program = Builder::new(1, 2, 1).slots(1);
-        let slot = program.awaited(0, 0);
+        let slot = program.await_slot(0, 0);
         program.copy(slot, Buffer::Recv.block(0));
         let plan = Plan::in_stripes(&program.build(), &binding(100), 4, &BOUNDS);
         assert!(!plan.operations.contains(&Operation::AwaitSlots));
@@ -657,7 +657,7 @@ mod tests {
     #[test]
     fn scratch_memory_is_used_anew_in_each_stripe() {
         let mut program = Builder::new(1, 2, 2).slots(1);
-        let slot = program.awaited(0, 0);
+        let slot = program.await_slot(0, 0);
         program.copy(slot, Buffer::Scratch.block(3));
         let plan =
             Plan::in_stripes(&program.build(), &binding(100), 4, &SlotBounds { stripe: Some(160), ..BOUNDS });

@@ -108,7 +108,7 @@ impl Builder {
     }
 
     /// Waits until a rank has raised the flag of a slot: the slot.
-    pub fn awaited(&mut self, rank: usize, slot: usize) -> Run {
+    pub fn await_slot(&mut self, rank: usize, slot: usize) -> Run {
         self.schedule.steps.push(Step::Await { rank: rank as u32, slot: slot as u32, times: 1 });
         Buffer::of_rank(rank).block(slot)
     }

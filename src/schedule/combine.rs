@@ -233,7 +233,7 @@ mod tests {
         match rank {
             0 => (0..2).for_each(|block| program.publish(Buffer::Send.block(block), block)),
             _ => {
-                program.awaited(0, 1);
+                program.await_slot(0, 1);
                 program.copy(Buffer::of_rank(0).blocks(0..2), Buffer::Recv.blocks(0..2));
             }
         }

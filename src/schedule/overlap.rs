@@ -271,7 +271,7 @@ mod tests {
         program.send(2, Send.block(0));
         program.end_round();
         program.notify(0);
-        let slot = program.awaited(2, 0);
+        let slot = program.await_slot(2, 0);
         program.copy(slot, Recv.block(1));
         program.send(0, Recv.block(1));
         assert_eq!(

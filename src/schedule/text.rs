@@ -162,7 +162,7 @@ impl<'text> Line<'text> {
             "copy" => self.copy()?,
             "reduce" => self.reduce()?,
             "notify" => self.notify()?,
-            "await" => self.awaited()?,
+            "await" => self.await_slot()?,
             token if token.starts_with(|first: char| first.is_ascii_digit()) => self.post()?,
             _ => return Err(self.error("a post, \"wait\", \"copy\", \"reduce\", \"notify\" or \"await\"")),
         };
@@ -217,7 +217,7 @@ impl<'text> Line<'text> {
         Ok(Step::Notify { slot: self.number("a slot", ANY)? })
     }
 
-    fn awaited(&mut self) -> Result<Step, ParseError> {
+    fn await_slot(&mut self) -> Result<Step, ParseError> {
         self.expect("await")?;
         let slot = self.number("a slot", ANY)?;
         self.expect("of")?;

@@ -12,7 +12,6 @@
 #![forbid(unsafe_code)]
 
 mod all;
-mod calls;
 mod clock;
 mod contract;
 mod execution;
@@ -21,6 +20,7 @@ mod graphs;
 mod lengths;
 mod matching;
 mod memory;
+mod mock_up;
 mod problems;
 mod program;
 mod slots;
@@ -28,9 +28,9 @@ mod values;
 mod violation;
 
 pub use all::check_all;
-pub use calls::verify_calls;
 pub use expressions::{Expression, Expressions};
 pub use graphs::{grids, multigraphs};
+pub use mock_up::verify_calls;
 pub use problems::problems;
 pub use violation::{Fault, Misfit, Violation};
 

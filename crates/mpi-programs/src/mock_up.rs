@@ -5,7 +5,7 @@ use std::ptr;
 
 use mpi_sys::{MPI_Aint, MPI_Datatype};
 use rustcoll::algorithms::{Algorithm, Area, Collective, Problem};
-use rustcoll::engine::calls::{BoundCall, Deed, Deeds, Lengths, Side, Span};
+use rustcoll::engine::mock_up::{BoundCall, Deed, Deeds, Lengths, Side, Span};
 
 use crate::communicator::Communicator;
 use crate::environment::{Error, check};

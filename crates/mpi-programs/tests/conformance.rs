@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{mpirun, run_within};
+use common::{mpirun, run_alone};
 
 /// What rustcoll refuses goes to basic: Open MPI 4.1's tuned hangs in an allgatherv whose ranks describe the same data by
 /// different datatypes.
@@ -21,7 +21,7 @@ fn conformance(ranks: usize, parameters: &[(&str, &str)], options: &[&str], seco
     let mut command = mpirun(ranks);
     command.envs(parameters.iter().map(|(name, value)| (format!("OMPI_MCA_{name}"), value)));
     command.arg(env!("CARGO_BIN_EXE_conformance")).args(options);
-    let job = run_within(seconds, &mut command);
+    let job = run_alone(seconds, &mut command);
     job.assert(job.success, &format!("conformance fails on {ranks} ranks with {parameters:?}"));
     job.assert_contains(" passed, 0 failed");
 }
@@ -52,7 +52,8 @@ fn above_another_component_on_subgroups_of_5_ranks() {
 #[test]
 fn over_very_little_shared_memory() {
     let little =
-        [ALONE, &[("coll_rustcoll_shared_memory", "1"), ("coll_rustcoll_shared_limit", "1")]].concat();
+        [ALONE, &[("coll_rustcoll_shared_memory_size", "1"), ("coll_rustcoll_shared_memory_limit", "1")]]
+            .concat();
     for algorithm in ["shared", "shared_flat", "shared_slices"] {
         let options = ["--sizes", "3", "--algorithm", algorithm, "--long", "--cases", "60"];
         conformance(3, &little, &options, PATIENCE);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Job, compiled, mpirun, run};
+use common::{Job, PATIENCE, compiled, mpirun, run_alone};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -13,7 +13,7 @@ fn program() -> &'static Path {
 
 fn make_mistakes(components: &str, only: &[&str]) -> Job {
     let mut command = mpirun(4);
-    let job = run(command.env("OMPI_MCA_coll", components).arg(program()).args(only));
+    let job = run_alone(PATIENCE, command.env("OMPI_MCA_coll", components).arg(program()).args(only));
     job.assert(job.success, "the program failed");
     job
 }
@@ -64,7 +64,7 @@ const WHATEVER_THE_BYTES: [(&str, &str); 12] = [
 /// notice what others expect.
 fn mismatch(ranks: usize, elements: usize) {
     let mut command = mpirun(ranks);
-    command.env("OMPI_MCA_coll", "rustcoll").env("OMPI_MCA_coll_rustcoll_share_memory", "off").args([
+    command.env("OMPI_MCA_coll", "rustcoll").env("OMPI_MCA_coll_rustcoll_shared_memory", "off").args([
         "--mca",
         "mpi_param_check",
         "0",
@@ -79,7 +79,7 @@ fn mismatch(ranks: usize, elements: usize) {
         let variable = format!("OMPI_MCA_coll_rustcoll_{collective}_rules");
         command.env(variable, format!("-> {algorithm}"));
     }
-    let job = run(command.arg(compiled("mismatches")).arg(elements.to_string()));
+    let job = run_alone(PATIENCE, command.arg(compiled("mismatches")).arg(elements.to_string()));
     job.assert(job.success, "the program failed");
     // Ranks know no lengths but the longest there.
     let is_silent = |line: &str| line.contains("by bruck_padded") && line.ends_with(": unnoticed");

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Job, mpirun, run};
 use measurements::{Line, Measurement, Reference, Trial};
-use rustcoll::algorithms::MOCK_UPS;
+use rustcoll::algorithms::{Algorithm, MOCK_UPS};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -196,18 +196,19 @@ fn a_rule_file_that_would_be_left_out_is_refused() {
 
 #[test]
 fn the_mock_ups_of_other_components_are_what_the_program_does_itself() {
-    for mock_up in MOCK_UPS {
+    let heat = |mock_up: &&Algorithm| {
         let (collective, name) = (mock_up.contract().name(), mock_up.name);
-        let heat = format!("{collective}:4,1000,40000/tuned,tuned:{name},basic:{name},rustcoll:{name}");
-        let mut command = mpirun(3);
-        command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
-        let job = run(command.args(["--at-most", "3", "--budget", "50", &heat]));
-        job.assert(job.success, "the program failed");
-        let faults = lines(&job.text).into_iter().filter(|line| matches!(line, Line::Fault(_)));
-        assert_eq!(faults.collect::<Vec<_>>(), []);
-        let ran: Vec<_> = measurements(&job.text).into_iter().map(|one| one.ran).collect();
-        assert_eq!(ran, ["", name, name, name].repeat(3));
-    }
+        format!("{collective}:4,1000,40000/tuned,tuned:{name},basic:{name},rustcoll:{name}")
+    };
+    let mut command = mpirun(3);
+    command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
+    let job = run(command.args(["--at-most", "3", "--budget", "50"]).args(MOCK_UPS.iter().map(heat)));
+    job.assert(job.success, "the program failed");
+    let faults = lines(&job.text).into_iter().filter(|line| matches!(line, Line::Fault(_)));
+    assert_eq!(faults.collect::<Vec<_>>(), []);
+    let ran: Vec<_> = measurements(&job.text).into_iter().map(|one| one.ran).collect();
+    let expected = |mock_up: &&Algorithm| ["", mock_up.name, mock_up.name, mock_up.name].repeat(3);
+    assert_eq!(ran, MOCK_UPS.iter().flat_map(expected).collect::<Vec<_>>());
 }
 
 /// Of two ranks, each with a block of 60 MB, and of 100 MB for data.

@@ -13,7 +13,7 @@ fn program() -> &'static Path {
 
 /// In shared memory calls need little else.
 fn run_program(ranks: usize, test: &str, options: &[&str]) -> Job {
-    let messages = ["--mca", "coll_rustcoll_share_memory", "off"];
+    let messages = ["--mca", "coll_rustcoll_shared_memory", "off"];
     run(mpirun(ranks).args(messages).args(options).arg(program()).arg(test))
 }
 

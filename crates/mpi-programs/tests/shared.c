@@ -362,7 +362,7 @@ static void test_change(void)
     MPI_T_cvar_handle parameter;
     expect(collectives(MPI_COMM_WORLD, LONG), 0);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    expect(MPI_T_cvar_get_index("coll_rustcoll_shared_memory", &index), MPI_SUCCESS);
+    expect(MPI_T_cvar_get_index("coll_rustcoll_shared_memory_size", &index), MPI_SUCCESS);
     expect(MPI_T_cvar_handle_alloc(index, NULL, &parameter, &number), MPI_SUCCESS);
     expect(MPI_T_cvar_write(parameter, &kibibytes), MPI_SUCCESS);
     MPI_Comm later;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{mpirun, run_within};
+use common::{mpirun, run_alone};
 use std::path::{Path, PathBuf};
 
 /// Runs the conformance program under valgrind and returns the reports in which the component appears.
@@ -20,7 +20,7 @@ fn reports(name: &str, options: &[&str]) -> Vec<String> {
     ]);
     command.args(suppressions().iter().map(|file| format!("--suppressions={}", file.display())));
     command.arg(format!("--log-file={}/%p", directory.display()));
-    let job = run_within(3600, command.arg(env!("CARGO_BIN_EXE_conformance")).args(options));
+    let job = run_alone(3600, command.arg(env!("CARGO_BIN_EXE_conformance")).args(options));
     job.assert(job.success, "conformance fails under valgrind");
     let logs: Vec<PathBuf> =
         std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();

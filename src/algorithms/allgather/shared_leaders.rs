@@ -101,7 +101,7 @@ impl Part<'_> {
             program.copy(self.own(), Scratch.block(self.rank));
         }
         for member in self.placement.neighbours(self.place) {
-            let block = program.awaited(member, member);
+            let block = program.await_slot(member, member);
             let target = if is_sent { Scratch.block(member) } else { Recv.block(member) };
             program.copy(block, target);
         }
@@ -132,12 +132,12 @@ impl Part<'_> {
         self.show_own(&mut program);
         program.copy(self.own(), Recv.block(self.rank));
         for member in self.placement.neighbours(self.place) {
-            let block = program.awaited(member, member);
+            let block = program.await_slot(member, member);
             program.copy(block, Recv.block(member));
         }
         let leader = self.placement.leader(self.place.node);
         for members in self.others() {
-            program.awaited(leader, members[0]);
+            program.await_slot(leader, members[0]);
             for &member in members {
                 program.copy(Buffer::of_rank(leader).block(member), Recv.block(member));
             }

@@ -61,7 +61,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 fn read(program: &mut Builder, shares: &Shares, shown: impl Fn(usize) -> Vec<usize>) {
     for neighbour in shares.neighbours() {
         for block in shown(neighbour) {
-            let arrived: Run = program.awaited(neighbour, block);
+            let arrived: Run = program.await_slot(neighbour, block);
             program.copy(arrived, Buffer::Recv.block(block));
         }
     }

@@ -59,7 +59,7 @@ fn exchange(program: &mut Builder, shares: &Shares, input: Buffer) -> Vec<(usize
     let (rank, members) = (shares.rank, shares.members());
     let targets: Vec<usize> = shares.targets(shares.place.local).collect();
     for neighbour in shares.neighbours() {
-        program.awaited(neighbour, rank);
+        program.await_slot(neighbour, rank);
     }
     let outgoing = |turn: usize| turn * members.len()..(turn + 1) * members.len();
     for (turn, &target) in targets.iter().enumerate() {

@@ -32,7 +32,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         let nearest = radix.pow(round as u32);
         program.notify(round);
         for distance in (nearest..size).step_by(nearest).take(radix - 1) {
-            program.awaited((rank + size - distance) % size, round);
+            program.await_slot((rank + size - distance) % size, round);
         }
     }
     program.build()

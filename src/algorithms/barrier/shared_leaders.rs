@@ -34,7 +34,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let program = match local {
         0 => {
             for &member in &members[1..] {
-                arriving.awaited(member, 0);
+                arriving.await_slot(member, 0);
             }
             if members.len() > 1 {
                 leaving.notify(0);
@@ -44,7 +44,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
         _ => {
             arriving.notify(0);
-            arriving.awaited(placement.leader(node), 0);
+            arriving.await_slot(placement.leader(node), 0);
             arriving.build()
         }
     };

@@ -24,7 +24,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         match rank == problem.root {
             true => program.publish(Recv.block(0), 0),
             false => {
-                let vector = program.awaited(problem.root, 0);
+                let vector = program.await_slot(problem.root, 0);
                 program.copy(vector, Recv.block(0));
             }
         }

@@ -17,7 +17,7 @@ pub fn combine_at_leader(local: usize, population: usize, blocks: usize, contrib
         }
         let mut combined = contribution.block(block);
         for member in 1..population {
-            let left = program.awaited(member, block);
+            let left = program.await_slot(member, block);
             // The result takes the place of the right operand, where operators leave it.
             program.reduce(left, combined, Recv.block(block));
             combined = Recv.block(block);
@@ -34,7 +34,7 @@ pub fn hand_out(local: usize, population: usize, blocks: usize, held: Buffer) ->
             0 if population == 1 => {}
             0 => program.publish(held.block(block), block),
             _ => {
-                let shown = program.awaited(0, block);
+                let shown = program.await_slot(0, block);
                 program.copy(shown, Recv.block(block));
             }
         }
@@ -52,7 +52,7 @@ pub fn combine_slices(local: usize, population: usize, width: usize, contributio
     }
     let mut combined = slice(contribution, local);
     for other in (1..population).map(|distance| (local + distance) % population) {
-        program.awaited(other, local * width);
+        program.await_slot(other, local * width);
         let shown = slice(Buffer::of_rank(other), local);
         program.reduce(shown, combined, slice(Recv, local));
         combined = slice(Recv, local);
@@ -69,7 +69,7 @@ pub fn hand_out_slices(local: usize, population: usize, width: usize) -> Schedul
         program.publish(slice(Recv, local), local * width);
     }
     for other in (1..population).map(|distance| (local + distance) % population) {
-        program.awaited(other, other * width);
+        program.await_slot(other, other * width);
         program.copy(slice(Buffer::of_rank(other), other), slice(Recv, other));
     }
     program.build()

@@ -22,7 +22,7 @@ pub fn collect(
 ) {
     for distance in 1..size {
         let owner = (rank + distance) % size;
-        let shown = program.awaited(owner, slot_of(owner));
+        let shown = program.await_slot(owner, slot_of(owner));
         program.copy(shown, parts.block(owner));
     }
 }
@@ -55,7 +55,7 @@ impl Contributions {
     }
 
     fn of(&self, other: usize, program: &mut Builder) -> Run {
-        if other == self.rank { self.own } else { program.awaited(other, self.slot) }
+        if other == self.rank { self.own } else { program.await_slot(other, self.slot) }
     }
 }
 

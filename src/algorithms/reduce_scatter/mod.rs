@@ -4,10 +4,10 @@
 pub mod butterfly;
 pub mod circulant;
 pub mod node_aware;
+pub mod non_overlapping;
 pub mod pairwise;
 pub mod recursive_doubling;
 pub mod recursive_halving;
-pub mod reduce_scatter_v;
 pub mod ring;
 pub mod shared;
 pub mod shared_leaders;

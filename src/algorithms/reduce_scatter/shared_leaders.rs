@@ -53,7 +53,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
             deliver_own_block(up.then(between).then(down.build()))
         }
         _ => {
-            let result = down.awaited(members[0], rank);
+            let result = down.await_slot(members[0], rank);
             down.copy(result, Recv.block(rank));
             up.then(down.build())
         }

@@ -45,7 +45,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.receive(source, incoming(turn));
     }
     for neighbour in shares.neighbours() {
-        program.awaited(neighbour, rank);
+        program.await_slot(neighbour, rank);
     }
     for target in shares.targets(shares.place.local) {
         let sum = combine(&mut program, &shares, target, Scratch.block(target));

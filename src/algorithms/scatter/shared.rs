@@ -23,7 +23,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, root, in_place, .. } = *problem;
     let mut program = Builder::new(rank, size, size).slots(size);
     if rank != root {
-        let own = program.awaited(root, rank);
+        let own = program.await_slot(root, rank);
         program.copy(own, Recv.block(rank));
         return program.build();
     }

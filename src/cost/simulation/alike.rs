@@ -153,7 +153,7 @@ fn over_slots(problem: &Problem, rank: usize) -> Schedule {
         false => (rank + distance) % size,
     };
     for peer in (1..size).map(apart).filter(|&peer| problem.nodes[peer] == node) {
-        let slot = program.awaited(peer, 0);
+        let slot = program.await_slot(peer, 0);
         program.copy(slot, Buffer::Recv.block(peer));
     }
     for peer in (1..size).filter(|distance| distance % problem.radix == 0).map(apart) {

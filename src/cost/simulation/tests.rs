@@ -259,7 +259,7 @@ fn broadcast(rank: usize, program: &mut Builder) {
     if rank == 0 {
         program.publish(Buffer::Send.block(0), 0);
     } else {
-        let slot = program.awaited(0, 0);
+        let slot = program.await_slot(0, 0);
         program.copy(slot, Buffer::Recv.block(0));
     }
 }
@@ -289,7 +289,7 @@ fn a_flag_that_was_raised_long_ago_costs_nothing() {
 fn flags_go_from_rank_to_rank() {
     let relayed = |rank: usize, program: &mut Builder| {
         if rank > 0 {
-            let slot = program.awaited(rank - 1, 0);
+            let slot = program.await_slot(rank - 1, 0);
             program.copy(slot, Buffer::Recv.block(0));
         }
         program.publish(Buffer::Recv.block(0), 0);
@@ -315,7 +315,7 @@ fn a_reduction_takes_the_longer_of_reading_and_reducing() {
         let write = |rank: usize, program: &mut Builder| match rank {
             0 | 1 => program.publish(Buffer::Send.block(0), 0),
             _ => {
-                let others = [0, 1].map(|peer| program.awaited(peer, 0));
+                let others = [0, 1].map(|peer| program.await_slot(peer, 0));
                 let left = if of_others > 0 { others[0] } else { Buffer::Send.block(0) };
                 let right = if of_others > 1 { others[1] } else { Buffer::Scratch.block(0) };
                 program.reduce(left, right, target.block(0));
@@ -338,7 +338,7 @@ fn flags_and_messages_go_together() {
     let write = |rank: usize, program: &mut Builder| match rank {
         0 => program.publish(Buffer::Send.block(0), 0),
         1 => {
-            let slot = program.awaited(0, 0);
+            let slot = program.await_slot(0, 0);
             program.copy(slot, Buffer::Recv.block(0));
             program.send(2, Buffer::Recv.block(0));
         }
@@ -348,7 +348,7 @@ fn flags_and_messages_go_together() {
             program.publish(Buffer::Recv.block(0), 0);
         }
         _ => {
-            let slot = program.awaited(2, 0);
+            let slot = program.await_slot(2, 0);
             program.copy(slot, Buffer::Recv.block(0));
         }
     };
@@ -389,12 +389,12 @@ fn flags_that_never_come_are_deadlocks() {
     };
     let nobody_raises = |rank: usize, program: &mut Builder| {
         if rank == 1 {
-            program.awaited(0, 0);
+            program.await_slot(0, 0);
         }
     };
     assert_eq!(error(2, nobody_raises), SimulationError::Deadlock { rank: 1 });
     let both_wait_first = |rank: usize, program: &mut Builder| {
-        program.awaited(1 - rank, 0);
+        program.await_slot(1 - rank, 0);
         program.notify(0);
     };
     assert_eq!(error(2, both_wait_first), SimulationError::Deadlock { rank: 0 });

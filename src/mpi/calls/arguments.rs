@@ -1,7 +1,7 @@
 //! The arguments of a collective as the shim hands them over, read once for each call.
 
 use crate::algorithms::Collective;
-use crate::engine::call::Counts;
+use crate::engine::Counts;
 use crate::mpi::messages::transport::{Block, Error, Span, bytes};
 use crate::mpi::shim::bindings::*;
 use crate::selection::Measure;

@@ -4,7 +4,7 @@ use super::arguments::Arguments;
 use crate::engine::{DataPlan, LengthExchange, Plan};
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::transport::Error;
-use crate::mpi::messages::work::{Layout, Work, Wrapping};
+use crate::mpi::messages::work::{Layout, Task, Work, Wrapping};
 use crate::mpi::shim::bindings::{RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE, rustcoll_shim_abort};
 use std::ffi::CStr;
 use std::ptr;
@@ -47,9 +47,7 @@ impl Exchanging {
 
     /// Goes on to the end.
     pub fn finish(&mut self, work: &mut Work, channel: &Channel, arguments: &Arguments) -> Result<(), Error> {
-        self.drive(work, channel, arguments, |work, (plan, layout), arguments| {
-            work.finish(plan, layout, channel, arguments, &Wrapping::default(), None).map(|()| true)
-        })?;
+        self.drive(work, channel, arguments, |work, task| work.finish(task, None).map(|()| true))?;
         Ok(())
     }
 
@@ -60,9 +58,7 @@ impl Exchanging {
         channel: &Channel,
         arguments: &Arguments,
     ) -> Result<bool, Error> {
-        self.drive(work, channel, arguments, |work, (plan, layout), arguments| {
-            work.advance(plan, layout, channel, arguments, &Wrapping::default())
-        })
+        self.drive(work, channel, arguments, Work::advance)
     }
 
     /// Goes on with the stage that is under way, and from the first to the second. A block that was too long is an error
@@ -72,11 +68,14 @@ impl Exchanging {
         work: &mut Work,
         channel: &Channel,
         arguments: &Arguments,
-        go: impl Fn(&mut Work, (&Plan, &Layout), &Arguments) -> Result<bool, Error>,
+        go: impl Fn(&mut Work, &Task) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
+        let (wrapping, numbers) = (&Wrapping::default(), &self.numbers);
+        let lengths =
+            Task { plan: &self.exchange.plan, layout: &self.layout, channel, arguments: numbers, wrapping };
         let (data, layout) = match &self.data {
             Some(data) => data,
-            None if !go(work, (&self.exchange.plan, &self.layout), &self.numbers)? => return Ok(false),
+            None if !go(work, &lengths)? => return Ok(false),
             None => {
                 if self.learnt().iter().any(|&length| length > LONGEST) {
                     end_the_job(
@@ -87,11 +86,11 @@ impl Exchanging {
                 let data = self.exchange.data(self.learnt());
                 let layout = Layout::new(&data.plan, arguments);
                 self.obtain(work, channel, &data.plan, &layout, arguments);
-                work.begin(&data.plan, &Wrapping::default())?;
+                work.begin(&data.plan, wrapping)?;
                 self.data.insert((data, layout))
             }
         };
-        match go(work, (&data.plan, layout), arguments)? {
+        match go(work, &Task { plan: &data.plan, layout, channel, arguments, wrapping })? {
             true if data.is_truncated => Err(RUSTCOLL_ERR_TRUNCATE),
             ended => Ok(ended),
         }

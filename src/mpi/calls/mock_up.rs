@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use crate::algorithms::{Algorithm, Area, Collective};
-use crate::engine::calls::{BoundCall, Deed, Deeds, NoRoom, Side, Span};
+use crate::engine::mock_up::{BoundCall, Deed, Deeds, NoRoom, Side, Span};
 use crate::mpi::messages::memory::{Extent, OutOfMemory, bytes_of};
 use crate::mpi::messages::room::Room;
 use crate::mpi::messages::transport::{self, Array, Error, check};

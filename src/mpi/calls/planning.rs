@@ -2,8 +2,8 @@
 
 use super::arguments::Arguments;
 use crate::algorithms::{Collective, Graph, Problem};
-use crate::engine::call::{Counts, bind, bind_two_groups};
-use crate::engine::calls::{Deeds, Lengths};
+use crate::engine::mock_up::{Deeds, Lengths};
+use crate::engine::{Counts, bind, bind_two_groups};
 use crate::engine::{LengthExchange, Plan, SlotBounds};
 use crate::mpi::decision::decided::Decision;
 use crate::mpi::decision::info::Info;

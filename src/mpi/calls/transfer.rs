@@ -6,7 +6,7 @@ use super::planning::Program;
 use crate::engine::Plan;
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::transport::Error;
-use crate::mpi::messages::work::{Layout, Work, Wrapping};
+use crate::mpi::messages::work::{Layout, Task, Work, Wrapping};
 use crate::mpi::shared_memory::segment::Segment;
 use std::sync::Arc;
 
@@ -61,7 +61,9 @@ impl Transfer {
     pub fn finish(&mut self, work: &mut Work, segment: Option<&mut Segment>) -> Result<(), Error> {
         let Transfer { course, arguments, wrapping, channel } = self;
         match course {
-            Course::Plan(plan, layout) => work.finish(plan, layout, channel, arguments, wrapping, segment),
+            Course::Plan(plan, layout) => {
+                work.finish(&Task { plan, layout, channel, arguments, wrapping }, segment)
+            }
             Course::Exchanging(exchanging) => exchanging.finish(work, channel, arguments),
         }
     }
@@ -70,7 +72,7 @@ impl Transfer {
     pub fn advance(&mut self, work: &mut Work) -> Result<bool, Error> {
         let Transfer { course, arguments, wrapping, channel } = self;
         match course {
-            Course::Plan(plan, layout) => work.advance(plan, layout, channel, arguments, wrapping),
+            Course::Plan(plan, layout) => work.advance(&Task { plan, layout, channel, arguments, wrapping }),
             Course::Exchanging(exchanging) => exchanging.advance(work, channel, arguments),
         }
     }

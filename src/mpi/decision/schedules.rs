@@ -4,7 +4,7 @@ use super::decided::{Decided, Lack};
 use super::info::Info;
 use super::rules;
 use crate::algorithms::{Algorithm, Calls, Collective, Graph, Parameter, Problem, Reason, Requirement};
-use crate::engine::calls::NoRoom;
+use crate::engine::mock_up::NoRoom;
 use crate::mpi::calls::mock_up;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::{self, Values, name_below, number};

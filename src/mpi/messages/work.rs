@@ -4,8 +4,7 @@ use super::channel::Channel;
 use super::memory::{Arena, Extent, OutOfMemory, bytes_of};
 use super::transport::{self, Array, Error, Messages, Shared, Span};
 use crate::algorithms::Collective;
-use crate::engine::call::Counts;
-use crate::engine::{Execution, Plan};
+use crate::engine::{Counts, Execution, Plan};
 use crate::mpi::calls::arguments::{Arguments, Side};
 use crate::mpi::shared_memory::segment::Segment;
 use crate::mpi::shim::bindings::*;
@@ -44,6 +43,21 @@ pub struct Layout {
 pub struct Wrapping {
     before: Option<(Span, Span)>,
     after: Option<(Span, Span)>,
+}
+
+/// What is carried out, over which channel and on whose memory.
+#[derive(Clone, Copy)]
+pub struct Task<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// How its temporary memory lies.
+    pub layout: &'a Layout,
+    /// How messages travel.
+    pub channel: &'a Channel,
+    /// The caller's buffers.
+    pub arguments: &'a Arguments,
+    /// What is copied before and after.
+    pub wrapping: &'a Wrapping,
 }
 
 /// A rank among how many. Displayed, two groups are a sum.
@@ -223,45 +237,26 @@ impl Work {
 
     /// Goes on to the end of a plan.
     #[inline]
-    pub fn finish(
-        &mut self,
-        plan: &Plan,
-        layout: &Layout,
-        channel: &Channel,
-        arguments: &Arguments,
-        wrapping: &Wrapping,
-        segment: Option<&mut Segment>,
-    ) -> Result<(), Error> {
-        self.drive((plan, layout), channel, arguments, wrapping, segment, |execution, transport| {
-            execution.finish(plan, transport).map(|()| true)
+    pub fn finish(&mut self, task: &Task, segment: Option<&mut Segment>) -> Result<(), Error> {
+        self.drive(task, segment, |execution, transport| {
+            execution.finish(task.plan, transport).map(|()| true)
         })?;
         Ok(())
     }
 
     /// Goes on with a plan as far as it can without waiting; says whether it came to its end.
-    pub fn advance(
-        &mut self,
-        plan: &Plan,
-        layout: &Layout,
-        channel: &Channel,
-        arguments: &Arguments,
-        wrapping: &Wrapping,
-    ) -> Result<bool, Error> {
-        self.drive((plan, layout), channel, arguments, wrapping, None, |execution, transport| {
-            execution.advance(plan, transport)
-        })
+    pub fn advance(&mut self, task: &Task) -> Result<bool, Error> {
+        self.drive(task, None, |execution, transport| execution.advance(task.plan, transport))
     }
 
     #[inline]
     fn drive(
         &mut self,
-        (plan, layout): (&Plan, &Layout),
-        channel: &Channel,
-        arguments: &Arguments,
-        wrapping: &Wrapping,
+        task: &Task,
         segment: Option<&mut Segment>,
         go: impl FnOnce(&mut Execution, &mut Messages) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
+        let Task { plan, layout, channel, arguments, wrapping } = *task;
         // Before anything is posted; later it is there.
         let base = self.scratch.fit(layout.scratch).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         let staging = self.staging.at_least(layout.staging).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;

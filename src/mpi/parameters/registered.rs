@@ -110,26 +110,26 @@ static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
 fn shared_memory_parameters() -> [Registered; 3] {
     [
         general_parameter(
-            "shared_limit",
+            "shared_memory_limit",
             "How much memory a rank shares with the others of its node on all communicators together, in KiB, beside \
              flags and slots of a cache line; those that were not used for longest give theirs back; 65536 unless set",
             &["default"],
             1,
-            &SHARED_LIMIT,
+            &SHARED_MEMORY_LIMIT,
         ),
         shared(general_parameter(
-            "share_memory",
+            "shared_memory",
             "Whether ranks of a node may share memory; off has everything go by messages",
             &SHARE_WORDS,
             0,
-            &SHARE_MEMORY,
+            &MAY_SHARE_MEMORY,
         )),
         shared(general_parameter(
-            "shared_memory",
+            "shared_memory_size",
             "How much memory a rank shares with the others of its node, on each communicator, in KiB; 4096 unless set",
             &["default"],
             1,
-            &SHARED_MEMORY,
+            &SHARED_MEMORY_SIZE,
         )),
     ]
 }
@@ -381,13 +381,13 @@ mod tests {
             "alltoall_window",
             "bcast_segment",
             "reproducible",
-            "shared_memory",
+            "shared_memory_size",
             "mockup_message_bytes",
             "mockup_int_bytes",
         ] {
             assert!(shared(name), "{name}");
         }
-        for name in ["scratch_limit", "scratch_kept", "shared_limit", "report", "rules_strict"] {
+        for name in ["scratch_limit", "scratch_kept", "shared_memory_limit", "report", "rules_strict"] {
             assert!(!shared(name), "{name}");
         }
     }

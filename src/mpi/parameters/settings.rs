@@ -1,7 +1,7 @@
 //! The names of the parameters that MPI registers, and their current values.
 
 use crate::algorithms::{Algorithm, Collective, Parameter};
-use crate::engine::calls::Limits;
+use crate::engine::mock_up::Limits;
 use crate::engine::{SlotBounds, Slots};
 use crate::mpi::shared_memory::segment::PAGE;
 use crate::mpi::shim::bindings::rustcoll_shim_is_preloaded;
@@ -99,20 +99,20 @@ pub static SCRATCH_LIMIT: AtomicI32 = AtomicI32::new(0);
 pub static SCRATCH_KEPT: AtomicI32 = AtomicI32::new(64 << 10);
 
 /// Memory that a rank shares with those of its node, on each communicator, in KiB.
-pub static SHARED_MEMORY: AtomicI32 = AtomicI32::new(0);
+pub static SHARED_MEMORY_SIZE: AtomicI32 = AtomicI32::new(0);
 
 /// That if the user does not say.
-const DEFAULT_SHARED_MEMORY: i32 = (Slots::BANKS[2] * SlotBounds::DEFAULT.bank / 1024) as i32;
+const DEFAULT_SHARED_MEMORY_SIZE: i32 = (Slots::BANKS[2] * SlotBounds::DEFAULT.bank / 1024) as i32;
 
 /// The most memory that all communicators of a rank share together, in KiB; 0: the default.
-pub static SHARED_LIMIT: AtomicI32 = AtomicI32::new(0);
+pub static SHARED_MEMORY_LIMIT: AtomicI32 = AtomicI32::new(0);
 
 /// That if the user does not say.
-const DEFAULT_SHARED_LIMIT: i32 = 64 << 10;
+const DEFAULT_SHARED_MEMORY_LIMIT: i32 = 64 << 10;
 
 /// The most bytes of memory that all communicators of a rank share together.
-pub fn shared_limit() -> usize {
-    kibibytes_or(&SHARED_LIMIT, DEFAULT_SHARED_LIMIT)
+pub fn shared_memory_limit() -> usize {
+    kibibytes_or(&SHARED_MEMORY_LIMIT, DEFAULT_SHARED_MEMORY_LIMIT)
 }
 
 /// The most bytes of data that an algorithm keeps which calls other collectives; 0: the default.
@@ -136,19 +136,19 @@ pub fn mock_up_limits() -> Limits {
 }
 
 /// Whether ranks may share memory: a number of [`SHARE_WORDS`].
-pub static SHARE_MEMORY: AtomicI32 = AtomicI32::new(0);
+pub static MAY_SHARE_MEMORY: AtomicI32 = AtomicI32::new(0);
 
 /// What that parameter says, the default first.
 pub const SHARE_WORDS: [&str; 2] = ["on", "off"];
 
 /// Whether ranks may share memory.
 pub fn may_share_memory() -> bool {
-    SHARE_MEMORY.load(Relaxed) == 0
+    MAY_SHARE_MEMORY.load(Relaxed) == 0
 }
 
 /// Bytes of a bank of that memory.
 pub fn shared_bank() -> usize {
-    let memory = kibibytes_or(&SHARED_MEMORY, DEFAULT_SHARED_MEMORY);
+    let memory = kibibytes_or(&SHARED_MEMORY_SIZE, DEFAULT_SHARED_MEMORY_SIZE);
     // Short slots and flags come on top.
     (memory / Slots::BANKS[2]).next_multiple_of(PAGE)
 }

@@ -4,7 +4,7 @@
 
 use crate::algorithms::Problem;
 use crate::engine::Plan;
-use crate::engine::call::bind;
+use crate::engine::bind;
 use crate::hash::hash;
 use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::messages::work::Group;

@@ -151,7 +151,7 @@ impl Segment {
             tenant: Tenant::new(pieces, rank, geometry.data()..geometry.bytes(), [1, 2].map(ended)),
             bases,
             turns: Slots::BANKS.map(Turns::new),
-            place: Place::default(),
+            offsets: Offsets::default(),
             patience,
         })
     }
@@ -186,13 +186,13 @@ pub struct Segment {
     bases: Vec<*mut u8>,
     /// Of each kind of slots.
     turns: [Turns; Slots::KINDS],
-    place: Place,
+    offsets: Offsets,
     patience: Patience,
 }
 
 /// Where the slots of the plan are that is carried out, from the start of each piece on.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct Offsets {
     /// Which of [`Segment::turns`].
     kind: usize,
     slots: usize,
@@ -206,12 +206,12 @@ impl Segment {
         let kind = slots.kind();
         let bank = self.turns[kind].bank();
         let flags = self.geometry.flags(kind) + bank * self.geometry.slots * CACHE_LINE;
-        self.place = match slots {
+        self.offsets = match slots {
             Slots::Lines => {
-                Place { kind, slots: flags, slot_stride: CACHE_LINE, flags: flags + LINE_PAYLOAD }
+                Offsets { kind, slots: flags, slot_stride: CACHE_LINE, flags: flags + LINE_PAYLOAD }
             }
             Slots::Apart { stride, .. } => {
-                Place { kind, slots: self.geometry.bank(kind, bank), slot_stride: stride, flags }
+                Offsets { kind, slots: self.geometry.bank(kind, bank), slot_stride: stride, flags }
             }
         };
     }
@@ -238,7 +238,7 @@ impl Segment {
     /// Address of a rank's slot.
     #[inline]
     pub fn slot(&self, rank: u32, slot: usize) -> *mut u8 {
-        self.bases[rank as usize].wrapping_add(self.place.slots + slot * self.place.slot_stride)
+        self.bases[rank as usize].wrapping_add(self.offsets.slots + slot * self.offsets.slot_stride)
     }
 
     #[inline]
@@ -248,27 +248,27 @@ impl Segment {
 
     #[inline]
     fn flag(&self, rank: usize, slot: u32) -> &AtomicU64 {
-        self.number(rank, self.place.flags + slot as usize * CACHE_LINE)
+        self.number(rank, self.offsets.flags + slot as usize * CACHE_LINE)
     }
 
     /// Raises the flag of a slot of this rank's. Release: whoever sees it sees what this rank wrote before.
     #[inline]
     pub fn notify(&mut self, slot: u32) {
         let flag = self.flag(self.rank, slot);
-        let raised = self.turns[self.place.kind].raised(flag.load(Relaxed));
+        let raised = self.turns[self.offsets.kind].raised(flag.load(Relaxed));
         flag.store(raised, Release);
     }
 
     /// Whether a rank has raised a flag so many times in this stripe. Acquire: what that rank wrote before is seen.
     #[inline]
     pub fn is_notified(&self, rank: u32, slot: u32, times: u32) -> bool {
-        self.flag(rank as usize, slot).load(Acquire) >= self.turns[self.place.kind].flag_value(times)
+        self.flag(rank as usize, slot).load(Acquire) >= self.turns[self.offsets.kind].flag_value(times)
     }
 
     /// Waits for that.
     #[inline]
     pub fn await_notification(&self, rank: u32, slot: u32, times: u32) {
-        let value = self.turns[self.place.kind].flag_value(times);
+        let value = self.turns[self.offsets.kind].flag_value(times);
         let flag = self.flag(rank as usize, slot);
         self.patience.wait_until(|| flag.load(Acquire) >= value);
     }
@@ -276,10 +276,10 @@ impl Segment {
     /// Whether this rank's slots may be written in this stripe. Acquire: what the others read before they ended theirs
     /// has been read.
     pub fn are_slots_free(&mut self) -> bool {
-        let Segment { tenant, turns, place, .. } = self;
-        let place_of_ended = ended(place.kind);
+        let Segment { tenant, turns, offsets, .. } = self;
+        let place_of_ended = ended(offsets.kind);
         let by_peers = tenant.peers.iter().map(|&peer| tenant.ended_by(peer, place_of_ended));
-        turns[place.kind].may_write(|| by_peers.min().unwrap_or(u64::MAX))
+        turns[offsets.kind].may_write(|| by_peers.min().unwrap_or(u64::MAX))
     }
 
     /// Waits for that.
@@ -294,8 +294,8 @@ impl Segment {
     /// Ends a stripe. Release: this rank has read what it wanted to.
     #[inline]
     pub fn end_stripe(&mut self, slots: Slots) {
-        let place = ended(self.place.kind);
-        let ended = self.turns[self.place.kind].end();
+        let place = ended(self.offsets.kind);
+        let ended = self.turns[self.offsets.kind].end();
         self.number(self.rank, place).store(ended, Release);
         self.turn_to(slots);
     }

@@ -6,7 +6,7 @@ use super::patience::Patience;
 use super::segment::{Geometry, OFFER, Piece, Segment, is_offered};
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::transport::Error;
-use crate::mpi::messages::work::{Group, Layout, Work};
+use crate::mpi::messages::work::{Group, Layout, Task, Work};
 use crate::mpi::parameters::settings;
 use crate::mpi::shim::bindings::RUSTCOLL_ERR_NO_MEM;
 use std::io;
@@ -80,7 +80,9 @@ impl Exchange<'_> {
         let prepared = work.prepare(&plan, &mut arguments, *group, false).map_err(|_| RUSTCOLL_ERR_NO_MEM);
         let told = prepared.and_then(|wrapping| {
             work.begin(&plan, &wrapping)?;
-            work.finish(&plan, &layout, channel, &arguments, &wrapping, None)
+            let task =
+                Task { plan: &plan, layout: &layout, channel, arguments: &arguments, wrapping: &wrapping };
+            work.finish(&task, None)
         });
         match told {
             Ok(()) => Ok(all),

@@ -4,7 +4,7 @@
 //! ended the stripes in which it was written, and memory that comes back is zero. Flags are never given back.
 
 use super::mapping::Mapping;
-use crate::mpi::parameters::settings::shared_limit;
+use crate::mpi::parameters::settings::shared_memory_limit;
 use crate::mpi::shim::bindings::rustcoll_shim_is_threaded;
 use std::ops::Range;
 use std::sync::atomic::{
@@ -118,7 +118,7 @@ impl Tenant {
         others.sort_by_key(|other| other.last_used.load(Relaxed));
         let mut is_any_in_use = false;
         for other in others {
-            if held <= shared_limit() {
+            if held <= shared_memory_limit() {
                 break;
             }
             match other.give_back() {
@@ -126,7 +126,7 @@ impl Tenant {
                 None => is_any_in_use = true,
             }
         }
-        IS_TOO_MUCH_IN_USE.store(is_any_in_use && held > shared_limit(), Relaxed);
+        IS_TOO_MUCH_IN_USE.store(is_any_in_use && held > shared_memory_limit(), Relaxed);
     }
 
     fn hold(&self, bytes: usize) {

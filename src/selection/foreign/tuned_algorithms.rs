@@ -245,7 +245,7 @@ const REDUCE: &[TunedAlgorithm] = &[
 
 const REDUCE_SCATTER: &[TunedAlgorithm] = &[
     IGNORE,
-    plain(1, &["non-overlapping"], "-> reduce_scatter_v"),
+    plain(1, &["non-overlapping"], "-> non_overlapping"),
     plain(2, &["recursive_halving"], "-> recursive_halving"),
     plain(3, &["ring"], "-> ring"),
     plain(4, &["butterfly"], "-> butterfly"),
@@ -253,7 +253,7 @@ const REDUCE_SCATTER: &[TunedAlgorithm] = &[
 
 const REDUCE_SCATTER_BLOCK: &[TunedAlgorithm] = &[
     IGNORE,
-    plain(1, &["basic_linear"], "-> reduce_scatter_v"),
+    plain(1, &["basic_linear"], "-> non_overlapping"),
     plain(2, &["recursive_doubling"], "-> recursive_doubling"),
     plain(3, &["recursive_halving"], "-> recursive_halving"),
     plain(4, &["butterfly"], "-> butterfly"),

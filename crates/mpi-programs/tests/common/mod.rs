@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::{Mutex, OnceLock};
 
 /// The clone's root.
 pub fn root() -> PathBuf {
@@ -33,23 +33,23 @@ impl Job {
     }
 }
 
-/// Jobs over-subscribe the processors as it is; one at a time.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 /// How many seconds a job may take, also on a machine that is busy with other work. It only ends jobs that hang.
-const PATIENCE: u32 = 600;
+pub const PATIENCE: u32 = 600;
 
 /// Runs a command to its end.
 pub fn run(command: &mut Command) -> Job {
     run_within(PATIENCE, command)
 }
 
+/// Runs a job whose ranks compute all the time: one such at a time, or ranks that yield wait for those of other jobs.
+pub fn run_alone(seconds: u32, command: &mut Command) -> Job {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    run_within(seconds, command)
+}
+
 /// Runs a command to its end, which must come within the given seconds.
-pub fn run_within(seconds: u32, command: &mut Command) -> Job {
-    let _alone = alone();
+fn run_within(seconds: u32, command: &mut Command) -> Job {
     let mut limited = Command::new("timeout");
     limited
         .args(["--kill-after=10", &seconds.to_string()])

@@ -42,10 +42,10 @@ fn messages_are_measured_as_open_mpi_does() {
         (0, Allgather, ["gather_bcast", "bruck"], 143),
         (9, Gather, ["linear", "binomial"], 143),
         (15, Scatter, ["linear", "binomial"], 143),
-        (13, ReduceScatterBlock, ["reduce_scatter_v", "recursive_doubling"], 143),
+        (13, ReduceScatterBlock, ["non_overlapping", "recursive_doubling"], 143),
         (1, Allgatherv, ["gather_bcast", "bruck"], 7000),
         (7, Bcast, ["binomial", "scatter_recursive_doubling_allgather"], 1000),
-        (12, ReduceScatter, ["reduce_scatter_v", "recursive_halving"], 1000),
+        (12, ReduceScatter, ["non_overlapping", "recursive_halving"], 1000),
     ] {
         let rules = file(id, 1);
         for (bytes, expected) in [(first - 1, names[0]), (first, names[1])] {

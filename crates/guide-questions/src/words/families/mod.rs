@@ -84,7 +84,7 @@ impl Family {
             "recursive_doubling" | "rabenseifner" | "recursive_halving" | "butterfly" => doubling::FAMILY,
             "binary_blocks" => binary_blocks::FAMILY,
             "binomial" | "knomial" | "binary" | "tree" | "gather_bcast" | "reduce_bcast"
-            | "reduce_scatter_v" => tree::FAMILY,
+            | "non_overlapping" => tree::FAMILY,
             "chain" | "circulant_pipelined" => pipeline::FAMILY,
             "scatter_recursive_doubling_allgather"
             | "scatter_ring_allgather"

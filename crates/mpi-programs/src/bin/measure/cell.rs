@@ -6,7 +6,7 @@ use mpi_programs::environment::Error;
 use mpi_programs::even;
 use mpi_programs::mock_up::MockUp;
 use rustcoll::algorithms::{Algorithm, Collective};
-use rustcoll::engine::calls::{Deeds, Limits, NoRoom};
+use rustcoll::engine::mock_up::{Deeds, Limits, NoRoom};
 
 use crate::copy::Copy;
 

@@ -15,7 +15,7 @@ use crate::schedule::{Buffer::Send, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
-    name: "reduce_scatter_v",
+    name: "non_overlapping",
     aliases: &["non-overlapping"],
     source: "Open MPI (non-overlapping); the guideline MPI_Reduce_scatter_block ⪯ MPI_Reduce + MPI_Scatter \
             (Hunold, Carpen-Amarie 2018, PGMPITuneLib)",

@@ -3,7 +3,9 @@
 //! What a rank passes for the other group's ranks are the blocks from number `local` on. Of its own group it knows the
 //! lengths of the blocks that all ranks of the group have alike.
 
-use super::{Binding, Collective, Counts, Layout, View};
+use super::{Binding, Counts, View};
+use crate::algorithms::Collective;
+use crate::schedule::Layout;
 
 /// Binds the blocks of a collective's schedule, of which there are `blocks`, on one of the `local` ranks of a group
 /// that faces one of `remote`. The counts at a reduce-scatter's send buffer are those by which the result for the

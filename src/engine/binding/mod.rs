@@ -1,5 +1,13 @@
 //! Which elements the blocks of a schedule stand for, in one call.
 
+mod counts;
+mod one_group;
+mod two_groups;
+
+pub use counts::Counts;
+pub use one_group::bind;
+pub use two_groups::bind as bind_two_groups;
+
 use super::{Memory, Region};
 use crate::schedule::{Buffer, Layout, Run};
 use std::ops::Range;

@@ -4,7 +4,7 @@
 //! they were combined; of zero bits the list is empty.
 
 use crate::algorithms::{Algorithm, Area, Collective, Cut, Problem};
-use crate::engine::calls::{BoundCall, Deed, Deeds, Lengths, Side, Span};
+use crate::engine::mock_up::{BoundCall, Deed, Deeds, Lengths, Side, Span};
 use std::ops::Range;
 
 /// A rank and the number of an element of its input.
@@ -14,13 +14,13 @@ type Input = (usize, usize);
 type Value = Option<Vec<Input>>;
 
 /// The memory of a rank, by areas.
-struct Memory {
+struct Areas {
     areas: [Vec<Value>; 4],
     /// Whether the result goes where the input of a reduce-scatter is.
     is_shared: bool,
 }
 
-impl Memory {
+impl Areas {
     fn area(&mut self, area: Area) -> &mut Vec<Value> {
         let place = match area {
             Area::Recv if self.is_shared => Area::Send,
@@ -103,7 +103,7 @@ fn verify_deeds(
     elements: usize,
     mut all: Vec<Deeds>,
 ) -> Result<(), String> {
-    let mut memories: Vec<Memory> = all
+    let mut memories: Vec<Areas> = all
         .iter()
         .enumerate()
         .map(|(rank, deeds)| started(collective, problem, rank, elements, deeds))
@@ -138,7 +138,7 @@ fn elements_of(collective: Collective, blocks: usize, elements: usize) -> usize 
     }
 }
 
-fn started(collective: Collective, problem: &Problem, rank: usize, elements: usize, deeds: &Deeds) -> Memory {
+fn started(collective: Collective, problem: &Problem, rank: usize, elements: usize, deeds: &Deeds) -> Areas {
     let is_scattered = collective == Collective::ReduceScatterBlock;
     let sides = Problem { in_place: problem.in_place && !is_scattered, ..problem.clone() };
     let blocks = problem.size;
@@ -163,10 +163,10 @@ fn started(collective: Collective, problem: &Problem, rank: usize, elements: usi
         _ => {}
     }
     let [all, own] = deeds.memory.map(|elements| vec![None; elements]);
-    Memory { areas: [send, recv, all, own], is_shared: problem.in_place && is_scattered }
+    Areas { areas: [send, recv, all, own], is_shared: problem.in_place && is_scattered }
 }
 
-fn within_rank(memory: &mut Memory, deed: &Deed) -> Result<(), String> {
+fn within_rank(memory: &mut Areas, deed: &Deed) -> Result<(), String> {
     match deed {
         Deed::Copy(from, to) if from.elements != to.elements => {
             Err(format!("{} elements are copied to {}", from.elements, to.elements))
@@ -201,7 +201,7 @@ fn combined(operands: &[Vec<Value>]) -> Result<Vec<Value>, String> {
 /// A call of all ranks.
 struct Called<'run> {
     calls: &'run [BoundCall],
-    memories: &'run mut [Memory],
+    memories: &'run mut [Areas],
 }
 
 impl Called<'_> {
@@ -336,7 +336,7 @@ fn check(
     collective: Collective,
     problem: &Problem,
     elements: usize,
-    memories: &mut [Memory],
+    memories: &mut [Areas],
 ) -> Result<(), String> {
     use Collective::*;
     let Problem { size, root, in_place, .. } = *problem;
@@ -420,7 +420,7 @@ mod tests {
 
     #[test]
     fn a_region_beyond_its_memory_is_found() {
-        let mut memory = Memory { areas: [vec![], vec![None], vec![], vec![]], is_shared: false };
+        let mut memory = Areas { areas: [vec![], vec![None], vec![], vec![]], is_shared: false };
         assert_eq!(memory.read(Area::Recv, 0..2).unwrap_err(), "recv ends at 1, before 2");
     }
 }
