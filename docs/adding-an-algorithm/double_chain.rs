@@ -3,7 +3,6 @@
 //! With k segments 2(k − 1) + ceil(p/2) rounds of one segment: the root sends each twice, and the last rank is p/2 away.
 
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 use std::iter;
 
@@ -16,7 +15,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long, for `chain` sends them once, or short, for `binomial` has fewer rounds.",
     parameters: &[Parameter::Segment],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -42,14 +41,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
     }
     program.build().relabel(root)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let Problem { size, segments, .. } = *problem;
-    let (rounds, messages) = match size {
-        1 => (0, 0),
-        2 => (segments, segments),
-        _ => (2 * (segments - 1) + size.div_ceil(2), 2 * segments),
-    };
-    Cost { rounds, messages, blocks: messages, ..Cost::default() }
 }

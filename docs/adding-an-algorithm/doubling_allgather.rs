@@ -3,7 +3,6 @@
 //! ceil(log2 p) rounds for any p, p − 1 blocks sent.
 
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Message, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -15,7 +14,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long, for then partners that are far apart cost more than neighbours.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -33,8 +32,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.end_round();
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    Cost::of_rounds(problem.size.next_power_of_two().ilog2() as usize, problem.size - 1, 0)
 }

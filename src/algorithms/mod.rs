@@ -32,7 +32,6 @@ pub use collective::{Collective, Cut};
 pub use graph::{Dimension, Edge, Graph, Neighbours};
 pub use problem::{Parameter, Problem, Reason, Requirement, default_radix, legal_radix};
 
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 /// How algorithms arrange ranks: for those who explain what these do.
@@ -71,14 +70,9 @@ pub struct Algorithm {
 /// What the ranks do.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
-    /// They send each other messages.
-    Messages {
-        /// The program of one rank, who numbers its own group first if there are two; see [`Algorithm::program`].
-        schedule: fn(&Problem, usize) -> Schedule,
-        /// What a run of all ranks' schedules costs, in closed form; takes a problem that is known wholly. Where nodes have
-        /// different numbers of ranks, it may be the sum of the most that a rank has to do in each phase.
-        cost: fn(&Problem) -> Cost,
-    },
+    /// They send each other messages: the program of one rank, who numbers its own group first if there are two; see
+    /// [`Algorithm::program`].
+    Messages(fn(&Problem, usize) -> Schedule),
     /// They call other collectives of their communicator.
     Calls(Calls),
 }

@@ -1,7 +1,6 @@
 //! What an algorithm is given, and what it may ask for.
 
 use super::{Body, Calls, Collective, Cut, Graph};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 use std::fmt;
 use std::ops::Range;
@@ -325,26 +324,15 @@ impl super::Algorithm {
     /// If it is made of calls.
     pub fn schedule(&self, problem: &Problem, rank: usize) -> Schedule {
         match self.body {
-            Body::Messages { schedule, .. } => schedule(problem, rank),
+            Body::Messages(schedule) => schedule(problem, rank),
             Body::Calls(_) => panic!("{} has no schedule: it calls other collectives", self.name),
-        }
-    }
-
-    /// What a run of all ranks' schedules costs, in closed form.
-    ///
-    /// # Panics
-    /// If it is made of calls: what these cost depends on what serves them.
-    pub fn cost(&self, problem: &Problem) -> Cost {
-        match self.body {
-            Body::Messages { cost, .. } => cost(problem),
-            Body::Calls(_) => panic!("the cost of {} is that of the collectives it calls", self.name),
         }
     }
 
     /// The calls that it is made of, if it is.
     pub fn calls(&self) -> Option<&Calls> {
         match &self.body {
-            Body::Messages { .. } => None,
+            Body::Messages(_) => None,
             Body::Calls(calls) => Some(calls),
         }
     }

@@ -5,6 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::problem::{algorithm, names};
 use crate::table;
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Dimension, Graph, Parameter, Problem};
+use rustcoll::cost::Cost;
 use std::io::{self, Write};
 
 const HEAD: [&str; 6] = ["collective", "name", "other names", "parameters", "requires", "source"];
@@ -84,6 +85,7 @@ fn cost(algorithm: &Algorithm, ranks: usize) -> String {
     if let Some(calls) = algorithm.calls() {
         return format!("that of {}", calls.names().join(" and of "));
     }
-    let numbers = algorithm.cost(&problem).fields().map(|(what, number)| format!("{number} {what}"));
+    let numbers =
+        Cost::count(&algorithm.programs(&problem)).fields().map(|(what, number)| format!("{number} {what}"));
     format!("{} on {ranks} ranks, those of the busiest rank", numbers.join(", "))
 }

@@ -122,8 +122,8 @@ pub struct AlgorithmsOptions {
     /// All that is known of each, instead of a table
     #[arg(long)]
     pub long: bool,
-    /// The number of ranks for which the cost is shown
-    #[arg(long, default_value = "8", value_parser = ranks)]
+    /// The number of ranks for which the cost is counted
+    #[arg(long, default_value = "8", value_parser = ranks_in_turn)]
     pub ranks: usize,
 }
 

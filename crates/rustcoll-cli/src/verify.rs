@@ -89,7 +89,6 @@ fn verify_one(algorithm: &Algorithm, problem: &Problem) -> Result<(), String> {
 mod tests {
     use super::*;
     use rustcoll::algorithms::{Act, Body, Calls, Collective, Parts};
-    use rustcoll::cost::Cost;
     use rustcoll::schedule::Schedule;
     use std::sync::LazyLock;
 
@@ -97,7 +96,7 @@ mod tests {
     static IDLE: LazyLock<Algorithm> = LazyLock::new(|| {
         let linear = Collective::Bcast.algorithm("linear").expect("it is registered");
         let schedule = |problem: &Problem, rank| Schedule::idle(rank, problem.size, 1);
-        Algorithm { body: Body::Messages { schedule, cost: |_| Cost::default() }, ..*linear }
+        Algorithm { body: Body::Messages(schedule), ..*linear }
     });
 
     /// The same, made of no calls.

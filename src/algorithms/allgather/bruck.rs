@@ -5,9 +5,7 @@
 //! be of two runs.
 
 use super::with_own_block;
-use crate::algorithms::digits::with_one_nonzero_digit;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -20,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long, for then partners that are far apart cost more than neighbours.",
     parameters: &[Parameter::Radix],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -38,11 +36,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         held *= radix;
     }
     with_own_block(problem, program.build().relabel(rank).relabel_blocks(rank))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let Problem { size, radix, .. } = *problem;
-    Cost::of_rounds(with_one_nonzero_digit(size, radix), size - 1, 0)
 }
 
 #[cfg(test)]

@@ -4,9 +4,8 @@
 //! ceil(log_k p) rounds of up to k − 1 messages, p − 1 blocks sent.
 
 use super::with_own_block;
-use crate::algorithms::building_blocks::circulant::{allgather, allgather_cost, of_rank};
+use crate::algorithms::building_blocks::circulant::{allgather, of_rank};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -20,13 +19,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long, for then partners that are far apart cost more than neighbours.",
     parameters: &[Parameter::Radix],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     with_own_block(problem, of_rank(rank, allgather(problem.size, problem.radix)))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    allgather_cost(problem.size, problem.radix)
 }

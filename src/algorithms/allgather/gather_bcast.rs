@@ -3,12 +3,9 @@
 //! 2 ceil(log2 p) rounds; rank 0 receives p − 1 blocks and sends ceil(log2 p) whole vectors.
 
 use super::with_own_block;
-use crate::algorithms::building_blocks::binomial_tree::{
-    broadcast_cost, children, gather, gather_cost, parent,
-};
+use crate::algorithms::building_blocks::binomial_tree::{children, gather, parent};
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -20,16 +17,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "nearly any other one is at hand, for it is what they are measured by.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let vector = tree_broadcast(rank, size, 1, parent(rank), children(rank, size));
     with_own_block(problem, gather(rank, size).then(vector.refine(size, |block| block * size)))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let size = problem.size;
-    Cost::up_and_down(gather_cost(size), broadcast_cost(size, 1).refine(size))
 }

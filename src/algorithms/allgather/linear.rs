@@ -4,7 +4,6 @@
 
 use super::with_own_block;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -16,7 +15,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are small, for then what each message costs counts.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -31,9 +30,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send((rank + distance) % size, Recv.block(rank));
     }
     with_own_block(problem, program.build())
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_rounds(others, others, 0)
 }

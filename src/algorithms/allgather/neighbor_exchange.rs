@@ -5,7 +5,6 @@
 
 use super::with_own_block;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are small, for the number of rounds grows with the number of ranks.",
     parameters: &[],
     requires: &[Requirement::EvenSize],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -40,8 +39,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.exchange((neighbor(round), pair(round - 1)), (neighbor(round), pair(round)));
     }
     with_own_block(problem, program.build())
-}
-
-fn cost(problem: &Problem) -> Cost {
-    Cost::of_rounds(problem.size / 2, problem.size - 1, 0)
 }

@@ -5,13 +5,10 @@
 //! (m − 1)q blocks if all are alike. On a node each rank receives the whole vector.
 
 use super::{bruck, with_own_block};
-use crate::algorithms::building_blocks::knomial_tree::{
-    broadcast_cost, children, gather, gather_cost, parent,
-};
+use crate::algorithms::building_blocks::knomial_tree::{children, gather, parent};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -25,7 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
             nodes takes longer than the network.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 /// What the leaders of the nodes do.
@@ -48,14 +45,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         _ => up.then(down),
     };
     with_own_block(problem, program)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let most = placement.most_members();
-    let down = broadcast_cost(most, problem.radix).refine(problem.size);
-    let within = Cost::up_and_down(gather_cost(most, problem.radix), down);
-    BETWEEN.cost(&among_nodes(problem, &placement)).refine(most) + within
 }
 
 fn among_nodes(problem: &Problem, placement: &Placement) -> Problem {

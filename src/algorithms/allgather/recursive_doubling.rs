@@ -6,11 +6,8 @@
 
 use super::with_own_block;
 use crate::algorithms::building_blocks::fold::{Fold, Role};
-use crate::algorithms::building_blocks::recursive_doubling_allgather::{
-    recursive_doubling_allgather, recursive_doubling_allgather_cost,
-};
+use crate::algorithms::building_blocks::recursive_doubling_allgather::recursive_doubling_allgather;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -23,7 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "the number of ranks is no power of two, or vectors are long and partners far apart.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -52,21 +49,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
     };
     with_own_block(problem, program)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let size = problem.size;
-    let fold = Fold::new(size);
-    let rounds = fold.participants.ilog2() as usize;
-    if fold.pairs == 0 {
-        return recursive_doubling_allgather_cost(size);
-    }
-    // The first keeper is the busiest: it sends the most in every round, and the vector in the end.
-    Cost {
-        rounds: rounds + 2,
-        messages: rounds + 1,
-        blocks: fold.blocks_of_rounds(0) + size,
-        reduced: 0,
-        ..Cost::default()
-    }
 }

@@ -3,9 +3,8 @@
 //! p − 1 rounds, p − 1 blocks sent, all to one neighbour.
 
 use super::with_own_block;
-use crate::algorithms::building_blocks::ring_allgather::{ring_allgather, ring_allgather_cost};
+use crate::algorithms::building_blocks::ring_allgather::ring_allgather;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,13 +16,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are small, for the number of rounds grows with the number of ranks.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     with_own_block(problem, ring_allgather(rank, problem.size, |_| 1))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    ring_allgather_cost(problem.size)
 }

@@ -8,9 +8,8 @@
 use super::bruck;
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::building_blocks::receive_in_scratch::receive_in_scratch;
-use crate::algorithms::building_blocks::shared_node::{flags_cost, with_slots};
+use crate::algorithms::building_blocks::shared_node::with_slots;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -23,7 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "each rank has a node of its own, or all ranks share one.",
     parameters: &[Parameter::Radix, Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 /// What the leaders of the nodes do.
@@ -44,14 +43,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         _ => part.read(),
     };
     with_slots(problem.size, placement.most_members(), program)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let most = placement.most_members();
-    let waits = placement.nodes().min(2);
-    BETWEEN.cost(&among_nodes(problem, &placement)).refine(most)
-        + flags_cost(most, waits, problem.size - 1, 0)
 }
 
 fn among_nodes(problem: &Problem, placement: &Placement) -> Problem {

@@ -5,10 +5,9 @@
 
 use super::shared_leaders;
 use crate::algorithms::building_blocks::placement::Placement;
-use crate::algorithms::building_blocks::shared_node::{flags_cost, with_slots};
-use crate::algorithms::building_blocks::shares::{Shares, most_targets};
+use crate::algorithms::building_blocks::shared_node::with_slots;
+use crate::algorithms::building_blocks::shares::Shares;
 use crate::algorithms::{Algorithm, Body, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
             what they have in shared memory.",
     avoid_when: "blocks are short and nodes many, or each rank has a node of its own, or all share one.",
     parameters: &[Parameter::Segment],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
     ..shared_leaders::ALGORITHM
 };
 
@@ -65,17 +64,6 @@ fn read(program: &mut Builder, shares: &Shares, shown: impl Fn(usize) -> Vec<usi
             program.copy(arrived, Buffer::Recv.block(block));
         }
     }
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let others = most_targets(&placement);
-    // Who deals with fewer ranks elsewhere reads more on its node.
-    let read = match placement.common_population() {
-        Some(_) => problem.size - placement.nodes(),
-        None => problem.size - 1,
-    };
-    Cost::of_rounds(others, others, 0) + flags_cost(placement.most_members(), 1, read, 0)
 }
 
 #[cfg(test)]

@@ -7,9 +7,8 @@
 
 use super::{alone, contribution};
 use crate::algorithms::building_blocks::AHEAD;
-use crate::algorithms::building_blocks::circulant::{allgather, allgather_cost};
+use crate::algorithms::building_blocks::circulant::allgather;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -21,7 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are not short, for each of them travels to every rank.",
     parameters: &[Parameter::Radix],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -41,11 +40,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     after.reduce(vector(size - 2), vector(size - 1), Recv.block(0));
     before.build().then(gather).then(after.build()).overlapped(AHEAD)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let Problem { size, radix, .. } = *problem;
-    Cost { reduced: size - 1, ..allgather_cost(size, radix) }
 }
 
 #[cfg(test)]

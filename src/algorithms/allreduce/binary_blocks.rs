@@ -13,7 +13,6 @@ use super::contribution;
 use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
 use crate::algorithms::building_blocks::recursive_halving::{allgather, reduce_scatter, section};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Post, Schedule};
 use std::ops::Range;
 
@@ -28,7 +27,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
             larger.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -69,37 +68,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     between.end_round();
 
     halved.then(between.build()).then(allgather(local, block.size, vector).embed(size, in_block))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let blocks = rank_blocks(problem.size);
-    let vector = blocks[0].size;
-    // What a rank has to do with the blocks next to its own in size, up and down again.
-    let messages = |index: usize| {
-        let larger = index.checked_sub(1).map_or(0, |larger| blocks[larger].size / blocks[index].size);
-        let smaller = usize::from(index + 1 < blocks.len());
-        2 * blocks[index].exponent() as usize + larger + smaller
-    };
-    Cost {
-        rounds: rounds(&blocks),
-        messages: (0..blocks.len()).map(messages).max().unwrap_or(0),
-        blocks: 2 * (vector - 1) + (blocks.len() - 1).min(2),
-        reduced: vector - 1 + (blocks.len() - 1).min(1),
-        ..Cost::default()
-    }
-}
-
-/// Up from the smallest block to the largest, which has halved its vectors in the meantime; a round down, and doubling
-/// in the largest block.
-fn rounds(blocks: &[RankBlock]) -> usize {
-    let exponent = blocks[0].exponent() as usize;
-    let ascend = |below: usize, pair: &[RankBlock]| {
-        below.max(pair[0].exponent() as usize) + pair[0].size / pair[1].size
-    };
-    match blocks.windows(2).rev().fold(0, ascend) {
-        0 => 2 * exponent,
-        up => up + 1 + exponent,
-    }
 }
 
 /// A contiguous range of ranks whose number is a power of two.

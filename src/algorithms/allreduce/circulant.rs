@@ -5,11 +5,8 @@
 //! at one rank. Combines contributions out of order, so the operator must commute.
 
 use super::{alone, contribution};
-use crate::algorithms::building_blocks::circulant::{
-    allgather, allgather_cost, of_rank, reduce_scatter, reduce_scatter_cost,
-};
+use crate::algorithms::building_blocks::circulant::{allgather, of_rank, reduce_scatter};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -22,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are short.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -31,11 +28,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         return alone(problem);
     }
     of_rank(rank, reduce_scatter(size, radix, contribution(problem)).then(allgather(size, radix)))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let Problem { size, radix, .. } = *problem;
-    reduce_scatter_cost(size, radix) + allgather_cost(size, radix)
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use super::contribution;
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "there are more than a few ranks.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -27,9 +26,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let (parent, children) = if rank == 0 { (None, 1..size) } else { (Some(0), 0..0) };
     tree_reduce(rank, size, 1, contribution(problem), parent, children.clone())
         .then(tree_broadcast(rank, size, 1, parent, children))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::up_and_down(Cost::of_rounds(others, others, others), Cost::of_rounds(others, others, 0))
 }

@@ -5,14 +5,11 @@
 //! Ranks of a node come before others, so the operator must commute.
 
 use super::{contribution, recursive_multiplying};
-use crate::algorithms::building_blocks::knomial_tree::{
-    broadcast_cost, children, nearest_first, parent, reduce_cost,
-};
+use crate::algorithms::building_blocks::knomial_tree::{children, nearest_first, parent};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -25,15 +22,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long, or each rank has a node of its own, or all share one.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     through_leaders(problem, rank, &recursive_multiplying::ALGORITHM)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    cost_through_leaders(problem, &recursive_multiplying::ALGORITHM)
 }
 
 /// Allreduce in which one rank stands for each node; `between` is what these do.
@@ -62,17 +55,6 @@ pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> S
         0 => up.then(placement.between(among_leaders)).then(down),
         _ => up.then(down),
     }
-}
-
-/// What [`through_leaders`] costs; where nodes have different numbers of ranks, at most.
-pub fn cost_through_leaders(problem: &Problem, between: &Algorithm) -> Cost {
-    let placement = Placement::new(problem);
-    let most = placement.most_members();
-    let among_leaders = among_nodes(problem, &placement, most == 1);
-    let blocks = between.schedule(&among_leaders, 0).blocks;
-    let within = Cost::up_and_down(reduce_cost(most, problem.radix), broadcast_cost(most, problem.radix))
-        .refine(blocks);
-    within + between.cost(&among_leaders)
 }
 
 /// The allreduce that is left when there is one contribution of each node: the rank's own, if it is alone there.

@@ -8,13 +8,10 @@
 
 use super::circulant;
 use super::contribution;
-use super::node_aware::{among_nodes, cost_through_leaders, through_leaders};
-use crate::algorithms::building_blocks::circulant::{
-    allgather, allgather_cost, of_rank, reduce_scatter, reduce_scatter_cost,
-};
+use super::node_aware::{among_nodes, through_leaders};
+use crate::algorithms::building_blocks::circulant::{allgather, of_rank, reduce_scatter};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -27,7 +24,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are short, or each rank has a node of its own, or all share one.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 /// What the ranks of one number do between the nodes.
@@ -42,16 +39,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         Some(population) => by_slices(problem, &placement, rank, population),
         None => through_leaders(problem, rank, &BETWEEN),
     }
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let Some(population) = placement.common_population() else {
-        return cost_through_leaders(problem, &BETWEEN);
-    };
-    let among = among_nodes(problem, &placement, population == 1);
-    let within = reduce_scatter_cost(population, WITHIN) + allgather_cost(population, WITHIN);
-    within.refine(BETWEEN.schedule(&among, 0).blocks) + BETWEEN.cost(&among)
 }
 
 /// Each rank of a node stands for it with a slice of the vector.

@@ -7,11 +7,8 @@
 
 use super::{alone, contribution};
 use crate::algorithms::building_blocks::fold::{Fold, Role, give_to_keeper_by_halves};
-use crate::algorithms::building_blocks::recursive_halving::{
-    allgather, allgather_cost, reduce_scatter, reduce_scatter_cost,
-};
+use crate::algorithms::building_blocks::recursive_halving::{allgather, reduce_scatter};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -24,7 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are short, or the number of ranks is just below a power of two.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -53,18 +50,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
             before.then(after.build())
         }
     }
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let fold = Fold::new(problem.size);
-    let blocks = fold.participants;
-    let among = reduce_scatter_cost(blocks, blocks) + allgather_cost(blocks, blocks);
-    if fold.pairs == 0 {
-        return among;
-    }
-    // A keeper gives half of its vector away before, and the whole afterwards.
-    let before = Cost { rounds: 2, messages: 1, blocks: blocks / 2, reduced: blocks / 2, ..Cost::default() };
-    before + among + Cost::of_rounds(1, blocks, 0)
 }
 
 #[cfg(test)]

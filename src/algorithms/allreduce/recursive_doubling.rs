@@ -13,9 +13,8 @@
 
 use super::contribution;
 use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
-use crate::algorithms::building_blocks::fold::{Fold, Role, doubling_cost};
+use crate::algorithms::building_blocks::fold::{Fold, Role};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 /// Recursive doubling.
@@ -29,7 +28,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -62,8 +61,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send(folded, Recv.block(0));
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    doubling_cost(problem.size)
 }

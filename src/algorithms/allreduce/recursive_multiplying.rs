@@ -7,7 +7,6 @@
 
 use super::{alone, contribution};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -20,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long.",
     parameters: &[Parameter::Radix],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -64,14 +63,6 @@ pub fn participants(size: usize, radix: usize) -> usize {
 /// The number among so many participants of the one that stands for a rank.
 pub fn participant(rank: usize, size: usize, participants: usize) -> usize {
     ((rank + 1) * participants - 1) / size
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let Problem { size, radix, .. } = *problem;
-    let rounds = size.ilog(radix);
-    let others = size.div_ceil(radix.pow(rounds)) - 1;
-    let messages = rounds as usize * (radix - 1) + others;
-    Cost { rounds: messages + others, messages, blocks: messages, reduced: messages, ..Cost::default() }
 }
 
 /// The rounds among the participants, of whom there are a power of the radix.

@@ -4,11 +4,10 @@
 //! rounds of one segment, for a rank passes one on while the next one arrives. Keeps the order of operands.
 
 use super::contribution;
-use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, children, parent, reduce_cost};
+use crate::algorithms::building_blocks::binomial_tree::{children, nearest_first, parent};
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -20,20 +19,14 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "messages are cheap, for recursive doubling needs half as many rounds.",
     parameters: &[Parameter::Segment],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, segments, .. } = *problem;
     // The smallest subtree is the next in rank.
-    let nearest_first = children(rank, size).rev();
-    tree_reduce(rank, size, segments, contribution(problem), parent(rank), nearest_first)
+    tree_reduce(rank, size, segments, contribution(problem), parent(rank), nearest_first(rank, size))
         .then(tree_broadcast(rank, size, segments, parent(rank), children(rank, size)))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let Problem { size, segments, .. } = *problem;
-    Cost::up_and_down(reduce_cost(size, segments), broadcast_cost(size, segments))
 }
 
 #[cfg(test)]

@@ -4,12 +4,9 @@
 //! Combines contributions in ring order, so the operator must commute.
 
 use super::{alone, contribution};
-use crate::algorithms::building_blocks::ring_allgather::{ring_allgather, ring_allgather_cost};
-use crate::algorithms::building_blocks::ring_reduce_scatter::{
-    ring_reduce_scatter, ring_reduce_scatter_cost,
-};
+use crate::algorithms::building_blocks::ring_allgather::ring_allgather;
+use crate::algorithms::building_blocks::ring_reduce_scatter::ring_reduce_scatter;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -22,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are short, for there are two rounds for each rank.",
     parameters: &[],
     requires: &[Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -31,8 +28,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         return alone(problem);
     }
     ring_reduce_scatter(rank, size, contribution(problem)).then(ring_allgather(rank, size, |_| 1))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    ring_reduce_scatter_cost(problem.size) + ring_allgather_cost(problem.size)
 }

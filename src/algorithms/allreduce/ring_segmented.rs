@@ -6,7 +6,6 @@
 
 use super::{alone, contribution};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 use std::collections::VecDeque;
 
@@ -20,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "latency counts, of which there is more with every segment.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -61,9 +60,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let partial_sums = (problem.size - 1) * problem.segments.div_ceil(problem.size);
-    Cost::of_rounds(2 * partial_sums, 2 * partial_sums, partial_sums)
 }

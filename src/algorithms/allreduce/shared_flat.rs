@@ -5,7 +5,6 @@
 use super::contribution;
 use crate::algorithms::building_blocks::slots::Contributions;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long and there are more than two ranks, for then sharing out the work pays.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -32,9 +31,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let contributions = Contributions { rank, own: own.block(0), slot: 0 };
     contributions.combine(0..size, Recv.block(0), Recv.block(0), &mut program);
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_flags(others.min(1), others, others)
 }

@@ -8,9 +8,8 @@
 use super::node_aware::among_nodes;
 use super::{contribution, recursive_multiplying};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
-use crate::algorithms::building_blocks::shared_node::{combine_at_leader, flags_cost, hand_out, with_slots};
+use crate::algorithms::building_blocks::shared_node::{combine_at_leader, hand_out, with_slots};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -28,15 +27,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
         Requirement::Predefined,
         Requirement::Commutative,
     ],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     through_leaders(problem, rank, &recursive_multiplying::ALGORITHM)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    cost_through_leaders(problem, &recursive_multiplying::ALGORITHM)
 }
 
 /// Allreduce in which one rank stands for each node; `between` is what these do.
@@ -53,15 +48,6 @@ pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> S
         _ => up.then(down),
     };
     with_slots(blocks, placement.most_members(), program)
-}
-
-/// What [`through_leaders`] costs; where nodes have different numbers of ranks, at most.
-pub fn cost_through_leaders(problem: &Problem, between: &Algorithm) -> Cost {
-    let placement = Placement::new(problem);
-    let most = placement.most_members();
-    let among_leaders = among_nodes(problem, &placement, most == 1);
-    let combined = (most - 1) * between.schedule(&among_leaders, 0).blocks;
-    flags_cost(most, 2, combined, combined) + between.cost(&among_leaders)
 }
 
 #[cfg(test)]

@@ -7,14 +7,11 @@
 //! Ranks of a node come before others, so the operator must commute.
 
 use super::node_aware::among_nodes;
-use super::shared_leaders::{self, cost_through_leaders, through_leaders};
+use super::shared_leaders::{self, through_leaders};
 use super::{circulant, contribution};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
-use crate::algorithms::building_blocks::shared_node::{
-    combine_slices, flags_cost, hand_out_slices, with_slots,
-};
+use crate::algorithms::building_blocks::shared_node::{combine_slices, hand_out_slices, with_slots};
 use crate::algorithms::{Algorithm, Body, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -23,7 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     idea: "Each rank combines a slice of what its node shows in shared memory, then with one rank of every \
             other node, and shows the result.",
     avoid_when: "vectors are short, or each rank has a node of its own, or all share one.",
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
     ..shared_leaders::ALGORITHM
 };
 
@@ -36,16 +33,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         Some(population) => by_slices(problem, &placement, rank, population),
         None => through_leaders(problem, rank, &BETWEEN),
     }
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let Some(population) = placement.common_population() else {
-        return cost_through_leaders(problem, &BETWEEN);
-    };
-    let among = among_nodes(problem, &placement, population == 1);
-    let combined = (population - 1) * BETWEEN.schedule(&among, 0).blocks;
-    flags_cost(population, 2, 2 * combined, combined) + BETWEEN.cost(&among)
 }
 
 fn by_slices(problem: &Problem, placement: &Placement, rank: usize, population: usize) -> Schedule {

@@ -3,7 +3,7 @@
 //!
 //! Messages and blocks sent as in `bruck`; no copies but that of the rank's own block.
 
-use super::bruck::{Direction, cost, exchange_by_digits};
+use super::bruck::{Direction, exchange_by_digits};
 use super::{copy_own_block, place_on_the_way, with_input};
 use crate::algorithms::digits::nonzero_digits_of_all;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
@@ -19,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are large, for each of them travels several times.",
     parameters: &[Parameter::Radix],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

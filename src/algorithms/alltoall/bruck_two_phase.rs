@@ -2,12 +2,11 @@
 //!
 //! There the lengths of a round go just before its blocks and memory is made for p of the longest blocks; here all
 //! lengths go ahead, so that memory is made for what will come. As in `bruck_modified` blocks land where they belong.
-//! Both phases have w = ceil(log_r p) rounds and the messages of `bruck`, the first with 8 bytes for each block; the
-//! formula is that of the second. A block of distance d is sent h(d) times, where h counts the nonzero digits, and
+//! Both phases have w = ceil(log_r p) rounds and the messages of `bruck`, the first with 8 bytes for each block. A block of distance d is sent h(d) times, where h counts the nonzero digits, and
 //! rests in scratch memory h(d) − 1 times, each time in a place of its own: with blocks of n bytes p·w·(r−1)/r·n bytes
 //! are sent, roughly, and all but (p−1)·n of them rest, which is the memory needed; in place another p·n.
 
-use super::bruck::{Direction, cost, exchange_by_digits};
+use super::bruck::{Direction, exchange_by_digits};
 use super::{copy_own_block, with_input};
 use crate::algorithms::digits::{digits, nonzero_digits, nonzero_digits_below, with_digit};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
@@ -23,7 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are large, or there are few ranks, for every round is done twice.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::BlockLengths],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -6,7 +6,6 @@
 use super::routes;
 use crate::algorithms::building_blocks::circulant;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,15 +18,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are large, for each of them travels several times.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     routes::travel(problem, rank, &skips(problem.size), 1)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    routes::cost(problem.size, &skips(problem.size))
 }
 
 fn skips(size: usize) -> Vec<usize> {

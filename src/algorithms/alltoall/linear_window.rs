@@ -5,7 +5,6 @@
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "the network bears all messages at once, or blocks are small.",
     parameters: &[Parameter::Window],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -36,11 +35,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     copy_own_block(problem, &mut program, rank);
     with_input(problem, program.build())
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_rounds(others, others, 0)
 }
 
 #[cfg(test)]

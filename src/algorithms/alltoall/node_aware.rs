@@ -7,7 +7,6 @@
 use super::{copy_own_block, with_input};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Message, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -20,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are long, for each is sent three times.",
     parameters: &[],
     requires: &[Requirement::Nodes],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -33,15 +32,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         _ => give_and_get(&mut program, &placement, rank, placement.leader(node)),
     }
     with_input(problem, program.build())
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let (size, others) = (problem.size, placement.most_members() - 1);
-    let crossing = placement.populations().map(|population| population * (size - population));
-    let within = Cost::of_rounds(others, others * (size - 1), 0);
-    let between = Cost::of_rounds(placement.nodes() - 1, crossing.max().unwrap_or(0), 0);
-    Cost::up_and_down(within, within) + between
 }
 
 /// What a rank does that does not lead its node: it gives its blocks to the leader, in the order of the nodes, and gets

@@ -4,7 +4,6 @@
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -16,7 +15,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are small, and each round waits for the slowest pair.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -28,11 +27,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.exchange((target, Send.block(target)), (source, Recv.block(source)));
     }
     with_input(problem, program.build())
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_rounds(others, others, 0)
 }
 
 /// Whom a rank sends to and receives from: the same partner (by exclusive or) if `size` is a power of two, else the

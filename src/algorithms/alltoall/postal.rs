@@ -8,7 +8,6 @@
 
 use super::routes;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -22,15 +21,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are large, for each of them travels several times.",
     parameters: &[Parameter::Window],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     routes::travel(problem, rank, &skips(problem), problem.window)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    routes::cost(problem.size, &skips(problem))
 }
 
 /// Those below the number of ranks, the shortest first.

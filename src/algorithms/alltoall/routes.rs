@@ -2,7 +2,6 @@
 
 use super::{copy_own_block, place_on_the_way, with_input};
 use crate::algorithms::Problem;
-use crate::cost::Cost;
 use crate::schedule::{Builder, Message, Run, Schedule};
 
 /// One message for each skip, in this order. Blocks take the skips of which their distance is the sum, and land where
@@ -56,12 +55,6 @@ fn route(distance: usize, skips: &[usize]) -> Vec<usize> {
         }
         false => (0..skips.len()).filter(takes).collect(),
     }
-}
-
-/// What it costs.
-pub(super) fn cost(size: usize, skips: &[usize]) -> Cost {
-    let hops = (1..size).map(|distance| route(distance, skips).len()).sum();
-    Cost::of_rounds(skips.len(), hops, 0)
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 use super::copy_own_block;
 use crate::algorithms::building_blocks::slots::{collect, show_parts};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "there are so many ranks that waiting for a flag of each of them costs more than some rounds.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -29,11 +28,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     copy_own_block(problem, &mut program, rank);
     collect((rank, size), |_| rank, Recv, &mut program);
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_flags(others.min(1), others, 0)
 }
 
 #[cfg(test)]

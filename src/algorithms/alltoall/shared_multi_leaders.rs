@@ -6,10 +6,9 @@
 
 use super::copy_own_block;
 use crate::algorithms::building_blocks::placement::Placement;
-use crate::algorithms::building_blocks::shared_node::{flags_cost, with_slots};
-use crate::algorithms::building_blocks::shares::{Shares, most_targets};
+use crate::algorithms::building_blocks::shared_node::with_slots;
+use crate::algorithms::building_blocks::shares::Shares;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -22,7 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are so long that copying them takes longer than messages.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -78,13 +77,6 @@ fn exchange(program: &mut Builder, shares: &Shares, input: Buffer) -> Vec<(usize
         program.send(target, Scratch.blocks(outgoing(turn)));
     }
     arriving
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let others = most_targets(&placement);
-    let most = placement.most_members();
-    flags_cost(most, 1, (most - 1) * (others + 1), 0) + Cost::of_rounds(others, others * most, 0)
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are small, for then what each message costs counts.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -35,9 +34,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     copy_own_block(problem, &mut program, rank);
     with_input(problem, program.build())
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_rounds(others, others, 0)
 }

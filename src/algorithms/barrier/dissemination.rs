@@ -3,9 +3,7 @@
 //! ceil(log2 p) rounds for any p, of one message from each rank.
 
 use super::{place, token};
-use crate::algorithms::digits::doublings;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,7 +15,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "many ranks share a network card, for all of them send in every round.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -28,9 +26,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.exchange(((rank + distance) % size, token()), ((rank + size - distance) % size, place(0)));
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let rounds = doublings(problem.size);
-    Cost::of_rounds(rounds, rounds, 0)
 }

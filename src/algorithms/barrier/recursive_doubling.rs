@@ -4,9 +4,8 @@
 //! before and are told afterwards, in two more rounds.
 
 use super::{place, token};
-use crate::algorithms::building_blocks::fold::{Fold, Role, doubling_cost};
+use crate::algorithms::building_blocks::fold::{Fold, Role};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "the number of ranks is no power of two, where dissemination needs fewer rounds.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -43,10 +42,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
             before.build().then(after.build())
         }
     }
-}
-
-fn cost(problem: &Problem) -> Cost {
-    Cost { reduced: 0, ..doubling_cost(problem.size) }
 }
 
 /// The rounds among the participants, of whom there are a power of two.

@@ -5,7 +5,6 @@
 
 use super::{place, token};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "there are more than a few ranks.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -36,11 +35,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost { rounds: 2 * others, messages: others.min(2), blocks: others.min(2), reduced: 0, ..Cost::default() }
 }
 
 #[cfg(test)]

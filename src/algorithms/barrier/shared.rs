@@ -6,7 +6,6 @@
 
 use crate::algorithms::digits::digits;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -20,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "there are so many ranks that looking at many flags takes its time.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -36,10 +35,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    Cost::of_flags(rounds(problem), 0, 0)
 }
 
 /// ceil(log_k p)

@@ -4,9 +4,8 @@
 
 use super::dissemination;
 use crate::algorithms::building_blocks::placement::{Place, Placement};
-use crate::algorithms::building_blocks::shared_node::{flags_cost, with_slots};
+use crate::algorithms::building_blocks::shared_node::with_slots;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "each rank has a node of its own, or all ranks share one.",
     parameters: &[],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 /// What the leaders of the nodes do.
@@ -49,11 +48,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
     };
     with_slots(1, placement.most_members(), program)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    BETWEEN.cost(&Problem::new(placement.nodes())) + flags_cost(placement.most_members(), 2, 0, 0)
 }
 
 #[cfg(test)]

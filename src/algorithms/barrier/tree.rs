@@ -3,9 +3,8 @@
 //! 2 ceil(log2 p) rounds, 2(p − 1) messages, the fewest there can be.
 
 use super::{place, token};
-use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, children, parent};
+use crate::algorithms::building_blocks::binomial_tree::{children, parent};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "messages are cheap, for dissemination needs half as many rounds.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -44,11 +43,6 @@ pub fn collect_and_release(
         program.send(child, token());
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let one_way = broadcast_cost(problem.size, 1);
-    Cost::up_and_down(one_way, one_way)
 }
 
 #[cfg(test)]

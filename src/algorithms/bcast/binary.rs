@@ -5,7 +5,6 @@
 
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are short, or so long that sending everything twice counts.",
     parameters: &[Parameter::Segment],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -26,22 +25,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let parent = rank.checked_sub(1).map(|before| before / 2);
     let children = [2 * rank + 1, 2 * rank + 2].into_iter().filter(|&child| child < size);
     tree_broadcast(rank, size, segments, parent, children).relabel(root)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let Problem { size, segments, .. } = *problem;
-    if size <= 2 {
-        return Cost::of_rounds((size - 1) * segments, (size - 1) * segments, 0);
-    }
-    let level = size.ilog2() as usize;
-    // Of a level's ranks that is reached last to which most of the way leads over second children.
-    let last = level + (size + 1 - (1 << level)).ilog2() as usize;
-    let first = last.max(2 * (level - 1));
-    Cost {
-        rounds: first + 2 * (segments - 1),
-        messages: 2 * segments,
-        blocks: 2 * segments,
-        reduced: 0,
-        ..Cost::default()
-    }
 }

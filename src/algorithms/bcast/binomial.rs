@@ -3,10 +3,9 @@
 //! ceil(log2 p) rounds of the whole vector; with k segments k ceil(log2 p) rounds of one, for the root sends them all so
 //! many times, and a rank passes a segment on while the next one arrives.
 
-use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, children, parent};
+use crate::algorithms::building_blocks::binomial_tree::{children, parent};
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,17 +18,13 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long, for the root sends them several times.",
     parameters: &[Parameter::Segment],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, root, segments, .. } = *problem;
     let rank = problem.relative(rank);
     tree_broadcast(rank, size, segments, parent(rank), children(rank, size)).relabel(root)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    broadcast_cost(problem.size, problem.segments)
 }
 
 #[cfg(test)]

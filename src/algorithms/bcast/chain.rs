@@ -4,7 +4,6 @@
 
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are short or ranks many, for the last rank waits for all others.",
     parameters: &[Parameter::Segment],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -25,12 +24,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let rank = problem.relative(rank);
     let next = Some(rank + 1).filter(|&next| next < size);
     tree_broadcast(rank, size, segments, rank.checked_sub(1), next).relabel(root)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let Problem { size, segments, .. } = *problem;
-    if size == 1 {
-        return Cost::default();
-    }
-    Cost { rounds: size - 2 + segments, messages: segments, blocks: segments, reduced: 0, ..Cost::default() }
 }

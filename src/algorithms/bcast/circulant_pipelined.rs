@@ -6,9 +6,8 @@
 //! (alpha + n/k beta) in Hockney's model. Where messages then queue, rounds may be one more.
 
 use crate::algorithms::building_blocks::AHEAD;
-use crate::algorithms::building_blocks::circulant_broadcast::{CirculantBroadcast, Round, rounds};
+use crate::algorithms::building_blocks::circulant_broadcast::{CirculantBroadcast, Round};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Message, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -21,7 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are too short to be cut into segments.",
     parameters: &[Parameter::Segment],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -36,11 +35,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.exchange((target, message(sent)), (source, message(received)));
     }
     program.build().relabel(root).overlapped(AHEAD)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let rounds = rounds(problem.size, problem.segments);
-    Cost::of_rounds(rounds, rounds, 0)
 }
 
 #[cfg(test)]

@@ -6,9 +6,7 @@
 
 use crate::algorithms::building_blocks::knomial_tree::{children, parent};
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
-use crate::algorithms::digits::with_one_nonzero_digit;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -21,16 +19,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long.",
     parameters: &[Parameter::Radix],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, root, radix, .. } = *problem;
     let rank = problem.relative(rank);
     tree_broadcast(rank, size, 1, parent(rank, radix), children(rank, size, radix)).relabel(root)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let messages = with_one_nonzero_digit(problem.size, problem.radix);
-    Cost::of_rounds(messages, messages, 0)
 }

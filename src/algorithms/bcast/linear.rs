@@ -4,7 +4,6 @@
 
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -16,7 +15,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "there are more than a few ranks.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -26,9 +25,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         rank => tree_broadcast(rank, size, 1, Some(0), []),
     }
     .relabel(root)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_rounds(others, others, 0)
 }

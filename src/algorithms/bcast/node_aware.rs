@@ -5,13 +5,11 @@
 //! 2n(m−1)/m bytes. All m that stand for a node are done at once, so the rounds are those on the root's node, m − 1 +
 //! ceil(log2 m) between the nodes, and those on the largest other node.
 
-use crate::algorithms::building_blocks::binomial_tree::{children, parent, scatter, scatter_cost, subtree};
+use crate::algorithms::building_blocks::binomial_tree::{children, parent, scatter, subtree};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
-use crate::algorithms::building_blocks::ring_allgather::{ring_allgather, ring_allgather_cost};
+use crate::algorithms::building_blocks::ring_allgather::ring_allgather;
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
-use crate::algorithms::digits::doublings;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -24,7 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are short, or each rank has a node of its own, or all share one.",
     parameters: &[],
     requires: &[Requirement::Nodes],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -40,30 +38,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let between = scatter(node, nodes).then(ring_allgather(node, nodes, |node| subtree(node, nodes).len()));
     let between = placement.between(between);
     if node == 0 { within.then(between) } else { between.then(within) }
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let within: Vec<usize> = Placement::new(problem).populations().map(doublings).collect();
-    let (own, others) = within.split_first().expect("the root has a node");
-    let nodes = within.len();
-    let between = scatter_cost(nodes) + ring_allgather_cost(nodes);
-    let held = |node: usize| subtree(node % nodes, nodes).len();
-    // What stands for a node sends within it whole vectors; between the nodes the blocks of its subtree but its own,
-    // and along the ring those that the next one does not hold. Nobody receives more than the root sends.
-    let sent = |(node, &vectors): (usize, &usize)| {
-        let along = nodes - held(node + 1);
-        (vectors + children(node, nodes).count() + along, vectors * nodes + held(node) - 1 + along)
-    };
-    let most = |count: fn((usize, usize)) -> usize| {
-        within.iter().enumerate().map(sent).map(count).max().unwrap_or(0)
-    };
-    Cost {
-        rounds: own + between.rounds + others.iter().max().unwrap_or(&0),
-        messages: most(|(messages, _)| messages),
-        blocks: most(|(_, blocks)| blocks),
-        reduced: 0,
-        ..Cost::default()
-    }
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 //! With m nodes of up to q ranks and s segments s(1 + ceil(log2 q)) + m − 2 rounds of one segment; the vector enters and
 //! leaves a node once.
 
-use crate::algorithms::building_blocks::node_aware_tree::{Leaders, chain_cost, neighbors};
+use crate::algorithms::building_blocks::node_aware_tree::{Leaders, neighbors};
 use crate::algorithms::building_blocks::placement::Placement;
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,17 +18,13 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are short or nodes many, for the last node waits for all others.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Nodes],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let placement = Placement::new(problem);
     let (parent, children) = neighbors(&placement, Leaders::Chain, 2, rank);
     tree_broadcast(rank, problem.size, problem.segments, parent, children)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    chain_cost(problem)
 }
 
 #[cfg(test)]

@@ -3,12 +3,10 @@
 //! With m nodes of up to q ranks w(k−1) − floor((k^w − m)/k^(w−1)) messages between the nodes, where w = ceil(log_k m), and
 //! likewise on them, each of the whole vector: one round between the nodes, if m is the radix.
 
-use crate::algorithms::building_blocks::knomial_tree::broadcast_cost;
 use crate::algorithms::building_blocks::node_aware_tree::{Leaders, neighbors};
 use crate::algorithms::building_blocks::placement::Placement;
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -20,18 +18,13 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long, for the root sends them several times.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let placement = Placement::new(problem);
     let (parent, children) = neighbors(&placement, Leaders::Knomial(problem.radix), problem.radix, rank);
     tree_broadcast(rank, problem.size, 1, parent, children)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    broadcast_cost(placement.nodes(), problem.radix) + broadcast_cost(placement.most_members(), problem.radix)
 }
 
 #[cfg(test)]

@@ -3,12 +3,9 @@
 //! p a power of two: 2 log2(p) rounds, 2n(p−1)/p bytes sent by the root. Otherwise the first 2^floor(log2 p) ranks
 //! after the root do so and then each of the others gets the whole vector from one of them, in one more round.
 
-use crate::algorithms::building_blocks::binomial_tree::{scatter, scatter_cost};
-use crate::algorithms::building_blocks::recursive_doubling_allgather::{
-    recursive_doubling_allgather, recursive_doubling_allgather_cost,
-};
+use crate::algorithms::building_blocks::binomial_tree::scatter;
+use crate::algorithms::building_blocks::recursive_doubling_allgather::recursive_doubling_allgather;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -21,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long and partners far apart, or the number of ranks is no power of two.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -41,13 +38,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         .embed(size, |rank| rank)
         .then(last.build())
         .relabel(problem.root)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let participants = 1 << problem.size.ilog2();
-    let among = scatter_cost(participants) + recursive_doubling_allgather_cost(participants);
-    match problem.size == participants {
-        true => among,
-        false => among + Cost::of_rounds(1, participants, 0),
-    }
 }

@@ -2,10 +2,9 @@
 //!
 //! ceil(log2 p) + p − 1 rounds, 2n(p−1)/p bytes sent by the root; p(p−1) messages in the ring.
 
-use crate::algorithms::building_blocks::binomial_tree::{scatter, scatter_cost};
-use crate::algorithms::building_blocks::ring_allgather::{ring_allgather, ring_allgather_cost};
+use crate::algorithms::building_blocks::binomial_tree::scatter;
+use crate::algorithms::building_blocks::ring_allgather::ring_allgather;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,14 +17,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "compared with the same whose ring does not send what is already there.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let (rank, size) = (problem.relative(rank), problem.size);
     scatter(rank, size).then(ring_allgather(rank, size, |_| 1)).relabel(problem.root)
-}
-
-pub(super) fn cost(problem: &Problem) -> Cost {
-    scatter_cost(problem.size) + ring_allgather_cost(problem.size)
 }

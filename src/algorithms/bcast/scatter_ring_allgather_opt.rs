@@ -4,7 +4,6 @@
 //! and the root's messages as in `scatter_ring_allgather`; of its p(p−1) ring messages, the blocks held beyond the own
 //! one are saved.
 
-use super::scatter_ring_allgather::cost;
 use crate::algorithms::building_blocks::binomial_tree::{scatter, subtree};
 use crate::algorithms::building_blocks::ring_allgather::ring_allgather;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
@@ -20,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are short.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

@@ -3,7 +3,6 @@
 //! The root writes the vector once, everyone else reads it once, while the root is busy with what follows.
 
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -15,7 +14,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "many ranks read at once what one processor has in its cache.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -30,9 +29,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let once = usize::from(problem.size > 1);
-    Cost::of_flags(once, once, 0)
 }

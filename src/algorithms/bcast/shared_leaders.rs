@@ -6,11 +6,9 @@
 use crate::algorithms::building_blocks::knomial_tree::{children, parent};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::building_blocks::receive_in_scratch::receive_in_scratch;
-use crate::algorithms::building_blocks::shared_node::{flags_cost, hand_out, with_slots};
+use crate::algorithms::building_blocks::shared_node::{hand_out, with_slots};
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
-use crate::algorithms::digits::with_one_nonzero_digit;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -24,7 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long, for the root sends them to several nodes.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -32,12 +30,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     through_leaders(problem, rank, |node, nodes| {
         tree_broadcast(node, nodes, 1, parent(node, radix), children(node, nodes, radix))
     })
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let messages = with_one_nonzero_digit(placement.nodes(), problem.radix);
-    Cost::of_rounds(messages, messages, 0) + flags_cost(placement.most_members(), 1, 1, 0)
 }
 
 /// Broadcast in which one rank stands for each node; `between` is what the one of a node does among those of so many, in

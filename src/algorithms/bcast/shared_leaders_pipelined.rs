@@ -6,10 +6,8 @@
 
 use super::circulant_pipelined;
 use super::shared_leaders::through_leaders;
-use crate::algorithms::building_blocks::placement::Placement;
-use crate::algorithms::building_blocks::shared_node::{flags_cost, segments};
+use crate::algorithms::building_blocks::shared_node::segments;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -23,7 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are too short to be cut into segments.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 /// What the leaders of the nodes do.
@@ -34,11 +32,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     through_leaders(problem, rank, |node, nodes| {
         BETWEEN.schedule(&Problem { segments, ..Problem::new(nodes) }, node)
     })
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let segments = segments(problem);
-    BETWEEN.cost(&Problem { segments, ..Problem::new(placement.nodes()) })
-        + flags_cost(placement.most_members(), 1, segments, 0)
 }

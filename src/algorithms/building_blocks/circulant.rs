@@ -4,7 +4,6 @@
 
 use super::AHEAD;
 use crate::algorithms::digits::digits;
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Message, Run, Schedule};
 
 /// In so many vectors of scratch the partial sums of a round arrive in turn.
@@ -84,21 +83,6 @@ pub fn of_rank(rank: usize, program: Schedule) -> Schedule {
     program.overlapped(AHEAD).relabel(rank).relabel_blocks(rank)
 }
 
-/// What [`reduce_scatter`] costs.
-pub fn reduce_scatter_cost(size: usize, radix: usize) -> Cost {
-    Cost::of_rounds(messages(size, radix), size - 1, size - 1)
-}
-
-/// What [`allgather`] costs.
-pub fn allgather_cost(size: usize, radix: usize) -> Cost {
-    Cost::of_rounds(messages(size, radix), size - 1, 0)
-}
-
-/// How many messages a rank sends: in each round one for each multiple of the skip, up to k − 1.
-fn messages(size: usize, radix: usize) -> usize {
-    rounds(size, radix).map(|(skip, reached)| reached.div_ceil(skip) - 1).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +109,10 @@ mod tests {
                 assert_eq!(skips(size, radix).last(), Some(1));
             }
         }
+    }
+
+    fn messages(size: usize, radix: usize) -> usize {
+        allgather(size, radix).messages_sent()
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! stands for both. Pairs are neighbours, so the order of operands is kept.
 
 use super::exchange_and_reduce::Accumulator;
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
 use std::ops::Range;
 
@@ -67,19 +66,6 @@ impl Fold {
             true => 2 * participant,
             false => participant + self.pairs,
         }
-    }
-
-    /// How many ranks stand behind the participants of an aligned group of 2^`exponent`, of whom one is given.
-    pub fn ranks_in_group(self, participant: usize, exponent: u32) -> usize {
-        let first = participant >> exponent << exponent;
-        let end = first + (1 << exponent);
-        end - first + end.min(self.pairs) - first.min(self.pairs)
-    }
-
-    /// How many blocks a participant keeps in the rounds of halving together, or sends in those of doubling, where each
-    /// rank has one: those of its groups of 1, 2, 4, … participants, up to half of them.
-    pub fn blocks_of_rounds(self, participant: usize) -> usize {
-        (0..self.participants.ilog2()).map(|exponent| self.ranks_in_group(participant, exponent)).sum()
     }
 }
 
@@ -154,15 +140,6 @@ pub fn give_to_keeper_by_halves(fold: Fold, (rank, size): (usize, usize), contri
         }
     }
     program.build()
-}
-
-/// What recursive doubling of single blocks costs among any number of ranks, folded where they are no power of two:
-/// folding adds a round before and one after, in which a keeper first receives and then sends.
-pub fn doubling_cost(size: usize) -> Cost {
-    let fold = Fold::new(size);
-    let folds = fold.pairs.min(1);
-    let messages = fold.participants.ilog2() as usize + folds;
-    Cost { rounds: messages + folds, messages, blocks: messages, reduced: messages, ..Cost::default() }
 }
 
 #[cfg(test)]

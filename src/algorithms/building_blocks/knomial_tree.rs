@@ -1,8 +1,6 @@
 //! The k-nomial tree over ranks 0 … p − 1 rooted at 0: with ranks written in radix k, the parent lacks the last digit
 //! that is not zero. The binomial tree is that of radix 2. And the scatter and the gather along it.
 
-use crate::algorithms::digits::with_one_nonzero_digit;
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 use std::ops::Range;
 
@@ -19,7 +17,7 @@ pub fn parent(rank: usize, radix: usize) -> Option<usize> {
 }
 
 /// The children, those with the largest subtrees first.
-pub fn children(rank: usize, size: usize, radix: usize) -> impl Iterator<Item = usize> {
+pub fn children(rank: usize, size: usize, radix: usize) -> impl Iterator<Item = usize> + Clone {
     let weights = std::iter::successors(Some(reach(rank, size, radix)), move |weight| Some(weight / radix));
     let below = weights.skip(1).take_while(|&weight| weight > 0);
     below
@@ -54,28 +52,6 @@ pub fn gather(rank: usize, size: usize, radix: usize) -> Schedule {
     program.build()
 }
 
-/// What [`scatter`] costs: the root sends every other rank's block once.
-pub fn scatter_cost(size: usize, radix: usize) -> Cost {
-    Cost::of_rounds(with_one_nonzero_digit(size, radix), size - 1, 0)
-}
-
-/// What [`gather`] costs.
-pub fn gather_cost(size: usize, radix: usize) -> Cost {
-    scatter_cost(size, radix)
-}
-
-/// What a broadcast of a whole vector along the tree costs: nobody is later than the root.
-pub fn broadcast_cost(size: usize, radix: usize) -> Cost {
-    let sent = with_one_nonzero_digit(size, radix);
-    Cost::of_rounds(sent, sent, 0)
-}
-
-/// What a reduction of whole vectors along the tree costs.
-pub fn reduce_cost(size: usize, radix: usize) -> Cost {
-    let received = with_one_nonzero_digit(size, radix);
-    Cost::of_rounds(received, received, received)
-}
-
 /// The children, those with the smallest subtrees first: these are ready first to be received from.
 pub fn nearest_first(rank: usize, size: usize, radix: usize) -> Vec<usize> {
     let mut children: Vec<usize> = children(rank, size, radix).collect();
@@ -95,7 +71,6 @@ fn reach(rank: usize, size: usize, radix: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::building_blocks::binomial_tree;
 
     #[test]
     fn children_and_parents_agree() {
@@ -119,12 +94,13 @@ mod tests {
     }
 
     #[test]
-    fn radix_two_is_binomial() {
-        for size in 1..40 {
-            for rank in 0..size {
-                assert!(children(rank, size, 2).eq(binomial_tree::children(rank, size)));
-                assert_eq!(subtree(rank, size, 2), binomial_tree::subtree(rank, size));
-            }
+    fn radix_two_drops_the_lowest_set_bit() {
+        for rank in 1..40 {
+            assert_eq!(parent(rank, 2), Some(rank & (rank - 1)));
+            assert_eq!(subtree(rank, 64, 2), rank..rank + (1 << rank.trailing_zeros()));
         }
+        assert_eq!(children(0, 8, 2).collect::<Vec<_>>(), [4, 2, 1]);
+        assert_eq!(children(0, 10, 2).collect::<Vec<_>>(), [8, 4, 2, 1]);
+        assert_eq!(subtree(8, 10, 2), 8..10);
     }
 }

@@ -3,8 +3,8 @@
 
 use super::knomial_tree;
 use super::placement::{Place, Placement};
+#[cfg(test)]
 use crate::algorithms::Problem;
-use crate::cost::Cost;
 #[cfg(test)]
 use crate::schedule::{Schedule, Step};
 
@@ -51,14 +51,6 @@ impl Leaders {
             Leaders::Chain => (node + 1..nodes).take(1).collect(),
         }
     }
-}
-
-/// What passing the segments of a vector costs along a chain of leaders and a binomial tree on each node; nothing is reduced.
-pub fn chain_cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let (nodes, height) = (placement.nodes(), placement.height());
-    let messages = problem.segments * (height + usize::from(nodes > 1));
-    Cost { rounds: messages + nodes.saturating_sub(2), ..Cost::of_rounds(messages, messages, 0) }
 }
 
 /// Who gets messages from other nodes, and who sends such: a rank for each message, of ten ranks on three nodes in turn.

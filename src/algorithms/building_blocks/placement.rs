@@ -1,10 +1,8 @@
 //! Which ranks share a node, and who stands for it.
 
 use crate::algorithms::Problem;
-use crate::algorithms::digits::doublings;
 use crate::schedule::Schedule;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The ranks of every node. The root's node is the first, the others follow by their lowest ranks. The first rank of a
@@ -32,16 +30,14 @@ impl Placement {
     pub fn new(problem: &Problem) -> Self {
         let Problem { size, root, ref nodes, .. } = *problem;
         let mut members: Vec<Vec<usize>> = Vec::new();
-        let mut known: HashMap<u32, usize> = HashMap::new();
+        let mut known: BTreeMap<u32, usize> = BTreeMap::new();
         let others = (0..size).filter(|&rank| rank != root);
         for rank in [root].into_iter().chain(others) {
-            match known.entry(nodes.get(rank).copied().unwrap_or(0)) {
-                Entry::Occupied(node) => members[*node.get()].push(rank),
-                Entry::Vacant(node) => {
-                    node.insert(members.len());
-                    members.push(vec![rank]);
-                }
+            let node = *known.entry(nodes.get(rank).copied().unwrap_or(0)).or_insert(members.len());
+            if node == members.len() {
+                members.push(Vec::new());
             }
+            members[node].push(rank);
         }
         let ends = members.iter().scan(0, |end, members| {
             *end += members.len();
@@ -94,11 +90,6 @@ impl Placement {
     /// The most ranks on a node.
     pub fn most_members(&self) -> usize {
         self.populations().max().unwrap_or(0)
-    }
-
-    /// The height of the highest binomial tree on a node.
-    pub fn height(&self) -> usize {
-        doublings(self.most_members())
     }
 
     /// How many ranks each node has, if all have equally many.
@@ -169,7 +160,7 @@ mod tests {
     fn the_root_leads_its_node_and_the_lowest_rank_any_other() {
         assert_eq!(placement().members, [vec![6, 5, 7], vec![0, 2, 3], vec![1, 4]]);
         assert_eq!(placement().place(3), Place { node: 1, local: 2 });
-        assert_eq!((placement().nodes(), placement().size(), placement().height()), (3, 8, 2));
+        assert_eq!((placement().nodes(), placement().size(), placement().most_members()), (3, 8, 3));
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Allgather by recursive doubling among a power of two of ranks: rank i brings block i.
 
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 /// log2(p) rounds, (p − 1) blocks sent. `size` is a power of two.
@@ -13,9 +12,4 @@ pub fn recursive_doubling_allgather(rank: usize, size: usize) -> Schedule {
         program.exchange((partner, Recv.blocks(group(rank))), (partner, Recv.blocks(group(partner))));
     }
     program.build()
-}
-
-/// What [`recursive_doubling_allgather`] costs.
-pub fn recursive_doubling_allgather_cost(size: usize) -> Cost {
-    Cost::of_rounds(size.ilog2() as usize, size - 1, 0)
 }

@@ -4,7 +4,6 @@
 //! the order of operands is kept. In return the sections of the vector are dealt in bit-reversed order.
 
 use super::exchange_and_reduce::Accumulator;
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
 use std::ops::Range;
 
@@ -61,22 +60,6 @@ pub fn gather(rank: usize, size: usize, blocks: usize, root: usize) -> Schedule 
         program.end_round();
     }
     program.build()
-}
-
-/// What [`reduce_scatter`] costs.
-pub fn reduce_scatter_cost(size: usize, blocks: usize) -> Cost {
-    let halved = blocks - blocks / size;
-    Cost::of_rounds(size.ilog2() as usize, halved, halved)
-}
-
-/// What [`allgather`] costs.
-pub fn allgather_cost(size: usize, blocks: usize) -> Cost {
-    Cost::of_rounds(size.ilog2() as usize, blocks - blocks / size, 0)
-}
-
-/// What [`gather`] costs.
-pub fn gather_cost(size: usize, blocks: usize) -> Cost {
-    allgather_cost(size, blocks)
 }
 
 #[cfg(test)]

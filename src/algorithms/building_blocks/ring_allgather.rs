@@ -1,6 +1,5 @@
 //! Allgather along a ring: each rank passes on to the next what it got from the one before.
 
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 /// Gives all ranks all blocks, where rank i already holds `held(i)` blocks from block i on (at least its own). What a
@@ -21,9 +20,4 @@ pub fn ring_allgather(rank: usize, size: usize, held: impl Fn(usize) -> usize) -
         program.end_round();
     }
     program.build()
-}
-
-/// What [`ring_allgather`] costs where a rank's next neighbour holds nothing but its own block.
-pub fn ring_allgather_cost(size: usize) -> Cost {
-    Cost::of_rounds(size - 1, size - 1, 0)
 }

@@ -1,6 +1,5 @@
 //! Reduce-scatter along a ring: partial sums travel and grow at every rank.
 
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
 /// Reduces `contribution` over all ranks; afterwards rank i holds block i of the result in the receive buffer. p − 1
@@ -22,9 +21,4 @@ pub fn ring_reduce_scatter(rank: usize, size: usize, contribution: Buffer) -> Sc
     let finished = if size == 1 { contribution } else { incoming };
     program.copy(finished.block(rank), Recv.block(rank));
     program.build()
-}
-
-/// What [`ring_reduce_scatter`] costs.
-pub fn ring_reduce_scatter_cost(size: usize) -> Cost {
-    Cost::of_rounds(size - 1, size - 1, size - 1)
 }

@@ -4,7 +4,6 @@
 //! these share slots: they declare none, which [`with_slots`] does for the whole.
 
 use crate::algorithms::Problem;
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
 
 /// The leader combines the contributions of all in the receive buffer, out of their order; the others show theirs.
@@ -73,12 +72,6 @@ pub fn hand_out_slices(local: usize, population: usize, width: usize) -> Schedul
         program.copy(slice(Buffer::of_rank(other), other), slice(Recv, other));
     }
     program.build()
-}
-
-/// What flags on the nodes cost: so many waits one after the other, with so many blocks read and reduced; nothing where no
-/// rank shares a node with another.
-pub fn flags_cost(most_members: usize, waits: usize, read: usize, reduced: usize) -> Cost {
-    if most_members > 1 { Cost::of_flags(waits, read, reduced) } else { Cost::default() }
 }
 
 /// A program of such phases; ranks have no slots where none shares a node with another.

@@ -4,13 +4,12 @@
 //! ceil(log2 p) rounds. A block moves once for each edge to the root: (p/2)·log2 p blocks in all, where p is a power of
 //! two.
 //!
-//! MPI_Gatherv: the lengths of the blocks travel first, up the same tree, 8 bytes each, which doubles the rounds; the
-//! formula is that of the blocks alone. A rank inside the tree needs memory for the blocks of its subtree, at most p/2 of
+//! MPI_Gatherv: the lengths of the blocks travel first, up the same tree, 8 bytes each, which doubles the rounds.
+//! A rank inside the tree needs memory for the blocks of its subtree, at most p/2 of
 //! them. Loses also when there are few ranks, or one long block far down the tree.
 
-use crate::algorithms::building_blocks::binomial_tree::{gather, gather_cost, subtree};
+use crate::algorithms::building_blocks::binomial_tree::{gather, subtree};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const GATHER: Algorithm = Algorithm {
@@ -22,7 +21,7 @@ pub const GATHER: Algorithm = Algorithm {
     avoid_when: "blocks are large, for they are passed on instead of going straight to the root.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 pub const GATHERV: Algorithm =
@@ -43,10 +42,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     let gather = gather(relative, size).map_runs(|run| run.in_buffer(place));
     own.build().then(gather.relabel(root).relabel_blocks(root))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    gather_cost(problem.size)
 }
 
 #[cfg(test)]

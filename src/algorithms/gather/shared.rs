@@ -5,7 +5,6 @@
 
 use crate::algorithms::building_blocks::slots::collect;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "there are so many ranks that the root is done long after the others.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -32,11 +31,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     collect((root, size), |_| 0, Recv, &mut program);
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_flags(others.min(1), others, 0)
 }
 
 #[cfg(test)]

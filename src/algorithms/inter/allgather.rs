@@ -3,10 +3,9 @@
 //! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; a leader sends its group's blocks once and the
 //! other's ceil(log2 p) times. The two directions may differ in length, and either may be empty.
 
-use super::{broadcast_from, cost_between_leaders, gather_to_leader};
-use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, gather_cost};
+use super::{broadcast_from, gather_to_leader};
+
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are large, for the others wait while the leaders send everything.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -30,10 +29,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         leaders.exchange((local, blocks), (local, Recv.blocks(local..size)));
     }
     gathering.then(leaders.build()).then(broadcast_blocks(problem, rank))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    cost_between_leaders(problem, |own, other| (gather_cost(own), own, broadcast_cost(own, 1).refine(other)))
 }
 
 /// Broadcasts the other group's blocks, which the leader has.

@@ -5,10 +5,8 @@
 //! group is served, but for its last rank, who sends in step p and receives in the next.
 
 use super::allgather::broadcast_blocks;
-use crate::algorithms::building_blocks::binomial_tree::broadcast_cost;
-use crate::algorithms::digits::doublings;
+
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -21,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "groups are large and blocks small, for each message costs the leaders.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -33,17 +31,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     program.send(problem.local(), Send.block(rank));
     program.build().then(broadcast_blocks(problem, rank))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let (local, remote) = (problem.local(), problem.remote);
-    let (smaller, larger) = (local.min(remote), local.max(remote));
-    let leader = |own, other| {
-        let send = Cost::of_rounds(1, 1, 0) + broadcast_cost(own, 1).refine(other);
-        Cost::up_and_down(Cost::of_rounds(other, other, 0), send)
-    };
-    let after = doublings(smaller).max(usize::from(larger > 1));
-    Cost { rounds: larger + after, ..leader(local, remote).alongside(leader(remote, local)) }
 }
 
 #[cfg(test)]

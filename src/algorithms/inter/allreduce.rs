@@ -2,10 +2,9 @@
 //!
 //! 1 + 2 ceil(log2 p) rounds of the whole vector, where p is the size of the larger group. Keeps the order of operands.
 
-use super::{broadcast_from, cost_between_leaders, reduce_to_leader};
-use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, reduce_cost};
+use super::{broadcast_from, reduce_to_leader};
+
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -29,10 +28,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         leaders.exchange((other, result), (other, Recv.block(0)));
     }
     reduction.then(leaders.build()).then(broadcast_from(None, problem, rank))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    cost_between_leaders(problem, |own, _| (reduce_cost(own, 1), 1, broadcast_cost(own, 1)))
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! take as many steps as the larger group has ranks, for nobody in the smaller ever waits.
 
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -16,7 +15,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are small, for then what each message costs counts.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -31,11 +30,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send(target, Send.block(target));
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let larger = problem.local().max(problem.remote);
-    Cost::of_rounds(larger, larger, 0)
 }
 
 #[cfg(test)]

@@ -4,11 +4,9 @@
 //! 1 + 2 ceil(log2 p) rounds, where p is the size of the larger group; 2(a + b − 1) messages for groups of a and b
 //! ranks.
 
-use super::cost_between_leaders;
 use crate::algorithms::barrier::tree::collect_and_release;
-use crate::algorithms::building_blocks::binomial_tree::{broadcast_cost, children, parent};
+use crate::algorithms::building_blocks::binomial_tree::{children, parent};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -21,17 +19,13 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "one group is much larger than the other and could leave earlier.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let local = problem.local();
     let parent = parent(rank).unwrap_or(local);
     collect_and_release(rank, problem.size, Some(parent), children(rank, local))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    cost_between_leaders(problem, |own, _| (broadcast_cost(own, 1), 1, broadcast_cost(own, 1)))
 }
 
 #[cfg(test)]

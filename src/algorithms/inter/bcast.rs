@@ -3,9 +3,8 @@
 //! 1 + ceil(log2 b) rounds of the whole vector, where b ranks receive it.
 
 use super::{broadcast_from, has_root};
-use crate::algorithms::building_blocks::binomial_tree::broadcast_cost;
+
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long and the group is large, for nobody sends while the leader waits.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -29,11 +28,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send(problem.local(), Recv.block(0));
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let receivers = problem.partners(problem.root).len();
-    Cost::up_and_down(Cost::of_rounds(1, 1, 0), broadcast_cost(receivers, 1))
 }
 
 #[cfg(test)]

@@ -4,9 +4,8 @@
 //! ceil(log2 b) + 1 rounds, where b ranks contribute; a block moves once for each edge to the leader and once more.
 
 use super::{gather_to_leader, has_root};
-use crate::algorithms::building_blocks::binomial_tree::gather_cost;
+
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are large and the root could receive them directly.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -36,11 +35,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send(problem.root, blocks);
     }
     gathering.then(program.build())
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let contributors = problem.partners(problem.root).len();
-    Cost::up_and_down(gather_cost(contributors), Cost::of_rounds(1, contributors, 0))
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 
 use super::has_root;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are small and each message costs the root.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -34,9 +33,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let contributors = problem.partners(problem.root).len();
-    Cost::of_rounds(contributors, contributors, 0)
 }

@@ -17,11 +17,10 @@ pub mod scatter;
 pub mod scatterv;
 
 use super::Problem;
-use super::building_blocks::binomial_tree::{children, parent};
+use super::building_blocks::binomial_tree::{children, nearest_first, parent};
 use super::building_blocks::receive_in_scratch::{free_vector, receive_in_scratch};
 use super::building_blocks::tree_broadcast::tree_broadcast;
 use super::building_blocks::tree_reduce::tree_reduce;
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Run, Schedule};
 
 /// Whether the root is in the rank's own group; then the rank takes part only if it is the root itself.
@@ -49,8 +48,7 @@ fn reduce_to_leader(problem: &Problem, rank: usize) -> (Schedule, Run) {
         return (Schedule::idle(rank, problem.size, 1), Send.block(0));
     }
     // The smallest subtree is the next in rank.
-    let nearest_first = children(rank, local).rev();
-    let program = tree_reduce(rank, problem.size, 1, Send, parent(rank), nearest_first);
+    let program = tree_reduce(rank, problem.size, 1, Send, parent(rank), nearest_first(rank, local));
     let result = Scratch.block(free_vector(&program));
     (receive_in_scratch(program), result)
 }
@@ -84,17 +82,4 @@ fn scatter_from_leader(problem: &Problem, rank: usize) -> Schedule {
     let program = super::scatter::binomial::SCATTER.schedule(&Problem::new(local), rank);
     let program = program.map_runs(|run| if run.buffer == Send { run.in_buffer(Scratch) } else { run });
     among_own(program, problem, size)
-}
-
-/// What it costs if both groups collect at their leaders, these exchange, and both groups distribute. `group(own, other)`
-/// tells for a group of `own` ranks what collecting costs, how many blocks its leader gives to the other leader, and what
-/// distributing costs.
-fn cost_between_leaders(problem: &Problem, group: impl Fn(usize, usize) -> (Cost, usize, Cost)) -> Cost {
-    let leader = |own, other| {
-        let ((collect, given, distribute), (_, got, _)) = (group(own, other), group(other, own));
-        // In the same round as it gets.
-        let give = Cost { rounds: 0, ..Cost::of_rounds(1, given, 0) };
-        Cost::up_and_down(collect + Cost::of_rounds(1, got, 0), give + distribute)
-    };
-    leader(problem.local(), problem.remote).alongside(leader(problem.remote, problem.local()))
 }

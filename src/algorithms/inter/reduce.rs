@@ -3,9 +3,8 @@
 //! ceil(log2 b) + 1 rounds of the whole vector, where b ranks contribute. Keeps the order of operands.
 
 use super::{has_root, reduce_to_leader};
-use crate::algorithms::building_blocks::binomial_tree::reduce_cost;
+
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -34,11 +33,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send(problem.root, result);
     }
     reduction.then(program.build())
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let contributors = problem.partners(problem.root).len();
-    Cost::up_and_down(reduce_cost(contributors, 1), Cost::of_rounds(1, 1, 0))
 }
 
 #[cfg(test)]

@@ -6,10 +6,9 @@
 //! A rank knows how the result for its own group is cut into blocks, but not how that for the other is: the blocks of
 //! the latter are moved only all together.
 
-use super::{blocks_of_own, cost_between_leaders, reduce_to_leader, scatter_from_leader};
-use crate::algorithms::building_blocks::binomial_tree::{reduce_cost, scatter_cost};
+use super::{blocks_of_own, reduce_to_leader, scatter_from_leader};
+
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Builder, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -22,7 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -39,10 +38,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         leaders.exchange((local, whole(result)), (local, blocks_of_own(problem)));
     }
     reduction.then(leaders.build()).then(scatter_from_leader(problem, rank))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    cost_between_leaders(problem, |own, other| (reduce_cost(own, 1).refine(other), other, scatter_cost(own)))
 }
 
 #[cfg(test)]

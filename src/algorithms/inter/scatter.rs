@@ -4,9 +4,8 @@
 //! 1 + ceil(log2 b) rounds, where b ranks receive; a block moves once to the leader and once for each edge from it.
 
 use super::{blocks_of_own, has_root, scatter_from_leader};
-use crate::algorithms::building_blocks::binomial_tree::scatter_cost;
+
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are large and the root could send them directly.",
     parameters: &[],
     requires: &[Requirement::TwoGroups],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -34,11 +33,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.receive(problem.root, blocks_of_own(problem));
     }
     program.build().then(scatter_from_leader(problem, rank))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let receivers = problem.partners(problem.root).len();
-    Cost::up_and_down(Cost::of_rounds(1, receivers, 0), scatter_cost(receivers))
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 use std::ops::Range;
 
@@ -25,39 +24,13 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "there are no segments, for every second rank combines two vectors one after the other.",
     parameters: &[Parameter::Segment],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, segments, root, .. } = *problem;
     let (parent, children) = neighbors(rank, size, root);
     at_root(problem, tree_reduce(rank, size, segments, contribution(problem, rank), parent, children))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let Problem { size, segments, root, .. } = *problem;
-    if size == 1 {
-        return Cost::default();
-    }
-    let sides = [root, size - 1 - root];
-    // No rank has two children if all stand in line on one side.
-    let children = if sides.contains(&0) && size <= 3 { 1 } else { 2 };
-    let [below, above] = sides.map(arrival);
-    let first = below.max(above) + usize::from(below == above);
-    let messages = children * segments;
-    Cost {
-        rounds: first + children * (segments - 1),
-        messages,
-        blocks: messages,
-        reduced: messages,
-        ..Cost::default()
-    }
-}
-
-/// The round in which the result of a subtree of so many ranks reaches its parent. It is one more than that of the
-/// larger half, or two more if both halves' results are ready together.
-fn arrival(ranks: usize) -> usize {
-    if ranks == 0 { 0 } else { ((ranks + 1).ilog2() + (2 * (ranks + 1) / 3).ilog2()) as usize }
 }
 
 /// A rank's parent and its children.

@@ -5,10 +5,9 @@
 //! Ranks are counted from the root, so the operator must commute.
 
 use super::{at_root, contribution};
-use crate::algorithms::building_blocks::binomial_tree::{children, parent, reduce_cost};
+use crate::algorithms::building_blocks::binomial_tree::{nearest_first, parent};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -21,21 +20,17 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long, for the root combines several of them one after the other.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, segments, root, .. } = *problem;
     let relative = problem.relative(rank);
     // The child with the smallest subtree is ready first.
-    let children = children(relative, size).rev();
+    let children = nearest_first(relative, size);
     let program =
         tree_reduce(relative, size, segments, contribution(problem, rank), parent(relative), children);
     at_root(problem, program.relabel(root))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    reduce_cost(problem.size, problem.segments)
 }
 
 #[cfg(test)]

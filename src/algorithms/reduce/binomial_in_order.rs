@@ -7,11 +7,10 @@
 //! Keeps the order of operands for every root.
 
 use super::{at_root, contribution};
-use crate::algorithms::building_blocks::binomial_tree::{children, parent};
+use crate::algorithms::building_blocks::binomial_tree::{nearest_first, parent};
 use crate::algorithms::building_blocks::fold::{Fold, Role};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -24,26 +23,13 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long, for the root combines one in every round.",
     parameters: &[Parameter::Segment],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, segments, root, .. } = *problem;
     let (parent, children) = neighbors(rank, size, root);
     at_root(problem, tree_reduce(rank, size, segments, contribution(problem, rank), parent, children))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let Problem { size, segments, root, .. } = *problem;
-    let fold = Fold::keeping(size, root);
-    let (participants, pairs) = (fold.participants, fold.pairs);
-    let stands_for_two = matches!(fold.role(root), Role::Keeper(_));
-    // The root waits for who stands for two elsewhere; not if the one it waits for is the last child, busy no longer
-    // than the root itself, and there is a next segment to take meanwhile.
-    let overlaps = segments > 1 && fold.participant(root) >= participants / 2 + pairs;
-    let waits = pairs > 0 && !stands_for_two && !overlaps;
-    let received = segments * (participants.ilog2() as usize + usize::from(stands_for_two));
-    Cost { rounds: received + usize::from(waits), ..Cost::of_rounds(received, received, received) }
 }
 
 /// A rank's parent and its children; the one with the smallest subtree is ready first.
@@ -53,7 +39,7 @@ fn neighbors(rank: usize, size: usize, root: usize) -> (Option<usize>, Vec<usize
     let mirrored = |participant: usize| participant ^ fold.participant(root);
     let member = |position: usize| fold.member(mirrored(position));
     let position = mirrored(fold.participant(rank));
-    let below = children(position, fold.participants).rev().map(member);
+    let below = nearest_first(position, fold.participants).into_iter().map(member);
     match fold.role(rank) {
         Role::Folded => (Some(fold.other(rank)), Vec::new()),
         Role::Single(_) => (parent(position).map(member), below.collect()),

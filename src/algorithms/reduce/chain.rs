@@ -6,7 +6,6 @@
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are short or ranks many, for the root waits for all others.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -28,20 +27,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let (parent, child) = (relative.checked_sub(1), Some(relative + 1).filter(|&child| child < size));
     let program = tree_reduce(relative, size, segments, contribution(problem, rank), parent, child);
     at_root(problem, program.relabel(root))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let Problem { size, segments, .. } = *problem;
-    if size == 1 {
-        return Cost::default();
-    }
-    Cost {
-        rounds: size - 2 + segments,
-        messages: segments,
-        blocks: segments,
-        reduced: segments,
-        ..Cost::default()
-    }
 }
 
 #[cfg(test)]

@@ -7,10 +7,9 @@
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::AHEAD;
-use crate::algorithms::building_blocks::circulant_broadcast::{CirculantBroadcast, Round, rounds};
+use crate::algorithms::building_blocks::circulant_broadcast::{CirculantBroadcast, Round};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Message, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -23,7 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are too short to be cut into segments.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -64,11 +63,6 @@ pub fn reduce_to_first(rank: usize, size: usize, segments: usize, contribution: 
         }
     }
     program.build().overlapped(AHEAD)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let rounds = rounds(problem.size, problem.segments);
-    Cost::of_rounds(rounds, rounds, rounds)
 }
 
 #[cfg(test)]

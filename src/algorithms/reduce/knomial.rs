@@ -7,9 +7,7 @@
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::knomial_tree::{nearest_first, parent};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
-use crate::algorithms::digits::with_one_nonzero_digit;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -21,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -31,9 +29,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let parent = parent(relative, radix);
     let program = tree_reduce(relative, size, 1, contribution(problem, rank), parent, children);
     at_root(problem, program.relabel(root))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let messages = with_one_nonzero_digit(problem.size, problem.radix);
-    Cost::of_rounds(messages, messages, messages)
 }

@@ -6,7 +6,6 @@
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -18,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "there are more than a few ranks.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -29,9 +28,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     } else {
         at_root(problem, tree_reduce(rank, size, 1, contribution, Some(root), []))
     }
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_rounds(others, others, others)
 }

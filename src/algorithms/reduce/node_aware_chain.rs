@@ -5,11 +5,10 @@
 //! Ranks of a node come before others, so the operator must commute.
 
 use super::{at_root, contribution};
-use crate::algorithms::building_blocks::node_aware_tree::{Leaders, chain_cost, neighbors};
+use crate::algorithms::building_blocks::node_aware_tree::{Leaders, neighbors};
 use crate::algorithms::building_blocks::placement::Placement;
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -21,7 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are short or nodes many, for the root waits for all others.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Nodes, Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -30,11 +29,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let (parent, children) = neighbors(&placement, Leaders::Chain, 2, rank);
     let (contribution, children) = (contribution(problem, rank), children.into_iter().rev());
     at_root(problem, tree_reduce(rank, problem.size, problem.segments, contribution, parent, children))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let passed = chain_cost(problem);
-    Cost { reduced: passed.messages, ..passed }
 }
 
 #[cfg(test)]

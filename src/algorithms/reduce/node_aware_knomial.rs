@@ -5,12 +5,11 @@
 //! Ranks of a node come before others, so the operator must commute.
 
 use super::{at_root, contribution};
-use crate::algorithms::building_blocks::knomial_tree::reduce_cost;
+
 use crate::algorithms::building_blocks::node_aware_tree::{Leaders, neighbors};
 use crate::algorithms::building_blocks::placement::Placement;
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -22,7 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long, for the root receives them several times.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -31,11 +30,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let (parent, children) = neighbors(&placement, Leaders::Knomial(problem.radix), problem.radix, rank);
     let (contribution, children) = (contribution(problem, rank), children.into_iter().rev());
     at_root(problem, tree_reduce(rank, problem.size, 1, contribution, parent, children))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    reduce_cost(placement.nodes(), problem.radix) + reduce_cost(placement.most_members(), problem.radix)
 }
 
 #[cfg(test)]

@@ -8,12 +8,9 @@
 
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::fold::{Fold, Role, give_to_keeper_by_halves};
-use crate::algorithms::building_blocks::recursive_halving::{
-    gather, gather_cost, reduce_scatter, reduce_scatter_cost,
-};
+use crate::algorithms::building_blocks::recursive_halving::{gather, reduce_scatter};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -26,7 +23,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are short, or the number of ranks is just below a power of two.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -49,27 +46,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         Role::Folded => before,
     };
     at_root(problem, program)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let fold = Fold::keeping(problem.size, problem.root);
-    let (blocks, rounds) = (fold.participants, fold.participants.ilog2() as usize);
-    // The root receives as much in gathering as in halving.
-    let among = reduce_scatter_cost(blocks, blocks) + gather_cost(blocks, blocks);
-    if fold.pairs == 0 {
-        return among;
-    }
-    // A keeper receives half a vector and the half that its partner has reduced, and takes part in the gather until
-    // its distance to the root is the highest bit in which they differ: the longest if it is the nearest of keepers.
-    let root = fold.participant(problem.root);
-    let keeper = root.min(fold.pairs - 1);
-    let gathering = rounds - (usize::BITS - (keeper ^ root).leading_zeros()) as usize;
-    let before = Cost { rounds: 2, messages: 2, blocks, reduced: blocks / 2, ..Cost::default() };
-    Cost {
-        messages: (2 * rounds).max(before.messages + rounds + gathering),
-        blocks: before.blocks + blocks - 1 + (1 << gathering) - 1,
-        ..before + among
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 use super::{contribution, contribution_beside_result};
 use crate::algorithms::building_blocks::slots::Contributions;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long and there are more than two ranks, for then sharing out the work pays.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -33,11 +32,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.publish(contribution(problem, rank).block(0), 0);
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_flags(others.min(1), others, others)
 }
 
 #[cfg(test)]

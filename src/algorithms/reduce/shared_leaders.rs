@@ -8,11 +8,9 @@
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::knomial_tree::{nearest_first, parent};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
-use crate::algorithms::building_blocks::shared_node::{combine_at_leader, flags_cost, with_slots};
+use crate::algorithms::building_blocks::shared_node::{combine_at_leader, with_slots};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
-use crate::algorithms::digits::with_one_nonzero_digit;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::Recv, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -30,7 +28,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
         Requirement::Predefined,
         Requirement::Commutative,
     ],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -38,13 +36,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     through_leaders(problem, rank, |node, nodes, combined| {
         tree_reduce(node, nodes, 1, combined, parent(node, radix), nearest_first(node, nodes, radix))
     })
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let messages = with_one_nonzero_digit(placement.nodes(), problem.radix);
-    let most = placement.most_members();
-    flags_cost(most, 1, most - 1, most - 1) + Cost::of_rounds(messages, messages, messages)
 }
 
 /// Reduce in which one rank stands for each node; `between` is what the one of a node does among those of so many, with

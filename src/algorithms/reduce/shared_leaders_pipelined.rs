@@ -7,11 +7,8 @@
 
 use super::circulant_pipelined::reduce_to_first;
 use super::shared_leaders::{self, through_leaders};
-use crate::algorithms::building_blocks::circulant_broadcast::rounds;
-use crate::algorithms::building_blocks::placement::Placement;
-use crate::algorithms::building_blocks::shared_node::{flags_cost, segments};
+use crate::algorithms::building_blocks::shared_node::segments;
 use crate::algorithms::{Algorithm, Body, Parameter, Problem};
-use crate::cost::Cost;
 use crate::schedule::Schedule;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -21,20 +18,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
             sums travel between these ranks.",
     avoid_when: "vectors are too short to be cut into segments.",
     parameters: &[Parameter::Segment],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
     ..shared_leaders::ALGORITHM
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let segments = segments(problem);
     through_leaders(problem, rank, |node, nodes, combined| reduce_to_first(node, nodes, segments, combined))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let segments = segments(problem);
-    let rounds = rounds(placement.nodes(), segments);
-    let most = placement.most_members();
-    let combined = segments * (most - 1);
-    flags_cost(most, 1, combined, combined) + Cost::of_rounds(rounds, rounds, rounds)
 }

@@ -6,7 +6,6 @@
 use super::{contribution, contribution_beside_result};
 use crate::algorithms::building_blocks::slots::{Contributions, collect, show_parts};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -19,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are short, for ranks wait for each other twice.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -38,11 +37,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.notify(rank);
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_flags(2 * others.min(1), 2 * others, others)
 }
 
 #[cfg(test)]

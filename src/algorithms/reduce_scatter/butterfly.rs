@@ -10,7 +10,6 @@ use crate::algorithms::building_blocks::fold::{Fold, Role, give_to_keeper};
 use crate::algorithms::building_blocks::receive_in_scratch::{free_vector, receive_in_scratch};
 use crate::algorithms::building_blocks::recursive_halving::{reduce_scatter, section};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -23,7 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "the operator commutes, for then the last round can be saved.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -67,30 +66,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 /// Whose section a participant holds after halving. Reversing the bits twice changes nothing: that one holds its own.
 fn mirrored(fold: Fold, participant: usize) -> usize {
     section(participant, fold.participants.ilog2(), fold.participants).start
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let size = problem.size;
-    let fold = Fold::new(size);
-    let rounds = fold.participants.ilog2() as usize;
-    if fold.pairs == 0 {
-        let last = usize::from(size > 2);
-        return Cost::of_rounds(rounds + last, size - 1 + last, size - 1);
-    }
-    // From two pairs on, the second's section is held by neither of the two, and takes a message to each.
-    let last = fold.pairs.min(2);
-    // A vector before, what it keeps in halving, and its own block if another has it in the end.
-    let received = |keeper: usize| {
-        let section = mirrored(fold, keeper);
-        size + fold.blocks_of_rounds(section) + usize::from(section != keeper)
-    };
-    Cost {
-        rounds: 1 + rounds + last,
-        messages: rounds + last,
-        blocks: (0..fold.pairs).map(received).max().unwrap_or(0),
-        reduced: size + fold.blocks_of_rounds(0),
-        ..Cost::default()
-    }
 }
 
 #[cfg(test)]

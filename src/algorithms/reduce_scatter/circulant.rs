@@ -5,9 +5,8 @@
 //! Combines contributions out of order, so the operator must commute.
 
 use super::{alone, deliver_own_block};
-use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
+use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -20,7 +19,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long, for then partners that are far apart cost more than neighbours.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -28,10 +27,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         return alone();
     }
     deliver_own_block(of_rank(rank, reduce_scatter(problem.size, problem.radix, Send)))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    reduce_scatter_cost(problem.size, problem.radix)
 }
 
 #[cfg(test)]

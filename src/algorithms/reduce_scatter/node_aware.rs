@@ -5,14 +5,11 @@
 //! Ranks of a node come before others, so the operator must commute.
 
 use super::{alone, deliver_own_block};
-use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
-use crate::algorithms::building_blocks::knomial_tree::{
-    nearest_first, parent, reduce_cost, scatter, scatter_cost,
-};
+use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter};
+use crate::algorithms::building_blocks::knomial_tree::{nearest_first, parent, scatter};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -26,7 +23,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "each rank has a node of its own, or all share one, or vectors are very long.",
     parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -50,13 +47,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let down =
         placement.within(node, placement.with_blocks_of_members(node, scatter(local, population, radix)));
     deliver_own_block(if local == 0 { up.then(between).then(down) } else { up.then(down) })
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let most = placement.most_members();
-    let up = reduce_cost(most, problem.radix).refine(problem.size);
-    let within = Cost::up_and_down(up, scatter_cost(most, problem.radix));
-    let between_radix = legal_radix(problem.radix, placement.nodes());
-    reduce_scatter_cost(placement.nodes(), between_radix).refine(most) + within
 }

@@ -5,12 +5,9 @@
 //! Keeps the order of operands.
 
 use super::{alone, deliver_own_block};
-use crate::algorithms::building_blocks::binomial_tree::{
-    children, parent, reduce_cost, scatter, scatter_cost,
-};
+use crate::algorithms::building_blocks::binomial_tree::{nearest_first, parent, scatter};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Send, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -23,7 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "nearly any other one is at hand, for it is what they are measured by.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -32,13 +29,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         return alone();
     }
     // The smallest subtree is the next in rank.
-    let reduced = tree_reduce(rank, size, 1, Send, parent(rank), children(rank, size).rev());
+    let reduced = tree_reduce(rank, size, 1, Send, parent(rank), nearest_first(rank, size));
     deliver_own_block(reduced.refine(size, |block| block * size).then(scatter(rank, size)))
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let size = problem.size;
-    Cost::up_and_down(reduce_cost(size, 1).refine(size), scatter_cost(size))
 }
 
 #[cfg(test)]

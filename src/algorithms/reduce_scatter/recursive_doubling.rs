@@ -7,9 +7,7 @@
 
 use super::recursive_halving::among_participants;
 use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
-use crate::algorithms::building_blocks::fold::Fold;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -22,26 +20,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "vectors are long.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     among_participants(problem.size, rank, double)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let size = problem.size;
-    let fold = Fold::new(size);
-    let rounds = fold.participants.ilog2() as usize;
-    if fold.pairs == 0 {
-        let blocks = size * rounds + rounds - 2 * (size - 1);
-        return Cost::of_rounds(rounds, blocks, blocks);
-    }
-    // The last keeper is the busiest: it gets a vector before and its pair's two blocks in every round, and around it
-    // are the fewest other pairs, so that the most is of use outside of its group.
-    let outside = |round| size - fold.ranks_in_group(fold.pairs - 1, round);
-    let received = size + 2 * rounds + (1..=rounds as u32).map(outside).sum::<usize>();
-    Cost { rounds: rounds + 2, messages: rounds + 1, blocks: received, reduced: received, ..Cost::default() }
 }
 
 /// The rounds among the participants, of whom there are a power of two.

@@ -11,7 +11,6 @@ use super::{alone, deliver_own_block};
 use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
 use crate::algorithms::building_blocks::fold::{Fold, Role, reduce_folded};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -24,23 +23,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "the number of ranks is no power of two.",
     parameters: &[],
     requires: &[Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     among_participants(problem.size, rank, halve)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let size = problem.size;
-    let fold = Fold::new(size);
-    let rounds = fold.participants.ilog2() as usize;
-    if fold.pairs == 0 {
-        return Cost::of_rounds(rounds, size - 1, size - 1);
-    }
-    // The first keeper is the busiest: it receives a vector before, and the most in every round.
-    let received = size + fold.blocks_of_rounds(0);
-    Cost { rounds: rounds + 2, messages: rounds + 1, blocks: received, reduced: received, ..Cost::default() }
 }
 
 /// Reduce-scatter among any number of ranks by one among a power of two. `among(rank, size, operand)` reduces `operand`

@@ -4,11 +4,8 @@
 //! Combines contributions in ring order, so the operator must commute.
 
 use super::alone;
-use crate::algorithms::building_blocks::ring_reduce_scatter::{
-    ring_reduce_scatter, ring_reduce_scatter_cost,
-};
+use crate::algorithms::building_blocks::ring_reduce_scatter::ring_reduce_scatter;
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -21,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are small, for the number of rounds grows with the number of ranks.",
     parameters: &[],
     requires: &[Requirement::Commutative],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -34,8 +31,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         _ => run,
     };
     ring_reduce_scatter(rank, problem.size, Send).map_runs(place)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    ring_reduce_scatter_cost(problem.size)
 }

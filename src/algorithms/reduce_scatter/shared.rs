@@ -4,7 +4,6 @@
 
 use crate::algorithms::building_blocks::slots::{Contributions, show_parts};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "there are so many ranks that waiting for a flag of each of them costs more than some rounds.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -27,11 +26,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let contributions = Contributions { rank, own: Send.block(rank), slot: rank };
     contributions.combine(0..size, Recv.block(rank), Recv.block(rank), &mut program);
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_flags(others.min(1), others, others)
 }
 
 #[cfg(test)]

@@ -6,11 +6,10 @@
 //! Ranks of a node come before others, so the operator must commute.
 
 use super::{alone, deliver_own_block};
-use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter, reduce_scatter_cost};
+use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
-use crate::algorithms::building_blocks::shared_node::{combine_at_leader, flags_cost, with_slots};
+use crate::algorithms::building_blocks::shared_node::{combine_at_leader, with_slots};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -28,7 +27,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
         Requirement::Predefined,
         Requirement::Commutative,
     ],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -59,15 +58,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
     };
     with_slots(size, placement.most_members(), program)
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let most = placement.most_members();
-    let between_radix = legal_radix(problem.radix, placement.nodes());
-    let combined = (most - 1) * problem.size;
-    flags_cost(most, 2, combined, combined)
-        + reduce_scatter_cost(placement.nodes(), between_radix).refine(most)
 }
 
 #[cfg(test)]

@@ -6,10 +6,9 @@
 
 use super::alone;
 use crate::algorithms::building_blocks::placement::Placement;
-use crate::algorithms::building_blocks::shared_node::{flags_cost, with_slots};
-use crate::algorithms::building_blocks::shares::{Shares, most_targets};
+use crate::algorithms::building_blocks::shared_node::with_slots;
+use crate::algorithms::building_blocks::shares::Shares;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -27,7 +26,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
         Requirement::Predefined,
         Requirement::Commutative,
     ],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -79,14 +78,6 @@ fn combine(program: &mut Builder, shares: &Shares, target: usize, sum: Run) -> R
         combined = sum;
     }
     combined
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let placement = Placement::new(problem);
-    let others = most_targets(&placement);
-    let most = placement.most_members();
-    let combined = (others + 1) * (most - 1);
-    flags_cost(most, 1, combined, combined) + Cost::of_rounds(others, others, others)
 }
 
 #[cfg(test)]

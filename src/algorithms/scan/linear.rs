@@ -4,7 +4,6 @@
 
 use super::{contribution, free_place};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const SCAN: Algorithm = Algorithm {
@@ -16,14 +15,11 @@ pub const SCAN: Algorithm = Algorithm {
     avoid_when: "there are more than a few ranks.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule: scan, cost: scan_cost },
+    body: Body::Messages(scan),
 };
 
-pub const EXSCAN: Algorithm = Algorithm {
-    collectives: &[Collective::Exscan],
-    body: Body::Messages { schedule: exscan, cost: exscan_cost },
-    ..SCAN
-};
+pub const EXSCAN: Algorithm =
+    Algorithm { collectives: &[Collective::Exscan], body: Body::Messages(exscan), ..SCAN };
 
 fn scan(problem: &Problem, rank: usize) -> Schedule {
     let (own, before) = (contribution(problem), free_place(problem, 0));
@@ -59,14 +55,4 @@ fn exscan(problem: &Problem, rank: usize) -> Schedule {
     }
     program.copy(before, Recv.block(0));
     program.build()
-}
-
-fn scan_cost(problem: &Problem) -> Cost {
-    let once = (problem.size - 1).min(1);
-    Cost { rounds: problem.size - 1, messages: once, blocks: once, reduced: once, ..Cost::default() }
-}
-
-fn exscan_cost(problem: &Problem) -> Cost {
-    // Only who stands between two others adds its own vector.
-    Cost { reduced: usize::from(problem.size > 2), ..scan_cost(problem) }
 }

@@ -14,9 +14,7 @@
 //! ```
 
 use super::{contribution, free_place};
-use crate::algorithms::digits::doublings;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Run, Schedule};
 
 pub const SCAN: Algorithm = Algorithm {
@@ -29,14 +27,11 @@ pub const SCAN: Algorithm = Algorithm {
     avoid_when: "vectors are long.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule: scan, cost: scan_cost },
+    body: Body::Messages(scan),
 };
 
-pub const EXSCAN: Algorithm = Algorithm {
-    collectives: &[Collective::Exscan],
-    body: Body::Messages { schedule: exscan, cost: exscan_cost },
-    ..SCAN
-};
+pub const EXSCAN: Algorithm =
+    Algorithm { collectives: &[Collective::Exscan], body: Body::Messages(exscan), ..SCAN };
 
 fn scan(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
@@ -78,21 +73,6 @@ fn exscan(problem: &Problem, rank: usize) -> Schedule {
         program.copy(result, Recv.block(0));
     }
     program.build()
-}
-
-fn scan_cost(problem: &Problem) -> Cost {
-    let rounds = doublings(problem.size);
-    Cost::of_rounds(rounds, rounds, rounds)
-}
-
-fn exscan_cost(problem: &Problem) -> Cost {
-    let size = problem.size;
-    // Rank 2^i combines what comes in at i distances, and adds its own to what it sends on from there.
-    let reduced = |exponent: usize| {
-        let sent_on = doublings(size - (1 << exponent)).saturating_sub(1);
-        exponent + sent_on.min(exponent + 1)
-    };
-    Cost { reduced: (0..doublings(size)).map(reduced).max().unwrap_or(0), ..scan_cost(problem) }
 }
 
 fn distances(size: usize) -> impl Iterator<Item = usize> {

@@ -5,7 +5,6 @@
 use super::contribution;
 use crate::algorithms::building_blocks::slots::Contributions;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
 pub const SCAN: Algorithm = Algorithm {
@@ -17,12 +16,12 @@ pub const SCAN: Algorithm = Algorithm {
     avoid_when: "there are many ranks, for the last one combines the vectors of all.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::Predefined],
-    body: Body::Messages { schedule: |problem, rank| schedule(problem, rank, rank + 1), cost: scan_cost },
+    body: Body::Messages(|problem, rank| schedule(problem, rank, rank + 1)),
 };
 
 pub const EXSCAN: Algorithm = Algorithm {
     collectives: &[Collective::Exscan],
-    body: Body::Messages { schedule: |problem, rank| schedule(problem, rank, rank), cost: exscan_cost },
+    body: Body::Messages(|problem, rank| schedule(problem, rank, rank)),
     ..SCAN
 };
 
@@ -38,16 +37,6 @@ fn schedule(problem: &Problem, rank: usize, combined: usize) -> Schedule {
         contributions.combine(0..combined, Recv.block(0), Recv.block(0), &mut program);
     }
     program.build()
-}
-
-fn scan_cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_flags(others.min(1), others, others)
-}
-
-fn exscan_cost(problem: &Problem) -> Cost {
-    // The first of them is but copied.
-    Cost { reduced: problem.size.saturating_sub(2), ..scan_cost(problem) }
 }
 
 #[cfg(test)]

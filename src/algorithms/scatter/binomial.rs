@@ -4,13 +4,12 @@
 //! ceil(log2 p) rounds. A block moves once for each edge from the root: (p/2)·log2 p blocks in all, where p is a power
 //! of two; the root sends p − 1.
 //!
-//! MPI_Scatterv: the lengths of the blocks travel first, down the same tree, 8 bytes each, which doubles the rounds; the
-//! formula is that of the blocks alone. A rank inside the tree needs memory for the blocks of its subtree, at most p/2 of
+//! MPI_Scatterv: the lengths of the blocks travel first, down the same tree, 8 bytes each, which doubles the rounds.
+//! A rank inside the tree needs memory for the blocks of its subtree, at most p/2 of
 //! them. Loses also when there are few ranks, or one long block far down the tree.
 
-use crate::algorithms::building_blocks::binomial_tree::{scatter, scatter_cost, subtree};
+use crate::algorithms::building_blocks::binomial_tree::{scatter, subtree};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const SCATTER: Algorithm = Algorithm {
@@ -22,7 +21,7 @@ pub const SCATTER: Algorithm = Algorithm {
     avoid_when: "blocks are large, for they are passed on instead of coming straight from the root.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 pub const SCATTERV: Algorithm =
@@ -43,10 +42,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     let scatter = scatter(relative, size).map_runs(|run| run.in_buffer(place));
     scatter.relabel(root).relabel_blocks(root).then(own.build())
-}
-
-fn cost(problem: &Problem) -> Cost {
-    scatter_cost(problem.size)
 }
 
 #[cfg(test)]

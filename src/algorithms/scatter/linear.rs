@@ -3,7 +3,6 @@
 //! One round of p − 1 messages, all from the root; p − 1 blocks in all, the fewest possible.
 
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -15,7 +14,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "blocks are small and each message costs the root.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -32,9 +31,4 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.copy(Send.block(root), Recv.block(root));
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let others = problem.size - 1;
-    Cost::of_rounds(others, others, 0)
 }

@@ -4,7 +4,6 @@
 
 use crate::algorithms::building_blocks::slots::show_parts;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::cost::Cost;
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -16,7 +15,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     avoid_when: "there are so many ranks that the last one waits long for its block.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
-    body: Body::Messages { schedule, cost },
+    body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
@@ -32,11 +31,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.copy(Send.block(root), Recv.block(root));
     }
     program.build()
-}
-
-fn cost(problem: &Problem) -> Cost {
-    let once = (problem.size - 1).min(1);
-    Cost::of_flags(once, once, 0)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::algorithms::{Algorithm, Body, Cut, Problem, REGISTRY, default_radix};
 use crate::cost::simulation::program::Program;
 use crate::cost::simulation::sizes::Lengths;
 use crate::cost::simulation::{Prediction, Simulation, SimulationError};
-use crate::cost::{Cost, Link, Machine, Processor, Shared};
+use crate::cost::{Link, Machine, Processor, Shared};
 use crate::schedule::{Buffer, Builder, Schedule};
 use crate::verify::problems;
 
@@ -141,7 +141,7 @@ const OVER_SLOTS: Algorithm = Algorithm {
     avoid_when: "",
     parameters: &[],
     requires: &[],
-    body: Body::Messages { schedule: over_slots, cost: |_| Cost::default() },
+    body: Body::Messages(over_slots),
 };
 
 fn over_slots(problem: &Problem, rank: usize) -> Schedule {
