@@ -191,14 +191,18 @@ programs: bindings
 demo: all programs
 	scripts/mpirun-clone -n $(DEMO_RANKS) target/release/demo --plugin-path "$(CURDIR)/$(BUILD):$(OPENMPI_PLUGIN_DIR)"
 
-# With the component's C files the unit tests include those of src/mpi. What make has built in the release profile is not built again.
+# With the component's C files the unit tests include those of src/mpi. What make has built in the release profile is not built again:
+# crates that are tested in one command would ask for each other's features.
 .PHONY: check
 check: all programs
 	@scripts/prerequisites --lab
 	$(CARGO) test --features component --lib
 	$(CARGO) test --no-fail-fast --test '*'
 	$(CARGO) test --doc
-	RUST_TEST_THREADS=4 $(CARGO) test --no-fail-fast --release -p measurements -p tuning -p guide-questions -p rustcoll-cli -p mpi-programs -p slot-model --all-targets
+	$(CARGO) test --no-fail-fast --release -p rustcoll-cli --all-targets
+	$(CARGO) test --no-fail-fast --release -p measurements -p tuning --all-targets
+	$(CARGO) test --no-fail-fast --release -p guide-questions --all-targets
+	RUST_TEST_THREADS=4 $(CARGO) test --no-fail-fast --release -p mpi-programs --all-targets
 	$(LAB_TESTS)
 	@echo "All tests passed."
 
@@ -261,6 +265,7 @@ bench-costs:
 check-long: all programs
 	@scripts/prerequisites --valgrind
 	$(CARGO) test --release -- --ignored
+	$(CARGO) test --release -p slot-model
 	$(CARGO) test --release -p rustcoll-cli -- --ignored --test-threads=1
 	$(CARGO) test --release -p mpi-programs --no-fail-fast -- --ignored
 

@@ -12,7 +12,6 @@ mod mock_up;
 mod profiles;
 mod result;
 mod rules;
-#[cfg(any(test, feature = "samples"))]
 pub mod samples;
 mod settings;
 pub mod statistics;
