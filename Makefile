@@ -192,16 +192,13 @@ demo: all programs
 	scripts/mpirun-clone -n $(DEMO_RANKS) target/release/demo --plugin-path "$(CURDIR)/$(BUILD):$(OPENMPI_PLUGIN_DIR)"
 
 # With the component's C files the unit tests include those of src/mpi. What make has built in the release profile is not built again:
-# crates that are tested in one command would ask for each other's features.
+# crates of one command ask for each other's features, so those that ask for others have a command of their own.
 .PHONY: check
 check: all programs
 	@scripts/prerequisites --lab
-	$(CARGO) test --features component --lib
-	$(CARGO) test --no-fail-fast --test '*'
-	$(CARGO) test --doc
-	$(CARGO) test --no-fail-fast --release -p rustcoll-cli --all-targets
-	$(CARGO) test --no-fail-fast --release -p measurements -p tuning --all-targets
-	$(CARGO) test --no-fail-fast --release -p guide-questions --all-targets
+	$(CARGO) test --no-fail-fast --features component --lib --test '*'
+	$(CARGO) test --features component --doc
+	$(CARGO) test --no-fail-fast --release -p rustcoll-cli -p measurements -p tuning -p guide-questions --all-targets
 	RUST_TEST_THREADS=4 $(CARGO) test --no-fail-fast --release -p mpi-programs --all-targets
 	$(LAB_TESTS)
 	@echo "All tests passed."
