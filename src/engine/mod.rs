@@ -11,6 +11,7 @@ mod goal;
 pub mod in_process;
 mod length_exchange;
 pub mod mock_up;
+mod need;
 mod plan;
 pub mod turns;
 
@@ -18,6 +19,7 @@ pub use binding::{Binding, Counts, ElementBytes, Piece, View, bind, bind_two_gro
 pub use execution::Execution;
 pub use goal::{Goal, is_expressible_in_goal};
 pub use length_exchange::{DataPlan, LengthExchange};
+pub use need::{InSlots, largest_need};
 pub use plan::{CACHE_LINE, LINE_PAYLOAD, Operation, Plan, SlotBounds, Slots, Stripes};
 
 use crate::schedule::{Buffer, Post};

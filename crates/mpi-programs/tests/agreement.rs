@@ -56,6 +56,7 @@ fn every_parameter_that_shapes_schedules_counts() {
         "bcast_segment=4096",
         "alltoall_window=3",
         "reproducible=on",
+        "scratch_limit=100000",
         "shared_memory_size=64",
     ];
     let environment = settings.map(|setting| format!("OMPI_MCA_coll_rustcoll_{setting}"));
@@ -66,7 +67,7 @@ fn every_parameter_that_shapes_schedules_counts() {
 
 #[test]
 fn what_decides_nothing_may_differ() {
-    let settings = ["verbose=1", "scratch_limit=100000", "shared_memory_limit=64"]
+    let settings = ["verbose=1", "scratch_kept=100000", "shared_memory_limit=64"]
         .map(|setting| format!("OMPI_MCA_coll_rustcoll_{setting}"));
     assert_ran(&with_odd_ranks(1, &settings.each_ref().map(String::as_str), 2));
 }

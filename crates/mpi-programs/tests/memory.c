@@ -34,12 +34,12 @@ static size_t address_space(void)
 }
 
 /* The sum of the ranks' vectors, in place; whether it is right if it was made. */
-static int sum(int *vector, int count)
+static int sum(int *vector, int count, MPI_Comm comm)
 {
     for (int i = 0; i < count; i++) {
         vector[i] = rank + i;
     }
-    int error = MPI_Allreduce(MPI_IN_PLACE, vector, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    int error = MPI_Allreduce(MPI_IN_PLACE, vector, count, MPI_INT, MPI_SUM, comm);
     for (int i = 0; MPI_SUCCESS == error && i < count; i++) {
         expect(vector[i], size * (size - 1) / 2 + size * i);
     }
@@ -55,8 +55,8 @@ static void test_limit(int *vector, int count)
         counts[i] = block;
     }
     for (int i = 0; i < 3; i++) {
-        expect(sum(vector, 100), MPI_SUCCESS);
-        expect_no_memory(sum(vector, count));
+        expect(sum(vector, 100, MPI_COMM_WORLD), MPI_SUCCESS);
+        expect_no_memory(sum(vector, count, MPI_COMM_WORLD));
         expect_no_memory(MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, vector, block, MPI_INT, MPI_COMM_WORLD));
         expect_no_memory(
             MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_INT, vector, block, MPI_INT, MPI_COMM_WORLD, &request));
@@ -65,6 +65,27 @@ static void test_limit(int *vector, int count)
         expect_no_memory(MPI_Reduce_scatter(MPI_IN_PLACE, vector, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     }
     free(counts);
+}
+
+/* Only the root of a reduction needs memory. All ranks refuse the call, so that the next ones are right. */
+static void test_root(int *vector, int count)
+{
+    int *result = vector + count;
+    for (int round = 0; round < 4; round++) {
+        int length = 0 == round ? count : 100, root = round % size;
+        for (int i = 0; i < length; i++) {
+            vector[i] = rank + i + round;
+        }
+        int error = MPI_Reduce(vector, result, length, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+        if (0 == round) {
+            expect_no_memory(error);
+            continue;
+        }
+        expect(error, MPI_SUCCESS);
+        for (int i = 0; root == rank && i < length; i++) {
+            expect(result[i], size * (size - 1) / 2 + size * (i + round));
+        }
+    }
 }
 
 /* Blocks pass through ranks that do not know their lengths before. Afterwards the communicator serves short ones. */
@@ -92,37 +113,45 @@ static void test_exchange(int *vector, int count)
     free(places);
 }
 
-/* Leaves address space for other things than the vector's copy. */
+/* Leaves address space for other things than the vector's copy. A communicator on which a blocking call got no memory serves no
+ * other one, for this rank cannot know what the others have sent; the other communicators serve all. */
 static void test_shortage(int *vector, int count)
 {
     struct rlimit before, little;
     MPI_Request request = MPI_REQUEST_NULL;
     getrlimit(RLIMIT_AS, &before);
     for (int i = 0; i < 3; i++) {
-        expect(sum(vector, 1000), MPI_SUCCESS);
+        MPI_Comm broken;
+        MPI_Comm_dup(MPI_COMM_WORLD, &broken);
+        expect(sum(vector, 1000, MPI_COMM_WORLD), MPI_SUCCESS);
+        expect(sum(vector, 1000, broken), MPI_SUCCESS);
         little = before;
         little.rlim_cur = address_space() + (size_t) count * sizeof *vector / 4;
         expect(setrlimit(RLIMIT_AS, &little), 0);
-        expect_no_memory(sum(vector, count));
+        expect_no_memory(sum(vector, count, broken));
+        expect_no_memory(sum(vector, 1000, broken));
+        expect_no_memory(MPI_Barrier(broken));
         expect_no_memory(
             MPI_Iallreduce(MPI_IN_PLACE, vector, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request));
         expect_no_memory(MPIX_Allreduce_init(MPI_IN_PLACE, vector, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
                                              MPI_INFO_NULL, &request));
-        expect(sum(vector, 2000), MPI_SUCCESS);
+        expect(sum(vector, 2000, MPI_COMM_WORLD), MPI_SUCCESS);
         expect(setrlimit(RLIMIT_AS, &before), 0);
-        expect(sum(vector, count), MPI_SUCCESS);
+        expect(sum(vector, count, MPI_COMM_WORLD), MPI_SUCCESS);
         /* What this one kept would serve the next round. */
-        expect(sum(vector, 10), MPI_SUCCESS);
+        expect(sum(vector, 10, MPI_COMM_WORLD), MPI_SUCCESS);
+        expect_no_memory(sum(vector, 10, broken));
+        MPI_Comm_free(&broken);
     }
 }
 
 /* At the last rank the vector's copy is whole. */
 static void test_kept(int *vector, int count)
 {
-    expect(sum(vector, 1000), MPI_SUCCESS);
+    expect(sum(vector, 1000, MPI_COMM_WORLD), MPI_SUCCESS);
     size_t before = address_space();
     for (int i = 0; i < 3; i++) {
-        expect(sum(vector, count), MPI_SUCCESS);
+        expect(sum(vector, count, MPI_COMM_WORLD), MPI_SUCCESS);
     }
     size_t after = address_space();
     if (size - 1 == rank) {
@@ -141,6 +170,8 @@ int main(int argc, char **argv)
     const char *test = argc > 1 ? argv[1] : "";
     if (0 == strcmp(test, "limit")) {
         test_limit(vector, count / 100);
+    } else if (0 == strcmp(test, "root")) {
+        test_root(vector, count / 100);
     } else if (0 == strcmp(test, "exchange")) {
         test_exchange(vector, count / 100);
     } else if (0 == strcmp(test, "shortage")) {

@@ -23,10 +23,27 @@ fn a_call_above_the_limit_is_refused() {
     let job = run_program(3, "limit", &[["--mca", "coll_rustcoll_scratch_limit", "64"], ring].concat());
     job.assert(job.success, "the program failed");
     job.assert_contains("rank 2 of 3, communicator 0: allreduce by ring needs ");
-    job.assert_contains(" bytes of temporary memory; the limit is 65536");
+    job.assert_contains(" bytes of temporary memory at some rank; the limit is 65536");
     // Without the limit the calls are served, and the program notices.
     let job = run_program(3, "limit", &["--mca", "coll_rustcoll_scratch_limit", "2147483647"]);
     job.assert(!job.success, "nothing must be refused");
+}
+
+/// If only the root refused it, the root would take the messages of the others for those of the next call.
+#[test]
+fn a_call_that_only_its_root_has_no_room_for_is_refused_by_all() {
+    for (algorithm, shared_memory) in [("linear", "off"), ("binomial", "off"), ("shared_flat", "on")] {
+        let parameters = [
+            ("coll_rustcoll_shared_memory", shared_memory),
+            ("coll_rustcoll_shared_memory_size", "65536"),
+            ("coll_rustcoll_scratch_limit", "4"),
+            ("coll_rustcoll_reduce_algorithm", algorithm),
+        ];
+        let parameters = parameters.iter().flat_map(|&(name, value)| ["--mca", name, value]);
+        let job = run(mpirun(4).args(parameters).arg(program()).arg("root"));
+        job.assert(job.success, &format!("the program failed with {algorithm}"));
+        job.assert(job.count(&format!("reduce by {algorithm} needs ")) == 4, "all ranks say so");
+    }
 }
 
 /// The other ranks count on this one when it learns how much it needs.
@@ -44,6 +61,7 @@ fn a_call_that_gets_no_memory_leaves_nothing_behind() {
     let job = run_program(3, "shortage", &["--mca", "coll_rustcoll_scratch_kept", "none"]);
     job.assert(job.success, "the program failed");
     job.assert_contains(" bytes of temporary memory; there is not so much");
+    job.assert_contains("allreduce failed at this rank, but other ranks may have gone on");
 }
 
 #[test]

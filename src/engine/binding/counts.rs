@@ -45,6 +45,22 @@ impl Counts {
         }
     }
 
+    /// Bytes of data in an element, where all elements have the same datatype; else 0.
+    pub fn element_bytes(&self) -> usize {
+        match self {
+            Counts::One { bytes, .. } | Counts::Each { bytes, .. } => *bytes,
+            Counts::Typed { .. } => 0,
+        }
+    }
+
+    /// One of several blocks by itself; `None` where only a vector, or blocks of one length, are known.
+    pub fn block(&self, block: usize) -> Option<Counts> {
+        match self {
+            Counts::Each { places, bytes } => Some(Counts::One { count: places[block].1, bytes: *bytes }),
+            Counts::One { .. } | Counts::Typed { .. } => None,
+        }
+    }
+
     /// Bytes of data altogether; of one block, where all have the same count.
     pub fn bytes(&self) -> usize {
         match self {

@@ -280,8 +280,18 @@ impl Arguments {
         self.send.move_to(input);
     }
 
+    /// Elements of the input that is copied before the call: the result of a reduce-scatter in place would overwrite it.
+    pub fn copied_input(&self, size: usize) -> usize {
+        match self.collective {
+            Collective::ReduceScatter | Collective::ReduceScatterBlock if self.in_place => {
+                self.input_elements(size)
+            }
+            _ => 0,
+        }
+    }
+
     /// Elements of the whole input of a reduce-scatter.
-    pub fn input_elements(&self, size: usize) -> usize {
+    fn input_elements(&self, size: usize) -> usize {
         match &self.send.counts {
             Counts::Each { places, .. } => places.iter().map(|(_, elements)| elements).sum(),
             Counts::One { count, .. } => count * size,

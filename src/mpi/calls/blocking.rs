@@ -30,6 +30,8 @@ pub struct Blocking {
     calls: Calls,
     /// The calls of the other kind: while an algorithm calls other collectives, those that are not its own, and else its own.
     other_calls: Calls,
+    /// The error after which this rank and others may disagree about which messages are under way.
+    broken_by: Option<transport::Error>,
     /// The calls that have not ended yet, if anybody wants to know: the component below may call others.
     under_way: Vec<Option<(Subject, Instant)>>,
 }
@@ -50,6 +52,7 @@ impl Blocking {
             segment: None,
             calls: Calls::default(),
             other_calls: Calls { are_inner: true, ..Calls::default() },
+            broken_by: None,
             under_way: Vec::new(),
         }
     }
@@ -73,7 +76,9 @@ impl Communicator {
                 Served::Here(_) => {
                     if job.turn_to(call) {
                         settings.note_ran(job.planned.decision.number);
-                        return self.carry_out(job, work, segment);
+                        let status = self.carry_out(job, work, segment);
+                        // SAFETY: by this function's contract.
+                        return unsafe { self.settle(call, status) };
                     }
                 }
                 Served::Below => {
@@ -95,6 +100,10 @@ impl Communicator {
     /// As for [`Communicator::run`].
     #[cold]
     unsafe fn run_anew(&self, call: &rustcoll_call, values: Values) -> c_int {
+        // SAFETY: by this function's contract nobody else uses it.
+        if let Some(error) = unsafe { &*self.blocking.get() }.broken_by {
+            return error;
+        }
         // SAFETY: by this function's contract.
         unsafe {
             let decide = || guarded(Err(Refusal::Error(RUSTCOLL_ERR_INTERN)), || self.decide(call, values));
@@ -103,7 +112,7 @@ impl Communicator {
             for _ in 0..2 {
                 let Err(Refusal::Missing(missing)) = decided else { break };
                 if let Err(error) = self.exchange(missing) {
-                    return error;
+                    return self.break_off(call, error);
                 }
                 decided = decide();
             }
@@ -193,11 +202,12 @@ impl Communicator {
                 }
                 Served::Calls(deeds) => {
                     let Ok(mock_up) = MockUp::new(arguments, deeds, planned.decision.number) else {
-                        return RUSTCOLL_ERR_NO_MEM;
+                        return self.break_off(call, RUSTCOLL_ERR_NO_MEM);
                     };
                     under_way.push(begun);
                     calls.jobs.insert(call, &values, Job::new(key, planned));
-                    self.call_others(mock_up)
+                    let status = self.call_others(mock_up);
+                    self.settle(call, status)
                 }
                 Served::Here(program) => {
                     let limit = values.scratch_limit();
@@ -205,13 +215,14 @@ impl Communicator {
                         scratch::obtain(work, &mut arguments, &program, &planned, limit, self.place())
                     else {
                         work.give_back(settings::scratch_kept());
-                        return RUSTCOLL_ERR_NO_MEM;
+                        return self.break_off(call, RUSTCOLL_ERR_NO_MEM);
                     };
                     let channel = self.channel_of(collective);
                     let transfer = Transfer::new(&program, arguments, wrapping, channel, limit);
                     under_way.push(begun);
                     let job = Job::with_transfer(key, planned, transfer, call);
-                    self.carry_out(calls.jobs.insert(call, &values, job), work, segment)
+                    let status = self.carry_out(calls.jobs.insert(call, &values, job), work, segment);
+                    self.settle(call, status)
                 }
             };
             guarded((), || self.note_ended());
@@ -231,12 +242,47 @@ impl Communicator {
         transport::status(ended)
     }
 
+    /// The status of a call that was carried out. One that was truncated came to its end, as it did on the other ranks.
+    ///
+    /// # Safety
+    /// As for [`Communicator::run`].
+    #[inline]
+    unsafe fn settle(&self, call: &rustcoll_call, status: c_int) -> c_int {
+        match status {
+            RUSTCOLL_SUCCESS | RUSTCOLL_ERR_TRUNCATE => status,
+            // SAFETY: by this function's contract.
+            error => unsafe { self.break_off(call, error) },
+        }
+    }
+
+    /// Notes that this rank failed in a call that other ranks may have carried out: what they sent would meet the next call, so there
+    /// is none. Returns the error.
+    ///
+    /// # Safety
+    /// As for [`Communicator::run`].
+    #[cold]
+    unsafe fn break_off(&self, call: &rustcoll_call, error: transport::Error) -> transport::Error {
+        // SAFETY: by this function's contract nobody else uses it.
+        let Blocking { calls, other_calls, broken_by, .. } = unsafe { &mut *self.blocking.get() };
+        // So that every later call is looked at anew.
+        calls.jobs.clear();
+        other_calls.jobs.clear();
+        if broken_by.replace(error).is_none() {
+            log::error!(
+                "{}: {} failed at this rank, but other ranks may have gone on; every later blocking collective on this communicator returns \
+                 the same error here",
+                self.name,
+                Collective::ALL[call.collective as usize].name(),
+            );
+        }
+        error
+    }
+
     #[cold]
     fn report_shortage(&self, job: &Job, work: &Work) {
-        let Job { key, planned, transfer, .. } = job;
+        let Job { planned, transfer, .. } = job;
         if let (Some(transfer), Served::Here(program)) = (transfer, &planned.served) {
-            let limit = key.values.scratch_limit();
-            scratch::report_shortage(work, &transfer.arguments, program, planned, limit, self.place());
+            scratch::report_shortage(work, &transfer.arguments, program, planned, self.place());
         }
     }
 

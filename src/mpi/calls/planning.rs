@@ -4,16 +4,17 @@ use super::arguments::Arguments;
 use crate::algorithms::{Collective, Graph, Problem};
 use crate::engine::mock_up::{Deeds, Lengths};
 use crate::engine::{Counts, bind, bind_two_groups};
-use crate::engine::{LengthExchange, Plan, SlotBounds};
+use crate::engine::{LengthExchange, Plan, SlotBounds, largest_need};
 use crate::mpi::decision::decided::Decision;
 use crate::mpi::decision::info::Info;
 use crate::mpi::decision::schedules::{Chosen, Form, MadeOf, Missing, Schedules, Selected};
+use crate::mpi::messages::scratch;
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::{Settings, Values, word};
 use crate::mpi::shared_memory::nodes::{Knowledge, Nodes};
 use crate::mpi::shared_memory::segment::Geometry;
-use crate::mpi::shim::bindings::RUSTCOLL_ERR_TRUNCATE;
+use crate::mpi::shim::bindings::{RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE};
 use crate::schedule::Schedule;
 use crate::selection::Call;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use std::sync::Arc;
 /// What decides how calls are served.
 pub struct Planning {
     group: Group,
+    /// How log lines begin.
+    name: Arc<str>,
     schedules: Schedules,
     /// How the memory lies that the ranks of each node share, once they do.
     geometry: Option<Geometry>,
@@ -80,7 +83,8 @@ pub struct Planned {
 impl Planning {
     /// Nothing was decided yet on a communicator that was created with some info keys.
     pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Planning {
-        Planning { group, schedules: Schedules::new(group, name, info, nodes), geometry: None }
+        let schedules = Schedules::new(group, Arc::clone(&name), info, nodes);
+        Planning { group, name, schedules, geometry: None }
     }
 
     /// Notes how the memory lies that the ranks of each node share, if they could have any.
@@ -107,11 +111,19 @@ impl Planning {
         form: Form,
         graph: &Graph,
     ) -> Result<Planned, Refusal> {
-        let Planning { group, schedules, geometry } = self;
+        let Planning { group, name, schedules, geometry } = self;
         let call = described(arguments, values, *group);
         let in_place = arguments.in_place && arguments.collective.has_in_place();
         let chosen = schedules.choose(&call, in_place, arguments.root, values, form, graph.clone());
         let chosen = chosen.map_err(Refusal::Missing)?;
+        let limit = values.scratch_limit();
+        if limit < usize::MAX
+            && let Some(selected) = &chosen.selected
+            && let Some(needed) = largest_of(selected, arguments, *geometry).filter(|&needed| needed > limit)
+        {
+            scratch::report_limit(name, call.collective, selected.algorithm, needed, limit);
+            return Err(Refusal::Error(RUSTCOLL_ERR_NO_MEM));
+        }
         planned(&call, chosen, arguments, *group, *geometry).ok_or(Refusal::Error(RUSTCOLL_ERR_TRUNCATE))
     }
 }
@@ -159,6 +171,20 @@ fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
     }
 }
 
+/// Bytes of temporary memory that an algorithm takes at the rank that takes the most, where all ranks can know it. They decide by it
+/// alike: if one rank alone refused a call, the messages of the others would meet its next one.
+fn largest_of(selected: &Selected, arguments: &Arguments, geometry: Option<Geometry>) -> Option<usize> {
+    let Selected { algorithm, stripe, made_of: MadeOf::Messages(schedule, problem), .. } = *selected else {
+        return None;
+    };
+    let Arguments { collective, ref send, ref recv, .. } = *arguments;
+    let extent = if collective.reduces() { arguments.extent() } else { 1 };
+    let bounds = geometry.filter(|_| schedule.slots > 0).map(|geometry| geometry.bounds(stripe));
+    let slots = bounds.as_ref().map(|bounds| (extent, bounds));
+    let needed = largest_need(algorithm, collective, problem, (&send.counts, &recv.counts), slots)?;
+    Some(needed + arguments.copied_input(problem.size) * send.datatype().size)
+}
+
 /// Plans what was chosen; `None` if a block is longer than the arguments say that blocks are.
 fn planned(
     call: &Call,
@@ -175,7 +201,7 @@ fn planned(
     };
     let decision = Decision::new(collective, group, number, shown, decided);
     let schedule = match made_of {
-        MadeOf::Messages(schedule) => schedule,
+        MadeOf::Messages(schedule, _) => schedule,
         MadeOf::Calls(calls, problem) => {
             // Also where a schedule would find a copy of the input instead.
             let problem = Problem { in_place: arguments.in_place, ..problem };

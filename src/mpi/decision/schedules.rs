@@ -115,8 +115,8 @@ pub struct Selected<'a> {
 
 /// What an algorithm consists of.
 pub enum MadeOf<'a> {
-    /// The schedule of its messages.
-    Messages(&'a Arc<Schedule>),
+    /// The schedule of its messages, and the problem that it solves.
+    Messages(&'a Arc<Schedule>, &'a Problem),
     /// Calls of other collectives, which solve this problem.
     Calls(&'static Calls, Problem),
 }
@@ -175,7 +175,10 @@ impl Schedules {
                 let shown = describe(algorithm, &problem, stripe);
                 let made_of = match algorithm.calls() {
                     Some(calls) => MadeOf::Calls(calls, problem),
-                    None => MadeOf::Messages(self.schedule(call.collective, algorithm, problem)),
+                    None => {
+                        let known = self.known(call.collective, algorithm, problem);
+                        MadeOf::Messages(&known.schedule, &known.problem)
+                    }
                 };
                 Some(Selected { algorithm, number, shown, stripe, made_of })
             }
@@ -390,12 +393,7 @@ impl Schedules {
     }
 
     /// The schedule of an algorithm, from memory or new. Collectives of one algorithm share it; the log names each of them once.
-    fn schedule(
-        &mut self,
-        collective: Collective,
-        algorithm: &'static Algorithm,
-        problem: Problem,
-    ) -> &Arc<Schedule> {
+    fn known(&mut self, collective: Collective, algorithm: &'static Algorithm, problem: Problem) -> &Known {
         let is_same = |known: &&Known| ptr::eq(known.algorithm, algorithm) && known.problem == problem;
         let is_it = |known: &Known| known.collective == collective && is_same(&known);
         let position = match self.known.iter().position(is_it) {
@@ -412,7 +410,7 @@ impl Schedules {
                 self.known.len() - 1
             }
         };
-        &self.known[position].schedule
+        &self.known[position]
     }
 }
 

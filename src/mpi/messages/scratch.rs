@@ -1,12 +1,14 @@
-//! The temporary memory of calls: obtained within a limit, or the user is told what is missing.
+//! The temporary memory of calls. The user is told what is missing, and where a limit is not kept.
 
 use super::memory::OutOfMemory;
 use super::work::{Group, Work, Wrapping};
+use crate::algorithms::{Algorithm, Collective};
 use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::calls::planning::{Planned, Program};
 use crate::mpi::parameters::settings::word;
 
-/// Obtains the memory of a call on a communicator of that name, unless it is more than so many bytes.
+/// Obtains the memory of a call on a communicator of that name. Beyond the limit, in bytes, is what only this rank needs: the other ranks
+/// do not know it and go on.
 pub fn obtain(
     work: &mut Work,
     arguments: &mut Arguments,
@@ -15,11 +17,17 @@ pub fn obtain(
     limit: usize,
     (name, group): (&str, Group),
 ) -> Result<Wrapping, OutOfMemory> {
-    let obtained = match needed(work, arguments, program, planned.is_packed, group) <= limit {
-        true => work.prepare(program.first(), arguments, group, planned.is_packed),
-        false => Err(OutOfMemory),
-    };
-    obtained.inspect_err(|_| report_shortage(work, arguments, program, planned, limit, (name, group)))
+    let needed = needed(work, arguments, program, planned.is_packed, group);
+    if needed > limit {
+        log::warn!(
+            "{name}: {} by {} takes {needed} bytes of temporary memory at this rank; the limit is {limit}, but the other ranks cannot know \
+             it and go on",
+            arguments.collective.name(),
+            word(arguments.collective, planned.decision.number),
+        );
+    }
+    let obtained = work.prepare(program.first(), arguments, group, planned.is_packed);
+    obtained.inspect_err(|_| report_shortage(work, arguments, program, planned, (name, group)))
 }
 
 /// Bytes of temporary memory that a call takes; where lengths are exchanged first, as far as it is known before.
@@ -31,23 +39,27 @@ fn needed(work: &Work, arguments: &Arguments, program: &Program, is_packed: bool
     work.needed(program.first(), arguments, group, is_packed) + numbers
 }
 
-/// Tells that a call did not get its memory.
+/// Tells that there is no memory for a call.
 pub fn report_shortage(
     work: &Work,
     arguments: &Arguments,
     program: &Program,
     planned: &Planned,
-    limit: usize,
     (name, group): (&str, Group),
 ) {
     let needed = needed(work, arguments, program, planned.is_packed, group);
     log::error!(
-        "{name}: {} by {} needs {needed} bytes of temporary memory; {}",
+        "{name}: {} by {} needs {needed} bytes of temporary memory; there is not so much",
         arguments.collective.name(),
         word(arguments.collective, planned.decision.number),
-        match needed <= limit {
-            true => "there is not so much".to_owned(),
-            false => format!("the limit is {limit}"),
-        }
+    );
+}
+
+/// Tells that all ranks refuse a call, of which one rank needs so many bytes.
+pub fn report_limit(name: &str, collective: Collective, algorithm: &Algorithm, needed: usize, limit: usize) {
+    log::error!(
+        "{name}: {} by {} needs {needed} bytes of temporary memory at some rank; the limit is {limit}",
+        collective.name(),
+        algorithm.name,
     );
 }

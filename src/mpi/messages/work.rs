@@ -116,10 +116,7 @@ impl Work {
     pub fn needed(&self, plan: &Plan, arguments: &Arguments, group: Group, is_packed: bool) -> usize {
         let substitute = match arguments.collective {
             Collective::Bcast if is_packed => arguments.recv.counts.bytes(),
-            Collective::ReduceScatter | Collective::ReduceScatterBlock if arguments.in_place => {
-                bytes_of(arguments.input_elements(group.size), arguments.send.datatype())
-            }
-            _ => 0,
+            _ => bytes_of(arguments.copied_input(group.size), arguments.send.datatype()),
         };
         match is_packed {
             true => bytes_of(plan.scratch_elements, &self.bytes) + plan.staging_bytes + substitute,
@@ -188,10 +185,10 @@ impl Work {
     ) -> Result<Wrapping, OutOfMemory> {
         match arguments.collective {
             Collective::Bcast if is_packed => self.pack(arguments, group.rank == arguments.root),
-            Collective::ReduceScatter | Collective::ReduceScatterBlock if arguments.in_place => {
-                self.copy_input(arguments, group.size)
-            }
-            _ => Ok(Wrapping::default()),
+            _ => match arguments.copied_input(group.size) {
+                0 => Ok(Wrapping::default()),
+                elements => self.copy_input(arguments, elements),
+            },
         }
     }
 
@@ -206,8 +203,7 @@ impl Work {
         })
     }
 
-    fn copy_input(&mut self, arguments: &mut Arguments, size: usize) -> Result<Wrapping, OutOfMemory> {
-        let elements = arguments.input_elements(size);
+    fn copy_input(&mut self, arguments: &mut Arguments, elements: usize) -> Result<Wrapping, OutOfMemory> {
         let user = arguments.send.span(elements);
         let datatype = *arguments.send.datatype();
         let address = self.substitute.fit(Extent::new(elements, &datatype))?;

@@ -159,14 +159,14 @@ fn mock_up_parameters() -> [Registered; 2] {
 /// The parameters of temporary memory.
 fn scratch_parameters() -> [Registered; 2] {
     [
-        general_parameter(
+        shared(general_parameter(
             "scratch_limit",
-            "The most temporary memory that a collective may take at a rank, in KiB; one that needs more returns \
-             RUSTCOLL_ERR_NO_MEM",
+            "The most temporary memory that a collective may take at a rank, in KiB; if it needs more at some rank, it returns \
+             MPI_ERR_NO_MEM at all ranks",
             &["none"],
             1,
             &SCRATCH_LIMIT,
-        ),
+        )),
         general_parameter(
             "scratch_kept",
             "How much temporary memory a communicator keeps between its collectives at a rank, in KiB",
@@ -381,13 +381,14 @@ mod tests {
             "alltoall_window",
             "bcast_segment",
             "reproducible",
+            "scratch_limit",
             "shared_memory_size",
             "mockup_message_bytes",
             "mockup_int_bytes",
         ] {
             assert!(shared(name), "{name}");
         }
-        for name in ["scratch_limit", "scratch_kept", "shared_memory_limit", "report", "rules_strict"] {
+        for name in ["scratch_kept", "shared_memory_limit", "report", "rules_strict"] {
             assert!(!shared(name), "{name}");
         }
     }
