@@ -16,9 +16,6 @@ static unsigned made;
 /* Counts states that were freed: what threads remember of communicators holds as long as it stays the same. */
 static atomic_uint freed;
 
-/* Whether all processes of the job are on this node, which then holds for any of them. */
-static int is_job_on_one_node;
-
 static void delete_state(rustcoll_state *state)
 {
     rustcoll_communicator_free(state->rust);
@@ -151,9 +148,6 @@ static void compare_holdings(rustcoll_state *state, MPI_Comm all)
     }
     state->spread = is_on_one_node ? RUSTCOLL_ON_ONE_NODE : RUSTCOLL_ON_SEVERAL_NODES;
     state->is_set_up = 1;
-    if (MPI_COMM_WORLD == state->communicator && RUSTCOLL_ON_ONE_NODE == state->spread) {
-        is_job_on_one_node = 1;
-    }
 }
 
 /* The own group of an inter-communicator needs a communicator of its own; both groups make it together. */
@@ -216,7 +210,9 @@ static void duplicate(rustcoll_state *state)
     }
 }
 
-/* Made by all ranks in their first collective on a communicator, which is the same on all. */
+/* Made by all ranks in their first collective on a communicator, which is the same on all. A collective that does not block begins at
+ * some ranks before, and at others after, calls on other communicators. So what such calls taught a rank must not get in here: until the
+ * first collective that blocks on this communicator, no rank knows over how many nodes it is spread. */
 static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -242,7 +238,6 @@ static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
         set_up_groups(state);
     } else {
         duplicate(state);
-        state->spread = is_job_on_one_node ? RUSTCOLL_ON_ONE_NODE : 0;
         if (is_blocking) {
             set_up(state);
         }
