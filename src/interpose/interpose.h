@@ -51,6 +51,10 @@ int rustcoll_begin(void);
 int rustcoll_is_alone(void);
 /* Whether collectives that do not block are served. */
 int rustcoll_serves_nonblocking(void);
+/* Ends a process whose MPI is another one than this library was made for, with a message. */
+void rustcoll_refuse_other_mpis(void);
+/* Whether this process may speak for its node: it is the first one there, or nobody says which one it is. */
+int rustcoll_may_be_first_on_node(void);
 /* Ends the job with a message. */
 void rustcoll_end_job(const char *format, ...);
 /* A communicator of this process alone, which nobody else uses. */

@@ -42,6 +42,8 @@ static int ranks_on_node(void)
     return told_by_launcher(variables);
 }
 
+int rustcoll_may_be_first_on_node(void) { return 0 >= number_on_node(); }
+
 static int world_rank(void)
 {
     int rank = 0;
@@ -243,6 +245,7 @@ void rustcoll_shim_leave_out_rules(const char *faults)
 /* So that what is set amiss is told at once. */
 int MPI_Init(int *argc, char ***argv)
 {
+    rustcoll_refuse_other_mpis();
     int error = PMPI_Init(argc, argv);
     if (MPI_SUCCESS == error) {
         rustcoll_begin();
@@ -252,6 +255,7 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
+    rustcoll_refuse_other_mpis();
     int error = PMPI_Init_thread(argc, argv, required, provided);
     if (MPI_SUCCESS == error) {
         rustcoll_begin();
