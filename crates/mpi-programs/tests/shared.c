@@ -374,6 +374,28 @@ static void test_change(void)
     MPI_T_finalize();
 }
 
+/* A call that repeats an earlier one heeds a parameter that changed since then. */
+static void test_switch(void)
+{
+    int provided, index, number, size, rank = rank_in(MPI_COMM_WORLD);
+    MPI_T_cvar_handle parameter;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    expect(MPI_T_cvar_get_index("coll_rustcoll_shared_memory", &index), MPI_SUCCESS);
+    expect(MPI_T_cvar_handle_alloc(index, NULL, &parameter, &number), MPI_SUCCESS);
+    for (int off = 0; off < 4; off++) {
+        int value = off % 2, sum = 0;
+        expect(MPI_T_cvar_write(parameter, &value), MPI_SUCCESS);
+        for (int i = 0; i < 3; i++) {
+            const int own = rank + i;
+            MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+            expect(sum, size * (size - 1) / 2 + size * i);
+        }
+    }
+    MPI_T_cvar_handle_free(&parameter);
+    MPI_T_finalize();
+}
+
 int main(int argc, char **argv)
 {
     const char *test = argc > 1 ? argv[1] : "";
@@ -396,6 +418,8 @@ int main(int argc, char **argv)
         test_gaps();
     } else if (0 == strcmp(test, "change")) {
         test_change();
+    } else if (0 == strcmp(test, "switch")) {
+        test_switch();
     } else if (0 == strcmp(test, "threads")) {
         test_threads();
     } else {

@@ -142,6 +142,15 @@ fn elements_with_gaps_go_through_pieces_of_any_length() {
 }
 
 #[test]
+fn repeated_calls_heed_whether_ranks_may_share_memory_now() {
+    let job = run_forced(3, &[("report", "summary")], &["switch"]);
+    assert_right(&job);
+    let rows: Vec<&str> = job.text.lines().filter(|line| line.contains("  allreduce ")).collect();
+    let of_shared_memory = rows.iter().filter(|row| row.contains("shared_slices")).count();
+    job.assert(of_shared_memory == 1 && rows.len() == 2, "half of the calls go by messages");
+}
+
+#[test]
 fn memory_that_is_shared_already_stays_as_it_is_when_the_parameter_changes() {
     assert_right(&run_forced(3, &[("shared_memory_size", "64")], &["change"]));
 }

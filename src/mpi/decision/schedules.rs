@@ -7,7 +7,7 @@ use crate::algorithms::{Algorithm, Calls, Collective, Graph, Parameter, Problem,
 use crate::engine::mock_up::NoRoom;
 use crate::mpi::calls::mock_up;
 use crate::mpi::messages::work::Group;
-use crate::mpi::parameters::settings::{self, Values, name_below, number};
+use crate::mpi::parameters::settings::{Values, name_below, number};
 use crate::mpi::shared_memory::nodes::{Knowledge, Nodes, Spread};
 use crate::schedule::Schedule;
 use crate::selection::{Call, Choice, MOST_SEGMENTS, Parameters, Table};
@@ -140,7 +140,7 @@ impl Schedules {
         form: Form,
         graph: Graph,
     ) -> Result<Chosen<'_>, Missing> {
-        let call = &self.located(call, form);
+        let call = &self.located(call, values, form);
         let (mut choice, mut decided) = self.choice(call, values, form);
         let mut has_room = true;
         if let Some(algorithm) = choice.algorithm()
@@ -208,9 +208,9 @@ impl Schedules {
     }
 
     /// A call with what it may know of the ranks' nodes.
-    fn located(&self, call: &Call, form: Form) -> Call {
+    fn located(&self, call: &Call, values: Values, form: Form) -> Call {
         // Calls that do not block overlap, and need not start in the same order on all ranks.
-        let may_share = form.is_blocking && call.remote == 0 && settings::may_share_memory();
+        let may_share = form.is_blocking && call.remote == 0 && values.may_share_memory();
         let shares_memory = may_share && self.memory != SharedMemory::Missing;
         let calls_others = form.calls_others && call.remote == 0 && !call.reproducible;
         let call = &Call { shares_memory, calls_others, ..*call };

@@ -87,6 +87,7 @@ pub struct Values {
     window: i32,
     reproducible: i32,
     scratch_limit: i32,
+    shared_memory: i32,
 }
 
 /// Whether results must be reproducible, of all collectives: a number of [`SWITCH`].
@@ -140,11 +141,6 @@ pub static MAY_SHARE_MEMORY: AtomicI32 = AtomicI32::new(0);
 
 /// What that parameter says, the default first.
 pub const SHARE_WORDS: [&str; 2] = ["on", "off"];
-
-/// Whether ranks may share memory.
-pub fn may_share_memory() -> bool {
-    MAY_SHARE_MEMORY.load(Relaxed) == 0
-}
 
 /// Bytes of a bank of that memory.
 pub fn shared_bank() -> usize {
@@ -224,6 +220,7 @@ impl Settings {
             window: value(&self.window),
             reproducible: value(&REPRODUCIBLE),
             scratch_limit: value(&SCRATCH_LIMIT),
+            shared_memory: value(&MAY_SHARE_MEMORY),
         }
     }
 
@@ -247,7 +244,8 @@ impl PartialEq for Values {
             | (self.segment ^ other.segment)
             | (self.window ^ other.window)
             | (self.reproducible ^ other.reproducible)
-            | (self.scratch_limit ^ other.scratch_limit);
+            | (self.scratch_limit ^ other.scratch_limit)
+            | (self.shared_memory ^ other.shared_memory);
         differ == 0
     }
 }
@@ -262,6 +260,11 @@ impl Values {
     /// Whether results must be reproducible.
     pub fn reproducible(self) -> bool {
         self.reproducible != 0
+    }
+
+    /// Whether ranks may share memory.
+    pub fn may_share_memory(self) -> bool {
+        self.shared_memory == 0
     }
 
     /// The most bytes of temporary memory that a collective may take.
