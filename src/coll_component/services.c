@@ -277,6 +277,8 @@ int rustcoll_shim_is_crowded(void)
 
 int rustcoll_shim_is_preloaded(void) { return 0; }
 
+const char *rustcoll_shim_switches(void) { return ""; }
+
 /* The tags that Open MPI reserves; collectives among neighbours share those of their like. */
 int rustcoll_shim_tag(int collective)
 {

@@ -91,18 +91,20 @@ void rustcoll_free_states(void)
 
 enum { LONGEST_HOLDINGS = 8192 };
 
-/* Ends the job: the first rank that differs from the next one says how. */
+/* Ends the job: the first rank that differs from the next one says how. `own` is NULL at a rank at which the library is inactive. */
 static void tell_difference(MPI_Comm all, const char *own)
 {
     char mine[LONGEST_HOLDINGS] = "", next[LONGEST_HOLDINGS] = "";
     int rank, size, first;
-    rustcoll_difference difference = {"versions", own, ""};
+    rustcoll_difference difference = {"components", "", ""};
     PMPI_Comm_rank(all, &rank);
     PMPI_Comm_size(all, &size);
-    strncpy(mine, own, sizeof mine - 1);
+    if (NULL != own) {
+        strncpy(mine, own, sizeof mine - 1);
+    }
     PMPI_Sendrecv(mine, sizeof mine, MPI_CHAR, (rank + size - 1) % size, 0, next, sizeof next, MPI_CHAR, (rank + 1) % size,
                   0, all, MPI_STATUS_IGNORE);
-    int differs = rustcoll_differ(mine, next, &difference) ? rank : size;
+    int differs = rustcoll_differ(mine, '\0' == *next ? NULL : next, &difference) ? rank : size;
     PMPI_Allreduce(&differs, &first, 1, MPI_INT, MPI_MIN, all);
     if (rank == first) {
         rustcoll_end_job("rustcoll: ranks of this job hold different %s, and would wait for each other for ever:\n"
@@ -148,6 +150,25 @@ static void compare_holdings(rustcoll_state *state, MPI_Comm all)
     }
     state->spread = is_on_one_node ? RUSTCOLL_ON_ONE_NODE : RUSTCOLL_ON_SEVERAL_NODES;
     state->is_set_up = 1;
+}
+
+void rustcoll_compare_job(int is_active)
+{
+    const char *own = is_active ? rustcoll_holdings(0) : NULL;
+    const uint64_t held = NULL == own ? 0 : rustcoll_digest(own);
+    uint64_t told[2] = {held, ~held};
+    MPI_Errhandler users;
+    PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &users);
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const int error = PMPI_Allreduce(MPI_IN_PLACE, told, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, users);
+    PMPI_Errhandler_free(&users);
+    if (MPI_SUCCESS != error) {
+        rustcoll_end_job("rustcoll: the ranks of this job cannot compare what they hold; is the library loaded before all of them?");
+    }
+    if (told[0] != ~told[1]) {
+        tell_difference(MPI_COMM_WORLD, own);
+    }
 }
 
 /* The own group of an inter-communicator needs a communicator of its own; both groups make it together. */

@@ -43,6 +43,9 @@ void rustcoll_release(rustcoll_state *state);
 /* Frees all states, when MPI ends. */
 void rustcoll_free_states(void);
 
+/* Has all processes of the job compare what they hold, while none of them can be in another call. */
+void rustcoll_compare_job(int is_active);
+
 /* ---- the process ---- */
 
 /* Reads what the user sets, once; whether calls are served at all. */

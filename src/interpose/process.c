@@ -211,6 +211,12 @@ int rustcoll_begin(void)
 
 int rustcoll_is_alone(void) { return is_alone; }
 
+const char *rustcoll_shim_switches(void)
+{
+    static const char *const texts[] = {"", "alone=on", "nonblocking=on", "alone=on, nonblocking=on"};
+    return texts[(is_alone ? 1 : 0) + (serves_nonblocking ? 2 : 0)];
+}
+
 int rustcoll_serves_nonblocking(void) { return serves_nonblocking; }
 
 MPI_Comm rustcoll_itself(void) { return itself; }
@@ -242,25 +248,25 @@ void rustcoll_shim_leave_out_rules(const char *faults)
     fprintf(stderr, "rustcoll: the rules have faults; what is faulty is left out:\n%s\n", faults);
 }
 
-/* So that what is set amiss is told at once. */
+/* What is set amiss is told at once, and before ranks that differ could wait for each other. */
+static int begun(int error)
+{
+    if (MPI_SUCCESS == error) {
+        rustcoll_compare_job(rustcoll_begin());
+    }
+    return error;
+}
+
 int MPI_Init(int *argc, char ***argv)
 {
     rustcoll_refuse_other_mpis();
-    int error = PMPI_Init(argc, argv);
-    if (MPI_SUCCESS == error) {
-        rustcoll_begin();
-    }
-    return error;
+    return begun(PMPI_Init(argc, argv));
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     rustcoll_refuse_other_mpis();
-    int error = PMPI_Init_thread(argc, argv, required, provided);
-    if (MPI_SUCCESS == error) {
-        rustcoll_begin();
-    }
-    return error;
+    return begun(PMPI_Init_thread(argc, argv, required, provided));
 }
 
 int *rustcoll_variable(const char *name)

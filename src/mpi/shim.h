@@ -247,6 +247,8 @@ int rustcoll_shim_is_threaded(void);
 int rustcoll_shim_is_crowded(void);
 /* Whether the library is loaded before an MPI, rather than by Open MPI as a component; the same at each call. */
 int rustcoll_shim_is_preloaded(void);
+/* The switches that the shim reads itself and that are on, of those that must be alike at all ranks; "" if none is. */
+const char *rustcoll_shim_switches(void);
 /* The tag under which a collective communicates that blocks. */
 int rustcoll_shim_tag(int collective);
 /* MPI_BYTE, MPI_UINT64_T, MPI_MAX, MPI_BOR, MPI_IN_PLACE */

@@ -5,6 +5,8 @@ use crate::algorithms::{Parameter, registered};
 use crate::hash::hash;
 use crate::mpi::decision::rules::{self, Source};
 use crate::mpi::parameters::registered;
+use crate::mpi::shim::bindings::rustcoll_shim_switches;
+use std::ffi::CStr;
 
 /// The rules that are compiled in.
 const BUILT_IN_RULES: &str = include_str!("../../../selection-rules/default.toml");
@@ -26,13 +28,20 @@ struct Holding {
 /// What this rank holds of each thing. The priority is that on communicators whose info keys do not name the component.
 fn holdings(priority: Option<i32>) -> [Holding; THINGS.len()] {
     let priority = priority.map_or("off, for it is not asked for here".to_owned(), |it| it.to_string());
-    let forced = registered::shaping();
+    let set = [registered::shaping(), switches()];
+    let forced = set.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
     [
         Holding { content: build(), shown: format!("version {}", env!("CARGO_PKG_VERSION")) },
         Holding { content: priority.clone(), shown: priority },
         Holding { shown: or_default(&forced), content: forced },
         rules(&rules::given().sources),
     ]
+}
+
+/// The switches that the shim reads itself.
+fn switches() -> String {
+    // SAFETY: the shim returns a C string that lives as long as the process.
+    unsafe { CStr::from_ptr(rustcoll_shim_switches()) }.to_string_lossy().into_owned()
 }
 
 /// The rules that the user gives. The names of files do not count: hosts may keep the same file in different places.
@@ -54,17 +63,20 @@ fn or_default(given: &str) -> String {
     if given.is_empty() { "all as by default".into() } else { given.into() }
 }
 
-/// All of a build that choices depend on, but for its code.
+/// All of a build that choices and messages depend on, but for its code.
 fn build() -> String {
     let algorithms = registered().map(|algorithm| {
         let parameters: Vec<_> =
             algorithm.parameters.iter().map(|&parameter| Parameter::name(parameter)).collect();
         format!("{} {parameters:?}", algorithm.title())
     });
-    let whole: Vec<String> = [env!("CARGO_PKG_VERSION").to_owned(), BUILT_IN_RULES.to_owned()]
-        .into_iter()
-        .chain(algorithms)
-        .collect();
+    // Byte order and word length.
+    let representation = format!("{:?}", 1usize.to_ne_bytes());
+    let whole: Vec<String> =
+        [env!("CARGO_PKG_VERSION").to_owned(), representation, BUILT_IN_RULES.to_owned()]
+            .into_iter()
+            .chain(algorithms)
+            .collect();
     whole.join("\n")
 }
 
