@@ -3,7 +3,6 @@
 #include "interpose.h"
 
 #include <sched.h>
-#include <stdlib.h>
 
 /* How often to look before another process may have the processor. */
 enum { LOOKS = 64 };
@@ -99,6 +98,47 @@ int MPI_Iprobe(int source, int tag, MPI_Comm communicator, int *is_there, MPI_St
     return PMPI_Iprobe(source, tag, communicator, is_there, status);
 }
 
+int MPI_Improbe(int source, int tag, MPI_Comm communicator, int *is_there, MPI_Message *message, MPI_Status *status)
+{
+    rustcoll_go_on();
+    return PMPI_Improbe(source, tag, communicator, is_there, message, status);
+}
+
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+int MPI_Request_get_status_any(int count, const MPI_Request *requests, int *index, int *is_complete, MPI_Status *status)
+{
+    rustcoll_go_on();
+    return PMPI_Request_get_status_any(count, requests, index, is_complete, status);
+}
+
+int MPI_Request_get_status_all(int count, const MPI_Request *requests, int *are_complete, MPI_Status *statuses)
+{
+    rustcoll_go_on();
+    return PMPI_Request_get_status_all(count, requests, are_complete, statuses);
+}
+
+int MPI_Request_get_status_some(int count, const MPI_Request *requests, int *completed, int *indices,
+                                MPI_Status *statuses)
+{
+    rustcoll_go_on();
+    return PMPI_Request_get_status_some(count, requests, completed, indices, statuses);
+}
+#endif
+
+#if MPI_VERSION >= 4
+int MPI_Parrived(MPI_Request request, int partition, int *is_there)
+{
+    rustcoll_go_on();
+    return PMPI_Parrived(request, partition, is_there);
+}
+#endif
+
+int MPI_Win_test(MPI_Win window, int *is_complete)
+{
+    rustcoll_go_on();
+    return PMPI_Win_test(window, is_complete);
+}
+
 /* What blocks does so in small steps, while operations of this library are under way: other processes may wait for these. */
 
 int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_Status *status)
@@ -117,84 +157,4 @@ int MPI_Mprobe(int source, int tag, MPI_Comm communicator, MPI_Message *message,
         error = PMPI_Improbe(source, tag, communicator, &is_there, message, status);
     }
     return MPI_SUCCESS == error && !is_there ? PMPI_Mprobe(source, tag, communicator, message, status) : error;
-}
-
-int MPI_Mrecv(void *buffer, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
-{
-    if (0 == rustcoll_under_way) {
-        return PMPI_Mrecv(buffer, count, datatype, message, status);
-    }
-    MPI_Request request;
-    int error = PMPI_Imrecv(buffer, count, datatype, message, &request);
-    return MPI_SUCCESS == error ? rustcoll_wait_for(&request, status) : error;
-}
-
-int MPI_Recv(void *buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm communicator,
-             MPI_Status *status)
-{
-    if (0 == rustcoll_under_way) {
-        return PMPI_Recv(buffer, count, datatype, source, tag, communicator, status);
-    }
-    MPI_Request request;
-    int error = PMPI_Irecv(buffer, count, datatype, source, tag, communicator, &request);
-    return MPI_SUCCESS == error ? rustcoll_wait_for(&request, status) : error;
-}
-
-int MPI_Send(const void *buffer, int count, MPI_Datatype datatype, int target, int tag, MPI_Comm communicator)
-{
-    if (0 == rustcoll_under_way) {
-        return PMPI_Send(buffer, count, datatype, target, tag, communicator);
-    }
-    MPI_Request request;
-    int error = PMPI_Isend(buffer, count, datatype, target, tag, communicator, &request);
-    return MPI_SUCCESS == error ? rustcoll_wait_for(&request, MPI_STATUS_IGNORE) : error;
-}
-
-int MPI_Ssend(const void *buffer, int count, MPI_Datatype datatype, int target, int tag, MPI_Comm communicator)
-{
-    if (0 == rustcoll_under_way) {
-        return PMPI_Ssend(buffer, count, datatype, target, tag, communicator);
-    }
-    MPI_Request request;
-    int error = PMPI_Issend(buffer, count, datatype, target, tag, communicator, &request);
-    return MPI_SUCCESS == error ? rustcoll_wait_for(&request, MPI_STATUS_IGNORE) : error;
-}
-
-int MPI_Sendrecv(const void *sent, int send_count, MPI_Datatype send_datatype, int target, int send_tag, void *received,
-                 int recv_count, MPI_Datatype recv_datatype, int source, int recv_tag, MPI_Comm communicator,
-                 MPI_Status *status)
-{
-    if (0 == rustcoll_under_way) {
-        return PMPI_Sendrecv(sent, send_count, send_datatype, target, send_tag, received, recv_count, recv_datatype, source,
-                             recv_tag, communicator, status);
-    }
-    MPI_Request receiving, sending;
-    int error = PMPI_Irecv(received, recv_count, recv_datatype, source, recv_tag, communicator, &receiving);
-    if (MPI_SUCCESS == error) {
-        error = PMPI_Isend(sent, send_count, send_datatype, target, send_tag, communicator, &sending);
-    }
-    if (MPI_SUCCESS == error) {
-        error = rustcoll_wait_for(&sending, MPI_STATUS_IGNORE);
-    }
-    return MPI_SUCCESS == error ? rustcoll_wait_for(&receiving, status) : error;
-}
-
-int MPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype datatype, int target, int send_tag, int source, int recv_tag,
-                         MPI_Comm communicator, MPI_Status *status)
-{
-    int length = 0, position = 0;
-    if (0 == rustcoll_under_way || MPI_SUCCESS != PMPI_Pack_size(count, datatype, communicator, &length)) {
-        return PMPI_Sendrecv_replace(buffer, count, datatype, target, send_tag, source, recv_tag, communicator, status);
-    }
-    char *packed = malloc((size_t) length + 1);
-    if (NULL == packed) {
-        return rustcoll_raise(communicator, RUSTCOLL_ERR_NO_MEM);
-    }
-    int error = PMPI_Pack(buffer, count, datatype, packed, length, &position, communicator);
-    if (MPI_SUCCESS == error) {
-        error = MPI_Sendrecv(packed, position, MPI_PACKED, target, send_tag, buffer, count, datatype, source, recv_tag,
-                             communicator, status);
-    }
-    free(packed);
-    return error;
 }
