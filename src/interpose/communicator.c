@@ -1,4 +1,4 @@
-/* What is kept for a communicator: a private duplicate of it and Rust's state, from its first collective until it is freed. */
+/* What is kept for a communicator: a private one of the same ranks and Rust's state, from its first collective until it is freed. */
 
 #include "interpose.h"
 
@@ -16,14 +16,22 @@ static unsigned made;
 /* Counts states that were freed: what threads remember of communicators holds as long as it stays the same. */
 static atomic_uint freed;
 
+/* The most private communicators of a process at a time. MPIs have some 2,000 communicators in all, and the program needs as many as it
+ * makes itself. */
+enum { MOST_PRIVATE = 256 };
+static atomic_uint private_ones;
+
 static void delete_state(rustcoll_state *state)
 {
-    rustcoll_communicator_free(state->rust);
+    if (NULL != state->rust) {
+        rustcoll_communicator_free(state->rust);
+    }
     if (MPI_REQUEST_NULL != state->duplication) {
         PMPI_Wait(&state->duplication, MPI_STATUS_IGNORE);
     }
     if (MPI_COMM_NULL != state->own) {
         PMPI_Comm_free(&state->own);
+        private_ones--;
     }
     if (MPI_COMM_NULL != state->local) {
         PMPI_Comm_free(&state->local);
@@ -171,20 +179,63 @@ void rustcoll_compare_job(int is_active)
     }
 }
 
+/* Whether a rank has all the private communicators it may have; all ranks get the same answer. Of two groups each learns the other's greatest
+ * number, and then both learn the greatest of both. */
+static int are_too_many(const rustcoll_state *state)
+{
+    unsigned own = private_ones, most = 0;
+    for (int i = 0; i <= state->group.is_inter; i++) {
+        PMPI_Allreduce(&own, &most, 1, MPI_UNSIGNED, MPI_MAX, state->communicator);
+        own = own < most ? most : own;
+    }
+    return most >= MOST_PRIVATE;
+}
+
+/* A private communicator of the same ranks. Unlike MPI_Comm_dup, MPI_Comm_create does not copy attributes, so no function of the program's
+ * runs. Leaves MPI_COMM_NULL where there are too many, or MPI has none left; it tells all ranks so alike. */
+static void create_own(rustcoll_state *state)
+{
+    MPI_Group group;
+    MPI_Errhandler users;
+    if (are_too_many(state)) {
+        return;
+    }
+    PMPI_Comm_group(state->communicator, &group);
+    PMPI_Comm_get_errhandler(state->communicator, &users);
+    PMPI_Comm_set_errhandler(state->communicator, MPI_ERRORS_RETURN);
+    if (MPI_SUCCESS != PMPI_Comm_create(state->communicator, group, &state->own)) {
+        state->own = MPI_COMM_NULL;
+    }
+    PMPI_Comm_set_errhandler(state->communicator, users);
+    PMPI_Errhandler_free(&users);
+    PMPI_Group_free(&group);
+}
+
 /* The own group of an inter-communicator needs a communicator of its own; both groups make it together. */
 static void set_up_groups(rustcoll_state *state)
 {
     MPI_Comm both;
     int rank;
-    PMPI_Comm_dup(state->communicator, &state->own);
-    PMPI_Intercomm_merge(state->own, 0, &both);
-    PMPI_Comm_rank(both, &rank);
-    /* The least rank of a group there tells it from the other. */
-    PMPI_Comm_split(both, rank - state->group.rank, state->group.rank, &state->local);
-    compare_holdings(state, both);
-    PMPI_Comm_free(&both);
+    create_own(state);
+    if (MPI_COMM_NULL == state->own) {
+        return;
+    }
     PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
-    PMPI_Comm_set_errhandler(state->local, MPI_ERRORS_RETURN);
+    if (MPI_SUCCESS != PMPI_Intercomm_merge(state->own, 0, &both)) {
+        PMPI_Comm_free(&state->own);
+        return;
+    }
+    PMPI_Comm_rank(both, &rank);
+    PMPI_Comm_set_errhandler(both, MPI_ERRORS_RETURN);
+    /* The least rank of a group there tells it from the other. */
+    if (MPI_SUCCESS == PMPI_Comm_split(both, rank - state->group.rank, state->group.rank, &state->local)) {
+        PMPI_Comm_set_errhandler(state->local, MPI_ERRORS_RETURN);
+        compare_holdings(state, both);
+    } else {
+        state->local = MPI_COMM_NULL;
+        PMPI_Comm_free(&state->own);
+    }
+    PMPI_Comm_free(&both);
 }
 
 /* Has the ranks compare what they hold, once all are in a call that blocks. */
@@ -227,7 +278,25 @@ static void duplicate(rustcoll_state *state)
     if (rustcoll_serves_nonblocking()) {
         PMPI_Comm_idup(state->communicator, &state->own, &state->duplication);
     } else {
-        PMPI_Comm_dup(state->communicator, &state->own);
+        create_own(state);
+    }
+}
+
+/* Whether MPI serves all collectives on a communicator, because it had no private one left for this library; the same at all ranks. */
+static int is_left_to_mpi(const rustcoll_state *state)
+{
+    return MPI_COMM_NULL == state->own && MPI_REQUEST_NULL == state->duplication;
+}
+
+/* Once: more communicators follow. */
+static void tell_that_mpi_serves(const rustcoll_state *state)
+{
+    static atomic_int is_told;
+    if (0 == state->group.rank && 0 == is_told++) {
+        fprintf(stderr,
+                "rustcoll: there are %u communicators with collectives; MPI serves those of further ones itself, so that it does not run out of "
+                "communicators\n",
+                (unsigned) private_ones);
     }
 }
 
@@ -259,7 +328,7 @@ static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
         set_up_groups(state);
     } else {
         duplicate(state);
-        if (is_blocking) {
+        if (is_blocking && !is_left_to_mpi(state)) {
             set_up(state);
         }
     }
@@ -269,6 +338,11 @@ static rustcoll_state *new_state(MPI_Comm communicator, int is_blocking)
     states = state;
     const unsigned number = made++;
     pthread_mutex_unlock(&lock);
+    if (is_left_to_mpi(state)) {
+        tell_that_mpi_serves(state);
+        return state;
+    }
+    private_ones++;
     const rustcoll_below below = served_by_mpi();
     state->rust = rustcoll_communicator_new(state, is_inter ? (const void *) &state->local : state, state->group.rank,
                                             state->group.size, remote, number, &below);
@@ -319,6 +393,9 @@ rustcoll_state *rustcoll_state_for(MPI_Comm communicator, int is_blocking)
     }
     if (NULL == state) {
         state = new_state(communicator, is_blocking);
+    }
+    if (NULL != state && is_left_to_mpi(state)) {
+        return NULL;
     }
     if (NULL != state && is_blocking && !state->is_set_up) {
         set_up(state);

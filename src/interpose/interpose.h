@@ -17,7 +17,7 @@
 /* What is kept for a communicator. Rust knows it as the communicator's handle, and the address of `local` as that of the own
  * group of an inter-communicator. */
 typedef struct rustcoll_state {
-    MPI_Comm own;          /* a duplicate, which carries all messages */
+    MPI_Comm own;          /* a private one of the same ranks, which carries all messages; null where MPI serves the communicator */
     MPI_Comm local;        /* of an inter-communicator: the ranks of the own group, among themselves */
     MPI_Comm communicator; /* the user's; null, once that is freed */
     rustcoll_group group;
