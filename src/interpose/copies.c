@@ -20,26 +20,36 @@ static size_t elements_at_a_time(const rustcoll_datatype *type)
     return type->size >= AT_A_TIME ? 1 : AT_A_TIME / type->size;
 }
 
+#if MPI_VERSION >= 4
+#define COUNT MPI_Count
+#define FORM(name) name##_c
+enum { CAN_COUNT_ALL = 1 };
+#else
+#define COUNT int
+#define FORM(name) name
+enum { CAN_COUNT_ALL = 0 };
+#endif
+
 static int pack_elements(const void *base, const rustcoll_datatype *type, size_t first, size_t count, void *packed)
 {
-    int position = 0;
+    COUNT position = 0;
     const size_t bytes = count * type->size;
-    if (bytes > INT_MAX) {
+    if (!CAN_COUNT_ALL && bytes > INT_MAX) {
         return RUSTCOLL_ERR_COUNT;
     }
-    return PMPI_Pack(element(base, type, first), (int) count, RUSTCOLL_DATATYPE(type->handle), packed, (int) bytes,
-                     &position, MPI_COMM_SELF);
+    return FORM(PMPI_Pack)(element(base, type, first), (COUNT) count, RUSTCOLL_DATATYPE(type->handle), packed,
+                           (COUNT) bytes, &position, MPI_COMM_SELF);
 }
 
 static int unpack_elements(const void *packed, const rustcoll_datatype *type, void *base, size_t first, size_t count)
 {
-    int position = 0;
+    COUNT position = 0;
     const size_t bytes = count * type->size;
-    if (bytes > INT_MAX) {
+    if (!CAN_COUNT_ALL && bytes > INT_MAX) {
         return RUSTCOLL_ERR_COUNT;
     }
-    return PMPI_Unpack(packed, (int) bytes, &position, (char *) element(base, type, first), (int) count,
-                       RUSTCOLL_DATATYPE(type->handle), MPI_COMM_SELF);
+    return FORM(PMPI_Unpack)(packed, (COUNT) bytes, &position, (char *) element(base, type, first), (COUNT) count,
+                             RUSTCOLL_DATATYPE(type->handle), MPI_COMM_SELF);
 }
 
 /* Elements that hold some bytes of data: `first` and `past` are elements, `begun` bytes of the first one come before. */

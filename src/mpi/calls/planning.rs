@@ -11,13 +11,16 @@ use crate::mpi::decision::schedules::{Chosen, Form, MadeOf, Missing, Schedules, 
 use crate::mpi::messages::scratch;
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
-use crate::mpi::parameters::settings::{Settings, Values, word};
+use crate::mpi::parameters::settings::{Settings, Values, is_preloaded, word};
 use crate::mpi::shared_memory::nodes::{Knowledge, Nodes};
 use crate::mpi::shared_memory::segment::Geometry;
 use crate::mpi::shim::bindings::{RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE};
 use crate::schedule::Schedule;
 use crate::selection::Call;
 use std::sync::Arc;
+
+/// Elements of so many bytes are packed a few at a time.
+const LONG_ELEMENT: usize = 64 << 10;
 
 /// What decides how calls are served.
 pub struct Planning {
@@ -218,8 +221,9 @@ fn planned(
         if schedule.slots > geometry.slots || !plan.keeps_to_slots(extent, &bounds) {
             return None;
         }
+        let is_packed = is_packed_whole(arguments) && plan.stripes() > 1;
         let served = Served::Here(Program::Plan(Arc::new(plan)));
-        return Some(Planned { served, is_packed: false, decision });
+        return Some(Planned { served, is_packed, decision });
     }
     let is_packed = collective == Collective::Bcast && arguments.has_gaps() && schedule.blocks > 1;
     let packed = Counts::One { count: call.bytes, bytes: 1 };
@@ -234,6 +238,13 @@ fn planned(
         None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
     };
     Some(Planned { served: Served::Here(program), is_packed, decision })
+}
+
+/// Whether a broadcast that is cut into stripes is packed before and unpacked after it. Only Open MPI's own functions can begin within an
+/// element; by those of MPI every stripe would pack its whole element.
+fn is_packed_whole(arguments: &Arguments) -> bool {
+    let is_long = arguments.recv.datatype().size > LONG_ELEMENT;
+    arguments.collective == Collective::Bcast && arguments.has_gaps() && is_long && is_preloaded()
 }
 
 /// How long blocks are in each buffer, and in memory of the algorithm's own: reductions need elements there, everything else
