@@ -341,6 +341,11 @@ uninstall:
 	  $(addprefix $(COMMAND_PREFIX)/share/,man/man1/rustcoll.1 man/man1/rustcoll-*.1 bash-completion/completions/rustcoll \
 	    zsh/site-functions/_rustcoll fish/vendor_completions.d/rustcoll.fish))
 	rm -rf $(addprefix $(DESTDIR)$(COMMAND_PREFIX)/,libexec/rustcoll share/rustcoll/machines share/rustcoll/selection-rules)
+	@for folder in $(addprefix $(DESTDIR),$(PLUGIN_DIR) $(PKGCONFIG_DIR) $(MODULEFILES)/rustcoll $(MODULEFILES)/rustcoll-openmpi $(MODULEFILES) \
+	    $(LIBDIR)); do rmdir --ignore-fail-on-non-empty $$folder 2>/dev/null || true; done
+	@cd $(DESTDIR)$(COMMAND_PREFIX) 2>/dev/null || exit 0; \
+	  rmdir --parents --ignore-fail-on-non-empty bin libexec share/rustcoll share/man/man1 share/bash-completion/completions \
+	    share/zsh/site-functions share/fish/vendor_completions.d 2>/dev/null || true
 
 # make install-user is make install with these variables, and make uninstall-user is make uninstall.
 .PHONY: install-user uninstall-user
