@@ -3,6 +3,7 @@
 #include "interpose.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -267,6 +268,42 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     rustcoll_refuse_other_mpis();
     return begun(PMPI_Init_thread(argc, argv, required, provided));
+}
+
+/* Fortran's module mpi_f08 of MPICH calls PMPI_Init itself. Its functions are found in the library that follows this one. */
+void mpi_init_f08_(int *error);
+void mpi_init_f08_(int *error)
+{
+    int own = MPI_SUCCESS;
+    void (*next)(int *) = (void (*)(int *)) dlsym(RTLD_NEXT, "mpi_init_f08_");
+    rustcoll_refuse_other_mpis();
+    if (NULL == next) {
+        own = PMPI_Init(NULL, NULL);
+    } else {
+        next(&own);
+    }
+    begun(own);
+    if (NULL != error) {
+        *error = own;
+    }
+}
+
+void mpi_init_thread_f08_(const int *required, int *provided, int *error);
+void mpi_init_thread_f08_(const int *required, int *provided, int *error)
+{
+    int own = MPI_SUCCESS;
+    void (*next)(const int *, int *, int *) =
+        (void (*)(const int *, int *, int *)) dlsym(RTLD_NEXT, "mpi_init_thread_f08_");
+    rustcoll_refuse_other_mpis();
+    if (NULL == next) {
+        own = PMPI_Init_thread(NULL, NULL, *required, provided);
+    } else {
+        next(required, provided, &own);
+    }
+    begun(own);
+    if (NULL != error) {
+        *error = own;
+    }
 }
 
 int *rustcoll_variable(const char *name)
