@@ -48,7 +48,7 @@ pub use writing::Conversion;
 use crate::algorithms::Collective;
 use crate::text::content::{check_length, refusal, text};
 use crate::text::error::{self, Fault, Source};
-use condition::Condition;
+use condition::{Condition, Quantity};
 use entry::Written;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -158,9 +158,26 @@ pub struct Rule {
     conditions: Vec<Condition>,
 }
 
+impl Rules {
+    /// The last number of ranks at which a rule begins, or ceases, to match; 0 if no rule asks for any.
+    pub fn last_change_of_ranks(&self) -> usize {
+        let rules = Collective::ALL.into_iter().flat_map(|collective| self.of(collective));
+        rules.map(Rule::last_change_of_ranks).max().unwrap_or(0)
+    }
+}
+
 impl Rule {
     fn matches(&self, call: &Call) -> bool {
         self.conditions.iter().all(|condition| condition.is_met(call)) && self.choice.serves(call).is_ok()
+    }
+
+    /// The last number of ranks at which it begins, or ceases, to match; 0 if it asks for none.
+    fn last_change_of_ranks(&self) -> usize {
+        let changes = self.conditions.iter().map(|condition| match condition {
+            Condition::Quantity(Quantity::Ranks, ranges) => ranges.last_change(),
+            _ => 0,
+        });
+        changes.max().unwrap_or(0)
     }
 
     /// Whether it has no expression among its conditions.

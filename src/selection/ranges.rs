@@ -49,6 +49,12 @@ impl Ranges {
         is_apart.then_some(false)
     }
 
+    /// The last number at which a range begins, or has just ended; 0 if there is none.
+    pub fn last_change(&self) -> usize {
+        let changes = self.0.iter().flat_map(|range| [Some(*range.start()), range.end().checked_add(1)]);
+        changes.flatten().max().unwrap_or(0)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -33,6 +33,9 @@ const MOST_RANKS: usize = 1 << 16;
 /// Whoever goes through numbers of ranks does so up to here.
 const MOST_RANKS_IN_TURN: usize = 1024;
 
+/// The most ranks of communicators whose decisions are written.
+pub const MOST_RANKS_TO_WRITE: usize = 16384;
+
 /// A vector is cut into at most so many segments.
 const MOST_SEGMENTS: i64 = 1 << 14;
 
@@ -233,8 +236,9 @@ pub struct ConvertOptions {
     /// The file to write, instead of the standard output
     #[arg(short, long, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// The largest number of ranks whose decisions are written, where the format wants them one by one; 128 unless given
-    #[arg(long, value_parser = ranks_in_turn)]
+    /// The largest number of ranks whose decisions are written, where the format wants them one by one; 128 unless given, or more if
+    /// rules name more
+    #[arg(long, value_parser = ranks_to_write)]
     pub most_ranks: Option<usize>,
 }
 
@@ -355,6 +359,10 @@ fn numbers_of_ranks(text: &str) -> Result<RangeInclusive<usize>, String> {
     let range = quantity::range(text, quantity::number)?;
     let bounds = 1..=MOST_RANKS_IN_TURN;
     Ok(within(*range.start(), bounds.clone())?..=within(*range.end(), bounds)?)
+}
+
+fn ranks_to_write(text: &str) -> Result<usize, String> {
+    quantity::number(text).and_then(|ranks| within(ranks, 1..=MOST_RANKS_TO_WRITE))
 }
 
 fn ranks_in_turn(text: &str) -> Result<usize, String> {

@@ -130,7 +130,7 @@ fn what_is_asked_for_in_a_wrong_way_is_refused_with_a_reason() {
             "rules explain --collective gather --ranks 3 --remote 3",
             "--remote 3: each group needs a rank of the 3",
         ),
-        ("rules convert --to tuned --most-ranks 2000", "2000 is not from 1 to 1024"),
+        ("rules convert --to tuned --most-ranks 20000", "20000 is not from 1 to 16384"),
         ("rules convert --to native --most-ranks 2", "--most-ranks has no effect"),
         ("rules convert --to toml", "possible values: native, tuned, openmpi-json"),
         ("completions tcsh", "possible values: bash"),
@@ -387,6 +387,16 @@ fn what_open_mpi_passes_over_in_silence_is_reported() {
     let report = rustcoll_reading("rules check -", faulty).wrong();
     assert!(report.starts_with("the standard input:6:1: "), "{report}");
     assert_eq!(report.lines().count(), 1);
+}
+
+#[test]
+fn converted_rules_end_where_they_did() {
+    let rule = "[[allreduce]]\nranks = \"2000..3000\"\nalgorithm = \"ring\"\n";
+    let written = rustcoll_reading("rules convert - --to tuned", rule).right();
+    let sizes: Vec<&str> = written.lines().filter(|line| line.ends_with(" # ranks")).collect();
+    assert_eq!(sizes, ["1 # ranks", "2000 # ranks", "3001 # ranks"]);
+    let cut = rustcoll_reading("rules convert - --to tuned --most-ranks 2500", rule);
+    assert!(cut.errors.contains("for this rule set --most-ranks 3001"), "{}", cut.errors);
 }
 
 #[test]

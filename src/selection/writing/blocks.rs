@@ -84,6 +84,7 @@ pub fn blocks(
             continue;
         }
         note_conditions(rules, collective, &mut notes);
+        note_ranks(rules, collective, most_ranks, &mut notes);
         let mut writer =
             Writer { collective, series, notes: &mut notes, noted: HashSet::new(), known: HashMap::new() };
         let mut blocks = writer.blocks(rules, most_ranks);
@@ -116,6 +117,17 @@ fn note_conditions(rules: &Rules, collective: Collective, notes: &mut Vec<Note>)
             );
             notes.push(Note { origin, message });
         }
+    }
+}
+
+/// Notes the rules that change at larger communicators than are written.
+fn note_ranks(rules: &Rules, collective: Collective, most_ranks: usize, notes: &mut Vec<Note>) {
+    for rule in rules.of(collective).iter().filter(|rule| rule.last_change_of_ranks() > most_ranks) {
+        let message = format!(
+            "the file says what holds on up to {most_ranks} ranks, and the same beyond; for this rule set --most-ranks {}",
+            rule.last_change_of_ranks()
+        );
+        notes.push(Note { origin: rule.origin.clone(), message });
     }
 }
 

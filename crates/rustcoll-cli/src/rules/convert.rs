@@ -1,12 +1,12 @@
 //! `rustcoll rules convert`
 
-use crate::command_line::{ConvertOptions, FileFormat};
+use crate::command_line::{ConvertOptions, FileFormat, MOST_RANKS_TO_WRITE};
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use rustcoll::selection::{Conversion, Rules};
+use rustcoll::selection::{Conversion, Note, Rules};
 use std::io::Write;
 
-/// The largest communicators whose decisions are written unless the user says otherwise.
+/// The largest communicators whose decisions are written unless the user says otherwise, or rules name larger ones.
 const MOST_RANKS: usize = 128;
 
 /// Writes rules in another format; what that cannot say goes to the standard error stream.
@@ -16,9 +16,7 @@ pub fn run(options: &ConvertOptions, output: &mut impl Write) -> Result<Outcome,
         None => Rules::built_in().clone(),
     };
     let Conversion { text, notes, is_empty } = converted(&rules, options)?;
-    for note in rules.notes().iter().chain(&notes) {
-        eprintln!("{}: note: {}", note.origin, note.message);
-    }
+    tell(&[rules.notes(), &notes].concat());
     if is_empty {
         return Err(Failure::Input("that format can say nothing of these rules".into()));
     }
@@ -29,8 +27,24 @@ pub fn run(options: &ConvertOptions, output: &mut impl Write) -> Result<Outcome,
     Ok(Outcome::Right)
 }
 
+/// One line for each message, at the first rule that it is about.
+fn tell(notes: &[Note]) {
+    for (position, Note { origin, message }) in notes.iter().enumerate() {
+        let is_same = |other: &Note| other.message == *message;
+        if notes[..position].iter().any(is_same) {
+            continue;
+        }
+        match notes[position + 1..].iter().filter(|other| is_same(other)).count() {
+            0 => eprintln!("{origin}: note: {message}"),
+            1 => eprintln!("{origin}: note: {message}; so it is for another rule"),
+            others => eprintln!("{origin}: note: {message}; so it is for {others} other rules"),
+        }
+    }
+}
+
 fn converted(rules: &Rules, options: &ConvertOptions) -> Result<Conversion, Failure> {
-    let most_ranks = options.most_ranks.unwrap_or(MOST_RANKS);
+    let named = rules.last_change_of_ranks().clamp(MOST_RANKS, MOST_RANKS_TO_WRITE);
+    let most_ranks = options.most_ranks.unwrap_or(named);
     match options.to {
         FileFormat::Native if options.most_ranks.is_some() => {
             let message = "--most-ranks has no effect on rustcoll's own format, which has rules for all numbers of ranks";
