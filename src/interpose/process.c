@@ -249,7 +249,7 @@ void rustcoll_shim_leave_out_rules(const char *faults)
     fprintf(stderr, "rustcoll: the rules have faults; what is faulty is left out:\n%s\n", faults);
 }
 
-/* What is set amiss is told at once, and before ranks that differ could wait for each other. */
+/* The library reports wrong settings at once, before ranks that differ can wait for each other. */
 static int begun(int error)
 {
     if (MPI_SUCCESS == error) {

@@ -1,4 +1,4 @@
-//! The temporary memory of calls. The user is told what is missing, and where a limit is not kept.
+//! The temporary memory of calls. Log lines say which memory is missing, and which call exceeds the limit.
 
 use super::memory::OutOfMemory;
 use super::work::{Group, Work, Wrapping};
