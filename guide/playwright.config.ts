@@ -14,7 +14,8 @@ export default defineConfig({
   forbidOnly: true,
   timeout: 60_000,
   expect: { timeout: 15_000 },
-  reporter: 'line',
+  // Failures are told at the end, where the last lines of a long log show them.
+  reporter: 'dot',
   use: { baseURL: URL, launchOptions: browser, trace: 'retain-on-failure' },
   webServer: {
     command: COMMAND,

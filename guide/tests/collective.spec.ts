@@ -357,7 +357,10 @@ test('the algorithms lead to their pages', async ({ page }) => {
   await expect(list.getByRole('listitem').filter({ hasText: 'also pipeline)' })).toContainText('chain');
   await list.getByRole('link', { name: 'binomial', exact: true }).click();
   await expect(page).toHaveURL(/\/bcast\/binomial/);
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('binomial');
   await page.goBack();
+  // The page of the algorithm has a link of this name too.
+  await expect(page.getByRole('heading', { level: 1, name: 'MPI_Bcast', exact: true })).toBeVisible();
   await page.getByRole('link', { name: 'Side by side' }).click();
   await expect(page).toHaveURL(/\/bcast\/compare/);
 });
