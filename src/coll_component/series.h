@@ -20,13 +20,18 @@
 #if RUSTCOLL_IS_SERIES(4, 1)
 #include "ompi/mca/rte/rte.h"
 #include "opal/mca/pmix/pmix.h"
+#if OPAL_CUDA_SUPPORT
+#include "opal/datatype/opal_datatype_cuda.h"
+#endif
 #define RUSTCOLL_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
 #elif RUSTCOLL_IS_SERIES(5, 0)
 #include "ompi/runtime/ompi_rte.h"
+#include "opal/mca/accelerator/base/base.h"
 #include "opal/mca/pmix/pmix-internal.h"
 #define RUSTCOLL_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
 #elif RUSTCOLL_IS_SERIES(6, 0)
 #include "ompi/runtime/ompi_rte.h"
+#include "opal/mca/accelerator/base/base.h"
 #include "opal/mca/pmix/pmix-internal.h"
 #define RUSTCOLL_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
 #else
@@ -91,6 +96,26 @@ static inline unsigned rustcoll_identifier(const ompi_communicator_t *communicat
 static inline const char *rustcoll_text(const opal_cstring_t *text) { return text->string; }
 #else
 static inline const char *rustcoll_text(const char *text) { return text; }
+#endif
+
+/* Devices, such as GPUs: whether Open MPI knows any here, and whether an address is one of their memory. */
+#if OMPI_MAJOR_VERSION >= 5
+static inline int rustcoll_has_devices(void)
+{
+    return 0 != strcmp("null", opal_accelerator_base_selected_component.base_version.mca_component_name);
+}
+static inline int rustcoll_is_on_device(const void *address)
+{
+    int device;
+    uint64_t flags;
+    return 0 < opal_accelerator.check_addr(address, &device, &flags);
+}
+#elif OPAL_CUDA_SUPPORT
+static inline int rustcoll_has_devices(void) { return 1; }
+static inline int rustcoll_is_on_device(const void *address) { return opal_cuda_check_bufs((char *) address, (char *) address); }
+#else
+static inline int rustcoll_has_devices(void) { return 0; }
+static inline int rustcoll_is_on_device(const void *address) { return 0; }
 #endif
 
 /* How an enumerator tells what is legal. */

@@ -143,6 +143,10 @@ int rustcoll_shim_info(const void *handle, int number, const char **key, const c
     return 0;
 }
 
+int rustcoll_shim_has_devices(void) { return rustcoll_has_devices(); }
+
+int rustcoll_shim_is_on_device(const void *address) { return rustcoll_is_on_device(address); }
+
 static const opal_datatype_t *layout(const void *datatype)
 {
     return NULL == datatype ? &ompi_mpi_byte.dt.super : &((const ompi_datatype_t *) datatype)->super;

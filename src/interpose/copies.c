@@ -152,6 +152,9 @@ int rustcoll_shim_copy(const void *source, size_t source_count, const void *sour
     if (0 == bytes) {
         return MPI_SUCCESS;
     }
+    if (from.contiguous && to.contiguous) {
+        return rustcoll_copy_bytes((char *) target + to.true_lb, (const char *) source + from.true_lb, bytes);
+    }
     if (from.contiguous) {
         return rustcoll_unpack((const char *) source + from.true_lb, bytes, target, &to, 0);
     }

@@ -81,6 +81,9 @@ int rustcoll_raise(MPI_Comm communicator, int error);
 /* As rustcoll_shim_unpack, into data that are described already. */
 int rustcoll_unpack(const void *packed, size_t bytes, void *target, const rustcoll_datatype *type, size_t first);
 
+/* Copies bytes from or to a device or the host. */
+int rustcoll_copy_bytes(void *target, const void *source, size_t bytes);
+
 /* ---- requests ---- */
 
 /* Makes the request of a collective that does not block, and starts it unless it is persistent. An error code, or

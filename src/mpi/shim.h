@@ -226,6 +226,10 @@ int rustcoll_shim_wait(void **request);
 /* Gives a request up after an error elsewhere. */
 void rustcoll_shim_abandon(void **request);
 
+/* Whether buffers may lie on devices, such as GPUs; the same at each call. */
+int rustcoll_shim_has_devices(void);
+/* Whether an address is one of a device's memory, which only rustcoll_shim_copy may read and write. */
+int rustcoll_shim_is_on_device(const void *address);
 /* Copies data to a layout that holds at least as many bytes; a NULL datatype stands for plain bytes. */
 int rustcoll_shim_copy(const void *source, size_t source_count, const void *source_datatype,
                        void *target, size_t target_count, const void *target_datatype);

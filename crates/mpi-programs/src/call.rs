@@ -13,6 +13,7 @@ use crate::image::{Comparison, Image, Placement};
 use crate::invocation::{Form, Invocation};
 use crate::mock_up::{Buffers as Caller, MockUp, TooLong};
 use crate::operator::Operator;
+use crate::random;
 
 use Collective::*;
 
@@ -158,6 +159,18 @@ impl Call {
         };
         call.fill(seed);
         call
+    }
+
+    /// Moves some of the buffers to the device that the job has, others than on other ranks. `only_plain`: none that has gaps.
+    pub fn move_to_device(mut self, rank: usize, only_plain: bool) -> Self {
+        for (number, image) in [&mut self.send, &mut self.receive].into_iter().enumerate() {
+            let is_chosen = !random::combine(&[self.seed, rank as u64, number as u64]).is_multiple_of(3);
+            let image = image.as_mut().filter(|image| is_chosen && !image.is_large());
+            if let Some(image) = image.filter(|image| image.is_plain() || !only_plain) {
+                image.move_to_device();
+            }
+        }
+        self
     }
 
     /// Fills the buffers anew. No operation may be under way.

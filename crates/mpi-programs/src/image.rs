@@ -7,6 +7,8 @@ use std::rc::Rc;
 use mpi_sys::MPI_Datatype;
 
 use crate::datatype::{Datatype, Layout, Scalar, Slot};
+use crate::device::Memory;
+use crate::storage::Storage;
 
 /// Bytes on either side that nothing may touch.
 const GUARD: usize = 64;
@@ -157,7 +159,7 @@ pub struct Image {
     /// The number of each block's first value, and of all values.
     firsts: Vec<usize>,
     pattern: u8,
-    storage: Vec<u8>,
+    storage: Storage,
     start: usize,
     length: usize,
     origin: usize,
@@ -185,13 +187,29 @@ impl Image {
             displacements,
             offsets,
             pattern,
-            storage,
+            storage: Storage::Host(storage),
             start,
             length,
             origin: start + below,
         };
         image.clear();
         image
+    }
+
+    /// Moves the buffer to the device of the job, if it has one with so much memory. The buffer is not large.
+    pub fn move_to_device(&mut self) {
+        if let Some(mut memory) = Memory::new(self.storage.len()) {
+            memory.bytes_mut().copy_from_slice(&self.storage);
+            self.storage = Storage::Device(memory);
+        }
+    }
+
+    /// Whether all elements are single values without gaps.
+    pub fn is_plain(&self) -> bool {
+        self.blocks.iter().all(|block| {
+            let layout = block.datatype.layout();
+            layout.slots.len() == 1 && layout.extent == layout.slots[0].scalar.bytes() as isize
+        })
     }
 
     /// Whether there should be no copy of the buffer, for want of memory and time. Its values can be compared one by one;
@@ -268,12 +286,12 @@ impl Image {
 
     /// What MPI is given to read from.
     pub fn address(&self) -> *const c_void {
-        self.storage.as_ptr().wrapping_add(self.origin).cast()
+        self.storage.address().wrapping_add(self.origin).cast()
     }
 
     /// What MPI is given to write to.
     pub fn address_mut(&mut self) -> *mut c_void {
-        self.storage.as_mut_ptr().wrapping_add(self.origin).cast()
+        self.storage.address_mut().wrapping_add(self.origin).cast()
     }
 
     /// Writes a value.

@@ -59,6 +59,25 @@ impl Side {
         Span { address: self.base, elements, datatype: self.datatype }
     }
 
+    /// Its data. What has one count is so many blocks of that length.
+    pub fn spans(&self, blocks: usize) -> Vec<Span> {
+        let mut spans = match (&self.blocks, &self.counts) {
+            (Some(each), _) => each.iter().map(|block| block.span(self.base)).collect(),
+            (None, Counts::Each { places, .. }) => {
+                places.iter().map(|&(offset, elements)| self.span_from(offset, elements)).collect()
+            }
+            (None, Counts::One { count, .. }) => vec![self.span(count * blocks)],
+            (None, Counts::Typed { .. }) => unreachable!("such blocks have datatypes"),
+        };
+        spans.retain(|span: &Span| span.bytes() > 0);
+        spans
+    }
+
+    fn span_from(&self, offset: usize, elements: usize) -> Span {
+        let (address, elements, &datatype) = self.elements_at(offset, elements);
+        Span { address, elements, datatype }
+    }
+
     /// Its address.
     pub fn base(&self) -> *mut u8 {
         self.base

@@ -6,6 +6,7 @@ use super::job::{Job, Jobs};
 use super::key::Key;
 use super::mock_up::MockUp;
 use super::planning::{Planned, Refusal, Served};
+use super::staged::Staged;
 use super::transfer::Transfer;
 use crate::algorithms::Collective;
 use crate::mpi::decision::schedules::{Form, Missing};
@@ -70,7 +71,9 @@ impl Communicator {
         // SAFETY: by this function's contract nobody else uses it.
         let Blocking { work, segment, calls, under_way, .. } = unsafe { &mut *self.blocking.get() };
         // SAFETY: by this function's contract.
-        let job = if watch::is_on() { None } else { unsafe { calls.jobs.find(call, &values) } };
+        let is_special = watch::is_on() || unsafe { self.may_lie_on_a_device(call) };
+        // SAFETY: by this function's contract.
+        let job = if is_special { None } else { unsafe { calls.jobs.find(call, &values) } };
         if let Some(job) = job {
             match job.planned.served {
                 Served::Here(_) => {
@@ -94,7 +97,7 @@ impl Communicator {
         unsafe { self.run_anew(call, values) }
     }
 
-    /// Runs a call that is not a repetition, or of which somebody wants to know.
+    /// Runs a call that is not a repetition, of which somebody wants to know, or whose buffers lie on a device.
     ///
     /// # Safety
     /// As for [`Communicator::run`].
@@ -117,7 +120,9 @@ impl Communicator {
                 decided = decide();
             }
             match decided {
-                Ok((arguments, planned, start)) => self.serve(call, values, arguments, planned, start),
+                Ok((arguments, planned, start)) => {
+                    self.serve_anywhere(call, values, arguments, planned, start)
+                }
                 Err(Refusal::Missing(_)) => RUSTCOLL_ERR_INTERN,
                 Err(Refusal::Error(error)) => error,
             }
@@ -169,6 +174,39 @@ impl Communicator {
             }
         }
         Ok(())
+    }
+
+    /// Has a call served as was decided: an MPI error code, or [`RUSTCOLL_BELOW`]. Whoever is below knows devices.
+    ///
+    /// # Safety
+    /// As for [`Communicator::run`].
+    unsafe fn serve_anywhere(
+        &self,
+        call: &rustcoll_call,
+        values: Values,
+        arguments: Arguments,
+        planned: Planned,
+        start: Option<Instant>,
+    ) -> c_int {
+        // SAFETY: by this function's contract, here and below; the copies are as long as the buffers that they stand for.
+        unsafe {
+            let is_here = matches!(planned.served, Served::Here(_) | Served::Calls(_));
+            if !is_here || !self.may_lie_on_a_device(call) {
+                return self.serve(call, values, arguments, planned, start);
+            }
+            let Ok(staged) = Staged::of(call, &arguments, self.reader(arguments.collective)) else {
+                return self.break_off(call, RUSTCOLL_ERR_NO_MEM);
+            };
+            let Some((mut staged, copied)) = staged else {
+                return self.serve(call, values, arguments, planned, start);
+            };
+            if let Err(error) = staged.begin() {
+                return self.break_off(call, error);
+            }
+            let Ok(arguments) = self.arguments(&copied) else { return RUSTCOLL_ERR_INTERN };
+            let ended = transport::check(self.serve(&copied, values, arguments, planned, start));
+            self.settle(call, transport::status(staged.end(ended)))
+        }
     }
 
     /// Has a call served as was decided: an MPI error code, or [`RUSTCOLL_BELOW`]. Remembers the call.

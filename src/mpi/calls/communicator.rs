@@ -4,6 +4,7 @@ use super::arguments::Arguments;
 use super::blocking::Blocking;
 use super::job::Jobs;
 use super::planning::{Planned, Planning, Refusal};
+use super::staged::{self, Reader};
 use crate::algorithms::{Collective, Cut, Graph};
 use crate::mpi::decision::decided::{Decided, Decision};
 use crate::mpi::decision::info::{self, Info};
@@ -95,6 +96,23 @@ impl Communicator {
             _ if collective == Collective::ReduceScatter => (self.group.size, self.group.size),
             Cut::Pairs | Cut::Ranks | Cut::Vector => (self.group.partners(), self.group.partners()),
         }
+    }
+
+    /// Whether buffers of a call may lie on a device; false is certain.
+    ///
+    /// # Safety
+    /// The call comes from the shim, on this communicator.
+    #[inline]
+    pub(super) unsafe fn may_lie_on_a_device(&self, call: &rustcoll_call) -> bool {
+        let blocks = || self.blocks(Collective::ALL[call.collective as usize]);
+        // SAFETY: by this function's contract.
+        unsafe { staged::may_be_needed(call, blocks) }
+    }
+
+    /// Who reads the arguments of a collective here.
+    pub(super) fn reader(&self, collective: Collective) -> Reader {
+        let Group { rank, size, remote } = self.group;
+        Reader { rank, size, has_two_groups: remote > 0, blocks: self.blocks(collective) }
     }
 
     /// The topology, as far as this rank knows it. MPI refuses neighbourhood collectives where there is none.

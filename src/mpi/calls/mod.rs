@@ -10,4 +10,5 @@ pub mod mock_up;
 pub mod nonblocking;
 pub mod operation;
 pub mod planning;
+pub mod staged;
 pub mod transfer;

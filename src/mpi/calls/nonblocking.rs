@@ -6,6 +6,7 @@ use super::job::Job;
 use super::key::Key;
 use super::operation::Operation;
 use super::planning::{Planned, Program, Refusal, Served};
+use super::staged::Staged;
 use super::transfer::Transfer;
 use crate::engine::Plan;
 use crate::mpi::decision::schedules::Form;
@@ -48,13 +49,25 @@ impl Communicator {
                 return Ok(None);
             }
         };
+        let mut staged = None;
+        // SAFETY: by this function's contract, here and below; the copies are as long as the buffers that they stand for.
+        if unsafe { self.may_lie_on_a_device(call) } {
+            let reader = self.reader(arguments.collective);
+            if let Some((copies, copied)) =
+                Staged::of(call, &arguments, reader).map_err(|_| RUSTCOLL_ERR_NO_MEM)?
+            {
+                // SAFETY: as above.
+                arguments = unsafe { self.arguments(&copied) }.map_err(|_| RUSTCOLL_ERR_INTERN)?;
+                staged = Some(copies);
+            }
+        }
         let limit = Settings::of(arguments.collective).values().scratch_limit();
         let mut work = Work::new();
         let wrapping = scratch::obtain(&mut work, &mut arguments, &program, &planned, limit, self.place())
             .map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         let channel = self.channel(tag, own_group_tag);
         let transfer = Transfer::new(&program, arguments, wrapping, channel, limit);
-        Ok(Some(Operation { transfer, work, request, subject, start: None }))
+        Ok(Some(Operation { transfer, staged, work, request, subject, start: None }))
     }
 
     /// Reads the arguments of a call that does not block and decides who serves it. Remembers the call.

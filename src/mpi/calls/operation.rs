@@ -1,6 +1,8 @@
 //! Collectives that do not block: each carries its own memory and goes on whenever MPI makes progress.
 
+use super::staged::Staged;
 use super::transfer::Transfer;
+use crate::mpi::messages::transport::{Error, status};
 use crate::mpi::messages::work::Work;
 use crate::mpi::reporting::watch::{self, Subject};
 use crate::mpi::shim::bindings::*;
@@ -13,6 +15,8 @@ use std::time::Instant;
 pub struct Operation {
     /// What it carries out.
     pub transfer: Transfer,
+    /// Copies of those buffers of its that lie on a device.
+    pub staged: Option<Staged>,
     /// Its memory.
     pub work: Work,
     /// What MPI knows it by.
@@ -43,9 +47,21 @@ impl Operation {
     fn advance(&mut self) -> Option<c_int> {
         match self.transfer.advance(&mut self.work) {
             Ok(false) => None,
-            Ok(true) => Some(RUSTCOLL_SUCCESS),
-            Err(error) => Some(error),
+            ended => Some(self.end(ended.map(|_| ()))),
         }
+    }
+
+    /// Begins anew.
+    fn begin(&mut self) -> Result<(), Error> {
+        self.staged.as_ref().map_or(Ok(()), Staged::begin)?;
+        self.transfer.begin(&mut self.work)
+    }
+
+    fn end(&mut self, ended: Result<(), Error>) -> c_int {
+        status(match &mut self.staged {
+            Some(staged) => staged.end(ended),
+            None => ended,
+        })
     }
 
     fn note_ended(&self) {
@@ -63,7 +79,7 @@ pub unsafe fn start(operation: *mut Operation) {
     // SAFETY: by this function's contract nobody else uses the operation yet.
     let starting = unsafe { &mut *operation };
     starting.start = watch::now();
-    let ended = match starting.transfer.begin(&mut starting.work) {
+    let ended = match starting.begin() {
         Ok(()) => starting.advance(),
         Err(error) => Some(error),
     };

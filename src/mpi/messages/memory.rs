@@ -2,6 +2,7 @@
 
 use super::transport::Array;
 use crate::mpi::shim::bindings::rustcoll_datatype;
+use std::ops::Range;
 
 /// The unit of allocation, so that memory starts on a cache line and suits every datatype.
 #[derive(Clone, Copy)]
@@ -87,6 +88,13 @@ impl Extent {
 /// Bytes of memory that elements of a datatype take.
 pub fn bytes_of(elements: usize, datatype: &rustcoll_datatype) -> usize {
     Extent::new(elements, datatype).bytes
+}
+
+/// The memory that elements of a datatype, at least one, take at an address.
+pub fn reach(address: *mut u8, elements: usize, datatype: &rustcoll_datatype) -> Range<usize> {
+    let (lowest, bytes) = span(elements, datatype);
+    let start = address.addr().wrapping_add_signed(lowest);
+    start..start + bytes
 }
 
 /// Where the data of elements, at least one, begin relative to the first one's address, and how many bytes they span.

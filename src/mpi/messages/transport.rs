@@ -28,6 +28,12 @@ impl Block {
     pub fn bytes(&self) -> usize {
         self.count * self.datatype.size
     }
+
+    /// Its elements in a buffer at that address.
+    pub fn span(&self, base: *mut u8) -> Span {
+        let Block { displacement, count, datatype } = *self;
+        Span { address: base.wrapping_offset(displacement), elements: count, datatype }
+    }
 }
 
 /// Memory with the datatype of its elements.
@@ -65,7 +71,8 @@ impl<'a> Array<'a> {
 }
 
 impl Span {
-    fn bytes(&self) -> usize {
+    /// Bytes of data.
+    pub fn bytes(&self) -> usize {
         self.elements * self.datatype.size
     }
 
@@ -78,7 +85,7 @@ impl Span {
     }
 
     /// The first byte of data, where elements have no gaps.
-    fn data(&self) -> *mut u8 {
+    pub fn data(&self) -> *mut u8 {
         self.address.wrapping_offset(self.datatype.true_lb)
     }
 }

@@ -10,6 +10,7 @@ use crate::mpi::agreement::priority;
 use crate::mpi::calls::communicator::Communicator;
 use crate::mpi::calls::operation;
 use crate::mpi::calls::operation::Operation;
+use crate::mpi::calls::staged;
 use crate::mpi::decision::rules;
 use crate::mpi::messages::room;
 use crate::mpi::messages::work::Group;
@@ -73,6 +74,7 @@ extern "C" fn rustcoll_start(verbosity: c_int, is_first_on_node: c_int, is_first
         logging::start(verbosity, settings::reported() == Reported::Calls);
         rules::announce(is_first_on_node != 0, is_first_of_job != 0);
         watch::start(is_first_of_job != 0);
+        staged::start();
     });
 }
 
@@ -81,6 +83,7 @@ extern "C" fn rustcoll_finish() {
     guarded((), || {
         watch::finish();
         room::release();
+        staged::release();
     });
 }
 

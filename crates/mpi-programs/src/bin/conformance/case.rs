@@ -6,6 +6,7 @@ use std::rc::Rc;
 use mpi_programs::call::{Arguments, Call, Elements};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component;
+use mpi_programs::device;
 use mpi_programs::environment::Error;
 use mpi_programs::invocation::Form;
 use mpi_programs::operator::{Arithmetic, Operator};
@@ -137,7 +138,9 @@ impl Case {
             root: self.root,
             in_place: self.in_place,
         };
-        Ok(Call::new(communicator, &arguments, seed))
+        let call = Call::new(communicator, &arguments, seed);
+        // Where only the library knows the device, MPI cannot pack from there.
+        Ok(if device::is_there() { call.move_to_device(rank, !device::is_known_to_mpi()) } else { call })
     }
 
     fn send_blocks(&self, rank: usize) -> Result<Vec<Elements>, Error> {

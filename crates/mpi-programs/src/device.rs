@@ -1,0 +1,72 @@
+//! Memory of a device, if the job has the tests' own (`tests/devices`): MPI is given addresses that nobody may touch, and the program
+//! reads and writes the same memory elsewhere.
+
+use std::ffi::{CStr, c_void};
+use std::ptr::{NonNull, null_mut};
+use std::slice;
+
+type New = unsafe extern "C" fn(usize, *mut *mut c_void) -> *mut c_void;
+type Free = unsafe extern "C" fn(*mut c_void);
+
+/// Some of the device's memory.
+#[derive(Debug)]
+pub struct Memory {
+    /// The device's address of it.
+    address: *mut u8,
+    /// Where it can be touched.
+    twin: NonNull<u8>,
+    bytes: usize,
+}
+
+/// Whether the job has the device.
+pub fn is_there() -> bool {
+    function(c"device_memory_new").is_some()
+}
+
+/// Whether MPI knows the device, by a component of its own, and not the library alone by the functions of CUDA's driver.
+pub fn is_known_to_mpi() -> bool {
+    function(c"cuMemcpy").is_none()
+}
+
+fn function(name: &CStr) -> Option<NonNull<c_void>> {
+    // SAFETY: looks the name up among those of the process.
+    NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })
+}
+
+impl Memory {
+    /// So many bytes, all zero; `None` if the job has no device, or the device not so much.
+    pub fn new(bytes: usize) -> Option<Memory> {
+        let mut twin = null_mut();
+        let new = function(c"device_memory_new")?;
+        // SAFETY: that is this function's type, and there is room for its answer.
+        let address = unsafe { std::mem::transmute::<NonNull<c_void>, New>(new)(bytes.max(1), &mut twin) };
+        let twin = NonNull::new(twin.cast()).filter(|_| !address.is_null())?;
+        Some(Memory { address: address.cast(), twin, bytes })
+    }
+
+    /// The device's address of it.
+    pub fn address(&self) -> *mut u8 {
+        self.address
+    }
+
+    /// What it holds.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: so many bytes can be read there as long as the memory is not freed, and whoever may write holds it exclusively.
+        unsafe { slice::from_raw_parts(self.twin.as_ptr(), self.bytes) }
+    }
+
+    /// What it holds, to be changed.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and written.
+        unsafe { slice::from_raw_parts_mut(self.twin.as_ptr(), self.bytes) }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Some(free) = function(c"device_memory_free") {
+            // SAFETY: that is this function's type, and the memory is no longer used.
+            unsafe { std::mem::transmute::<NonNull<c_void>, Free>(free)(self.address.cast()) };
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/* Buffers on devices, as the drivers of CUDA and HIP know them. These are looked up when the process starts, in the program or, where the
+ * node has such a device, in the driver's library; nothing is linked with them. */
+#include "interpose.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Attributes of addresses, and what they may be, by the drivers' numbers. */
+enum { CUDA_MEMORY_TYPE = 2, CUDA_DEVICE = 2, HIP_HOST_ADDRESS = 4, HIP_ANY_DIRECTION = 4 };
+
+static int (*cuda_attribute)(void *value, int attribute, uintptr_t address);
+static int (*cuda_copy)(uintptr_t target, uintptr_t source, size_t bytes);
+static int (*hip_attribute)(void *value, int attribute, uintptr_t address);
+static int (*hip_copy)(void *target, const void *source, size_t bytes, int direction);
+
+/* A driver's library: that of the program, or one of these names where the node has a device. */
+static void *driver(const char *known, const char *device, const char *const *names)
+{
+    if (NULL != dlsym(RTLD_DEFAULT, known)) {
+        return RTLD_DEFAULT;
+    }
+    void *found = NULL;
+    for (; 0 == access(device, F_OK) && NULL == found && NULL != *names; names++) {
+        found = dlopen(*names, RTLD_LAZY | RTLD_LOCAL);
+    }
+    return found;
+}
+
+/* A function that is looked up has no type. */
+static void look_up(void *library, const char *name, void *function)
+{
+    void *found = dlsym(library, name);
+    memcpy(function, &found, sizeof found);
+}
+
+int rustcoll_shim_has_devices(void)
+{
+    static int is_known;
+    if (!is_known) {
+        const char *const cuda[] = {"libcuda.so.1", NULL}, *const hip[] = {"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6",
+                                                                       "libamdhip64.so.5", NULL};
+        void *library = driver("cuMemcpy", "/dev/nvidiactl", cuda);
+        look_up(library, "cuPointerGetAttribute", &cuda_attribute);
+        look_up(library, "cuMemcpy", &cuda_copy);
+        library = driver("hipMemcpy", "/dev/kfd", hip);
+        look_up(library, "hipPointerGetAttribute", &hip_attribute);
+        look_up(library, "hipMemcpy", &hip_copy);
+        is_known = 1;
+    }
+    return (NULL != cuda_attribute && NULL != cuda_copy) || (NULL != hip_attribute && NULL != hip_copy);
+}
+
+static int is_of_cuda(const void *address)
+{
+    unsigned type = 0;
+    return NULL != cuda_attribute && NULL != cuda_copy &&
+           0 == cuda_attribute(&type, CUDA_MEMORY_TYPE, (uintptr_t) address) && CUDA_DEVICE == type;
+}
+
+/* What HIP knows and no processor can reach. */
+static int is_of_hip(const void *address)
+{
+    void *reached = NULL;
+    return NULL != hip_attribute && NULL != hip_copy &&
+           0 == hip_attribute(&reached, HIP_HOST_ADDRESS, (uintptr_t) address) && NULL == reached;
+}
+
+int rustcoll_shim_is_on_device(const void *address) { return is_of_cuda(address) || is_of_hip(address); }
+
+int rustcoll_copy_bytes(void *target, const void *source, size_t bytes)
+{
+    if (is_of_cuda(target) || is_of_cuda(source)) {
+        return 0 == cuda_copy((uintptr_t) target, (uintptr_t) source, bytes) ? MPI_SUCCESS : RUSTCOLL_ERR_INTERN;
+    }
+    if (is_of_hip(target) || is_of_hip(source)) {
+        return 0 == hip_copy(target, source, bytes, HIP_ANY_DIRECTION) ? MPI_SUCCESS : RUSTCOLL_ERR_INTERN;
+    }
+    memmove(target, source, bytes);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,246 @@
+//! Calls whose buffers lie on a device, such as a GPU: they are carried out on copies in memory of the host. Only the rank with such a
+//! buffer knows, and what goes to and comes from other ranks is the same.
+
+use super::arguments::{Arguments, number};
+use crate::algorithms::{Collective, Cut};
+use crate::mpi::messages::memory::{Arena, OutOfMemory, reach};
+use crate::mpi::messages::transport::{Error, Span, check};
+use crate::mpi::parameters::settings;
+use crate::mpi::shim::bindings::*;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard};
+
+/// Whether the job has devices on which buffers may lie.
+static HAS_DEVICES: AtomicBool = AtomicBool::new(false);
+
+/// Memory that no call uses now: devices copy faster to memory that they know.
+static FREE: Mutex<Vec<Arena>> = Mutex::new(Vec::new());
+
+/// Looks whether the job has devices.
+pub fn start() {
+    // SAFETY: MPI is starting and knows the devices.
+    HAS_DEVICES.store(unsafe { rustcoll_shim_has_devices() } != 0, Relaxed);
+}
+
+/// Gives back what is kept; MPI is about to end.
+pub fn release() {
+    free().clear();
+}
+
+/// Whether buffers of a call may lie on a device; false is certain. `blocks`: how many its send and its receive buffer have, where each
+/// block has a count.
+///
+/// # Safety
+/// The call comes from the shim, with so many blocks.
+#[inline]
+pub unsafe fn may_be_needed(call: &rustcoll_call, blocks: impl FnOnce() -> (usize, usize)) -> bool {
+    // SAFETY: by this function's contract.
+    HAS_DEVICES.load(Relaxed) && unsafe { touches_device(call, blocks()) }
+}
+
+/// # Safety
+/// As for [`may_be_needed`].
+#[cold]
+unsafe fn touches_device(call: &rustcoll_call, (sent, received): (usize, usize)) -> bool {
+    [(&call.send, sent), (&call.recv, received)].into_iter().any(|(side, blocks)| {
+        // A reduce-scatter's input is described where its result goes. SAFETY: by this function's contract NULL or valid.
+        let datatype = unsafe { side.datatype.as_ref().or(call.recv.datatype.as_ref()) };
+        // Blocks with datatypes of their own are looked at one by one later.
+        !side.datatypes.values.is_null()
+            || datatype.is_some_and(|datatype| {
+                // SAFETY: by this function's contract.
+                let first = unsafe { first_element(side, blocks) };
+                let data = first.saturating_mul(datatype.extent).saturating_add(datatype.true_lb);
+                is_on_device(side.buffer.wrapping_byte_offset(data))
+            })
+    })
+}
+
+/// Where the data of a buffer begin, in elements: at the first block that has any.
+///
+/// # Safety
+/// As for [`may_be_needed`].
+unsafe fn first_element(side: &rustcoll_side, blocks: usize) -> isize {
+    if side.counts.values.is_null() || side.displacements.values.is_null() {
+        return 0;
+    }
+    // SAFETY: by this function's contract there is a count and a displacement for each block.
+    unsafe {
+        let first = (0..blocks).find(|&block| number(side.counts, block) > 0);
+        first.map_or(0, |block| number(side.displacements, block))
+    }
+}
+
+fn is_on_device(address: *const c_void) -> bool {
+    // SAFETY: looks the address up, which may be any.
+    !address.is_null() && unsafe { rustcoll_shim_is_on_device(address) } != 0
+}
+
+fn free() -> MutexGuard<'static, Vec<Arena>> {
+    FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The copies of a call's buffers.
+pub struct Staged {
+    /// What is copied before the call.
+    before: Vec<(Span, Span)>,
+    /// What is copied after it.
+    after: Vec<(Span, Span)>,
+    memory: Arena,
+}
+
+/// What a call does with one of its buffers. A reduce-scatter in place reads more of its receive buffer than it writes.
+#[derive(Default)]
+struct Use {
+    reads: Vec<Span>,
+    writes: Vec<Span>,
+}
+
+/// Who reads the arguments of calls.
+#[derive(Clone, Copy)]
+pub struct Reader {
+    /// Its rank.
+    pub rank: usize,
+    /// Number of ranks in its group.
+    pub size: usize,
+    /// Whether there is another group.
+    pub has_two_groups: bool,
+    /// Blocks of the send and the receive buffer, where each has a count.
+    pub blocks: (usize, usize),
+}
+
+impl Staged {
+    /// The same call on copies of those buffers that lie on a device, if any does.
+    pub fn of(
+        call: &rustcoll_call,
+        arguments: &Arguments,
+        reader: Reader,
+    ) -> Result<Option<(Staged, rustcoll_call)>, OutOfMemory> {
+        let uses = uses(arguments, reader).map(|found| found.filter(Use::is_on_device));
+        let reaches = uses.each_ref().map(|found| found.as_ref().map(Use::reach));
+        let bytes = reaches.iter().flatten().map(|(_, bytes)| bytes).sum::<usize>();
+        if uses.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let mut staged =
+            Staged { before: Vec::new(), after: Vec::new(), memory: free().pop().unwrap_or_default() };
+        let mut next = staged.memory.at_least(bytes).inspect_err(|_| {
+            log::error!(
+                "{} needs {bytes} bytes for copies of what lies on a device; there are not so many",
+                arguments.collective.name()
+            );
+        })?;
+        let mut call = *call;
+        let buffers = [&mut call.send.buffer, &mut call.recv.buffer];
+        for ((found, buffer), reach) in uses.into_iter().zip(buffers).zip(reaches) {
+            let (Some(Use { reads, writes }), Some((start, bytes))) = (found, reach) else { continue };
+            let shift = next.addr().wrapping_sub(start) as isize;
+            let copy = |span: Span| Span { address: span.address.wrapping_offset(shift), ..span };
+            staged.before.extend(reads.into_iter().map(|span| (span, copy(span))));
+            staged.after.extend(writes.into_iter().map(|span| (copy(span), span)));
+            *buffer = next.wrapping_add(buffer.addr().wrapping_sub(start)).cast();
+            next = next.wrapping_add(bytes);
+        }
+        Ok(Some((staged, call)))
+    }
+
+    /// Copies what the call reads.
+    pub fn begin(&self) -> Result<(), Error> {
+        self.before.iter().try_for_each(copy)
+    }
+
+    /// Copies what the call has written, if it came to its end.
+    pub fn end(&mut self, ended: Result<(), Error>) -> Result<(), Error> {
+        match ended {
+            Ok(()) => self.after.iter().try_for_each(copy),
+            Err(RUSTCOLL_ERR_TRUNCATE) => self.after.iter().try_for_each(copy).and(ended),
+            Err(_) => {
+                // What was given up may still arrive.
+                self.memory.leak();
+                ended
+            }
+        }
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if self.memory.held() <= settings::scratch_kept() {
+            free().push(std::mem::take(&mut self.memory));
+        }
+    }
+}
+
+impl Use {
+    fn spans(&self) -> impl Iterator<Item = &Span> {
+        self.reads.iter().chain(&self.writes)
+    }
+
+    fn is_on_device(&self) -> bool {
+        self.spans().any(|span| is_on_device(span.data().cast()))
+    }
+
+    /// Where the memory begins, on a cache line, and how many cache lines it takes, in bytes.
+    fn reach(&self) -> (usize, usize) {
+        let reaches = || self.spans().map(|span| reach(span.address, span.elements, &span.datatype));
+        let start = reaches().map(|reach| reach.start).min().unwrap_or(0) / LINE * LINE;
+        let end = reaches().map(|reach| reach.end).max().unwrap_or(0);
+        (start, (end - start).next_multiple_of(LINE))
+    }
+}
+
+/// Bytes of a cache line, so that copies are aligned as what they are copies of.
+const LINE: usize = 64;
+
+/// What a call does with its send and its receive buffer.
+fn uses(arguments: &Arguments, reader: Reader) -> [Option<Use>; 2] {
+    let Arguments { collective, ref send, ref recv, .. } = *arguments;
+    let (sent, received) = equal_blocks(collective, reader);
+    let (input, result) = (send.spans(sent), recv.spans(received));
+    if collective == Collective::Barrier {
+        return [None, None];
+    }
+    if arguments.copied_input(reader.size) > 0 {
+        return [None, Some(Use { reads: input, writes: result })];
+    }
+    let is_source = collective == Collective::Bcast && arguments.root == reader.rank;
+    // Elsewhere every call writes the whole buffer.
+    let may_leave_some = arguments.in_place
+        || reader.has_two_groups
+        || collective == Collective::Exscan
+        || collective.cut() == Cut::Edges;
+    let reads = if is_source || may_leave_some { result.clone() } else { Vec::new() };
+    let writes = if is_source { Vec::new() } else { result };
+    [Some(Use { reads: input, writes: Vec::new() }), Some(Use { reads, writes })]
+}
+
+/// How many blocks a call's send and receive buffer have where one count stands for all.
+fn equal_blocks(
+    collective: Collective,
+    Reader { size, blocks: (sent, received), .. }: Reader,
+) -> (usize, usize) {
+    use Collective::*;
+    match collective {
+        Alltoall | NeighborAlltoall => (sent, received),
+        Allgather | Gather | NeighborAllgather => (1, received),
+        Scatter => (sent, 1),
+        ReduceScatterBlock => (size, 1),
+        _ => (1, 1),
+    }
+}
+
+/// MPI's own copies know devices.
+fn copy((source, target): &(Span, Span)) -> Result<(), Error> {
+    // SAFETY: one of the two is a buffer of the caller's as its arguments describe it, the other a copy's memory.
+    check(unsafe {
+        rustcoll_shim_copy(
+            source.address.cast(),
+            source.elements,
+            source.datatype.handle,
+            target.address.cast(),
+            target.elements,
+            target.datatype.handle,
+        )
+    })
+}
