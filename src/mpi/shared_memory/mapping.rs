@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr;
 use std::sync::atomic::AtomicU64;
 
-/// Memory of this process, or that of another one, which is then only read.
+/// Memory of which a part is this process's own, and the rest that of others, which is only read.
 pub struct Mapping {
     base: *mut u8,
     bytes: usize,
@@ -20,37 +20,38 @@ unsafe impl Sync for Mapping {}
 
 impl Mapping {
     /// New memory without a name, all zero; and what others find it by, as long as it is open.
-    pub fn new(bytes: usize) -> io::Result<(Mapping, File)> {
-        // SAFETY: the name is a C string.
-        let descriptor = unsafe { libc::memfd_create(c"rustcoll".as_ptr(), libc::MFD_CLOEXEC) };
-        if descriptor < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor is new, so nobody else owns it.
-        let file = unsafe { File::from_raw_fd(descriptor) };
+    pub fn new(bytes: usize, own: Range<usize>) -> io::Result<(Mapping, File)> {
+        let file = nameless_file()?;
         check_file_size(bytes)?;
         file.set_len(bytes as u64)?;
-        Ok((Mapping::of(&file, bytes, libc::PROT_READ | libc::PROT_WRITE)?, file))
+        Ok((Mapping::of(&file, bytes, own)?, file))
     }
 
     /// The memory that another process knows by a descriptor of its own.
-    pub fn of_process(process: u32, descriptor: u32, bytes: usize) -> io::Result<Mapping> {
+    pub fn of_process(process: u32, descriptor: u32, bytes: usize, own: Range<usize>) -> io::Result<Mapping> {
         let path = format!("/proc/{process}/fd/{descriptor}");
         // Among processes that are numbered differently it may be anything, of which some would wait to be opened.
         let found = fs::metadata(&path)?;
         if !found.is_file() || found.len() != bytes as u64 {
             return Err(io::Error::other(format!("{path} is not the memory that a rank offers")));
         }
-        Mapping::of(&File::open(&path)?, bytes, libc::PROT_READ)
+        Mapping::of(&File::options().read(true).write(true).open(&path)?, bytes, own)
     }
 
-    fn of(file: &File, bytes: usize, protection: i32) -> io::Result<Mapping> {
+    fn of(file: &File, bytes: usize, own: Range<usize>) -> io::Result<Mapping> {
         // SAFETY: a new mapping disturbs no other memory.
-        let base =
-            unsafe { libc::mmap(ptr::null_mut(), bytes, protection, libc::MAP_SHARED, file.as_raw_fd(), 0) };
-        match base == libc::MAP_FAILED {
-            true => Err(io::Error::last_os_error()),
-            false => Ok(Mapping { base: base.cast(), bytes }),
+        let base = unsafe {
+            libc::mmap(ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0)
+        };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let mapping = Mapping { base: base.cast(), bytes };
+        let start = mapping.base.wrapping_add(own.start).cast();
+        // SAFETY: the part lies within the mapping, at a page's start.
+        match unsafe { libc::mprotect(start, own.len(), libc::PROT_READ | libc::PROT_WRITE) } {
+            0 => Ok(mapping),
+            _ => Err(io::Error::last_os_error()),
         }
     }
 
@@ -88,6 +89,23 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: the mapping is this one's, and what refers to it does not outlive it.
         unsafe { libc::munmap(self.base.cast(), self.bytes) };
+    }
+}
+
+/// A file without a name. Some systems refuse one that might be executed, and older ones do not know the flag that says so.
+fn nameless_file() -> io::Result<File> {
+    let new = |flags| {
+        // SAFETY: the name is a C string.
+        let descriptor = unsafe { libc::memfd_create(c"rustcoll".as_ptr(), libc::MFD_CLOEXEC | flags) };
+        match descriptor < 0 {
+            true => Err(io::Error::last_os_error()),
+            // SAFETY: the descriptor is new, so nobody else owns it.
+            false => Ok(unsafe { File::from_raw_fd(descriptor) }),
+        }
+    };
+    match new(libc::MFD_NOEXEC_SEAL) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => new(0),
+        found => found,
     }
 }
 

@@ -1,11 +1,11 @@
 //! The memory that the ranks of a node share for one communicator.
 //!
-//! Each rank makes a piece of its own, which it alone writes and the others of its node only read. It is memory without a
-//! name (`memfd`), so that nothing of it outlives the processes that know it. What lies in a piece:
+//! The first rank of a node makes it, without a name (`memfd`), so that nothing of it outlives the processes that know it. Each rank has a
+//! piece there, which it alone writes and the others only read. What lies in a piece:
 //!
 //! | what | how much |
 //! |---|---|
-//! | a token, by which others see that they found the right memory | a cache line |
+//! | in the first piece a token, by which others see that they found the right memory | a cache line |
 //! | how many stripes the rank has ended, of each kind of slots | a cache line each |
 //! | slots in lines, for blocks of up to [`LINE_PAYLOAD`] bytes, each with its flag behind it | banks of cache lines |
 //! | flags of short slots, flags of long ones | banks of cache lines |
@@ -15,13 +15,15 @@
 
 use super::mapping::Mapping;
 use super::patience::Patience;
-use super::tenancy::Tenant;
+use super::tenancy::{self, Tenant};
 use crate::engine::turns::Turns;
 use crate::engine::{CACHE_LINE, LINE_PAYLOAD, SlotBounds, Slots};
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::process;
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicU64,
@@ -87,94 +89,136 @@ fn ended(kind: usize) -> usize {
     (1 + kind) * CACHE_LINE
 }
 
-/// A rank's own piece, before the others know it.
-pub struct Piece {
+/// The ranks of this rank's node, and how their memory lies.
+pub struct Node {
     geometry: Geometry,
+    /// In ascending order.
+    ranks: Vec<usize>,
+    /// Whose node it is.
+    rank: usize,
+}
+
+/// The memory of a node, before the others know it.
+pub struct Made {
     mapping: Mapping,
     /// What others find it by.
     file: File,
     token: u64,
 }
 
-impl Piece {
-    /// New memory.
-    pub fn new(geometry: Geometry) -> io::Result<Piece> {
-        let (mapping, file) = Mapping::new(geometry.bytes())?;
-        let token = token();
-        mapping.number(0).store(token, Release);
-        Ok(Piece { geometry, mapping, file, token })
-    }
+/// What a rank tells whose node another rank makes memory for.
+const NOTHING_TO_OFFER: [u64; OFFER] = [0, 1];
 
-    /// What others must know to find it. That of a rank that has none is 0.
-    pub fn offer(&self) -> [u64; OFFER] {
+impl Made {
+    /// What others must know to find it.
+    fn offer(&self) -> [u64; OFFER] {
         [u64::from(process::id()) << 32 | self.file.as_raw_fd() as u64, self.token]
-    }
-
-    /// The memory of all ranks of this rank's node: of each its offer, `None` where it is elsewhere. And what
-    /// the others find this rank's piece by, to be kept until all have looked.
-    pub fn join(
-        self,
-        rank: usize,
-        offers: impl Iterator<Item = Option<[u64; OFFER]>>,
-        patience: Patience,
-    ) -> (io::Result<Segment>, File) {
-        let Piece { geometry, mapping, file, .. } = self;
-        (Segment::new(geometry, mapping, rank, offers, patience), file)
     }
 }
 
-/// Whether a rank has a piece to offer.
-pub fn is_offered([_, token]: [u64; OFFER]) -> bool {
+/// What a rank tells the others. That of one that cannot share memory is 0.
+pub fn offer(made: &io::Result<Option<Made>>) -> [u64; OFFER] {
+    made.as_ref().map_or([0; OFFER], |made| made.as_ref().map_or(NOTHING_TO_OFFER, Made::offer))
+}
+
+/// Whether a rank can share memory, as far as it knows.
+pub fn can_share([_, token]: [u64; OFFER]) -> bool {
     token != 0
 }
 
-impl Segment {
-    fn new(
-        geometry: Geometry,
-        mapping: Mapping,
-        rank: usize,
-        offers: impl Iterator<Item = Option<[u64; OFFER]>>,
+impl Node {
+    /// That of a rank. `neighbours`: of each rank whether it is there.
+    pub fn new(geometry: Geometry, neighbours: &[bool], rank: usize) -> Node {
+        let ranks = (0..neighbours.len()).filter(|&other| neighbours[other]).collect();
+        Node { geometry, ranks, rank }
+    }
+
+    fn first(&self) -> usize {
+        self.ranks[0]
+    }
+
+    fn bytes(&self) -> usize {
+        self.ranks.len() * self.geometry.bytes()
+    }
+
+    /// Where the pieces begin, by rank; `None` for those on other nodes.
+    fn starts(&self, size: usize) -> Vec<Option<usize>> {
+        let mut starts = vec![None; size];
+        for (place, &rank) in self.ranks.iter().enumerate() {
+            starts[rank] = Some(place * self.geometry.bytes());
+        }
+        starts
+    }
+
+    fn own(&self) -> Range<usize> {
+        let place = self.ranks.iter().position(|&rank| rank == self.rank).expect("it is one of them");
+        place * self.geometry.bytes()..(place + 1) * self.geometry.bytes()
+    }
+
+    /// New memory, if this rank is to make it.
+    pub fn make(&self) -> io::Result<Option<Made>> {
+        tenancy::check_room()?;
+        if self.rank != self.first() {
+            return Ok(None);
+        }
+        let (mapping, file) = Mapping::new(self.bytes(), self.own())?;
+        let token = token();
+        mapping.number(0).store(token, Release);
+        Ok(Some(Made { mapping, file, token }))
+    }
+
+    /// The memory of the node's ranks, as all offer it; and what others find it by, to be kept until all have looked.
+    pub fn join(
+        self,
+        made: Option<Made>,
+        offers: &[[u64; OFFER]],
         patience: Patience,
-    ) -> io::Result<Segment> {
-        let mut own = Some(mapping);
-        let pieces = offers.enumerate().map(|(other, offer)| match offer {
-            _ if other == rank => Ok(own.take()),
-            Some(offer) => found(offer, &geometry).map(Some),
-            None => Ok(None),
-        });
-        let pieces: Vec<Option<Mapping>> = pieces.collect::<io::Result<_>>()?;
+    ) -> (io::Result<Segment>, Option<File>) {
+        let (mapping, file) = match made {
+            Some(Made { mapping, file, .. }) => (Ok(mapping), Some(file)),
+            None => (self.found(offers[self.first()]), None),
+        };
+        (mapping.map(|mapping| self.segment(mapping, offers.len(), patience)), file)
+    }
+
+    /// The memory that the first rank offers.
+    fn found(&self, [place, token]: [u64; OFFER]) -> io::Result<Mapping> {
+        let mapping = Mapping::of_process((place >> 32) as u32, place as u32, self.bytes(), self.own())?;
+        match mapping.number(0).load(Acquire) == token {
+            true => Ok(mapping),
+            false => Err(io::Error::other("another memory stands where a rank offers its own")),
+        }
+    }
+
+    fn segment(self, mapping: Mapping, size: usize, patience: Patience) -> Segment {
+        let Node { geometry, rank, .. } = self;
+        let base = mapping.base();
+        let starts = self.starts(size);
         let bases =
-            pieces.iter().map(|piece| piece.as_ref().map_or(std::ptr::null_mut(), Mapping::base)).collect();
-        Ok(Segment {
+            starts.iter().map(|start| start.map_or(ptr::null_mut(), |start| base.wrapping_add(start)));
+        Segment {
             geometry,
             rank,
-            tenant: Tenant::new(pieces, rank, geometry.data()..geometry.bytes(), [1, 2].map(ended)),
-            bases,
+            bases: bases.collect(),
+            tenant: Tenant::new(mapping, starts, rank, geometry.data()..geometry.bytes(), [1, 2].map(ended)),
             turns: Slots::BANKS.map(Turns::new),
             offsets: Offsets::default(),
             patience,
-        })
+        }
     }
+}
 
+/// A number that no other memory bears, as far as it matters; neither 0 nor 1.
+fn token() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(process::id()) | 2
+}
+
+impl Segment {
     /// What decides where things lie.
     pub fn geometry(&self) -> Geometry {
         self.geometry
     }
-}
-
-/// The memory that another rank offers.
-fn found([place, token]: [u64; OFFER], geometry: &Geometry) -> io::Result<Mapping> {
-    let mapping = Mapping::of_process((place >> 32) as u32, place as u32, geometry.bytes())?;
-    match mapping.number(0).load(Acquire) == token {
-        true => Ok(mapping),
-        false => Err(io::Error::other("another memory stands where a rank offers its own")),
-    }
-}
-
-/// A number that no other memory bears, as far as it matters; not 0.
-fn token() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(process::id()) | 1
 }
 
 /// The memory of a communicator's ranks that share this rank's node.
@@ -243,7 +287,7 @@ impl Segment {
 
     #[inline]
     fn number(&self, rank: usize, offset: usize) -> &AtomicU64 {
-        self.tenant.pieces[rank].as_ref().expect("schedules name ranks of their own node").number(offset)
+        self.tenant.number(rank, offset)
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 
 use super::nodes::{self, Nodes};
 use super::patience::Patience;
-use super::segment::{Geometry, OFFER, Piece, Segment, is_offered};
+use super::segment::{self, Geometry, Node, Segment};
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::{Group, Layout, Task, Work};
@@ -34,19 +34,18 @@ impl Exchange<'_> {
     /// same answer whether there is any.
     pub fn segment(&mut self, neighbours: impl FnOnce() -> Vec<bool>) -> Result<Option<Segment>, Error> {
         let Group { rank, size, .. } = self.group;
-        let piece = Piece::new(Geometry::new(size, settings::shared_bank()));
-        let offer = piece.as_ref().map_or([0; OFFER], Piece::offer);
-        let offers = self.told_by_all(offer)?;
-        let piece = match (offers.iter().position(|offer| !is_offered(*offer)), piece) {
-            (None, Ok(piece)) => piece,
-            (first, piece) => {
-                self.report_lack(first, piece.err());
+        let node = Node::new(Geometry::new(size, settings::shared_bank()), &neighbours(), rank);
+        let made = node.make();
+        let offers = self.told_by_all(segment::offer(&made))?;
+        let made = match (offers.iter().position(|offer| !segment::can_share(*offer)), made) {
+            (None, Ok(made)) => made,
+            (first, made) => {
+                self.report_lack(first, made.err());
                 return Ok(None);
             }
         };
-        let of_neighbours = offers.iter().zip(neighbours()).map(|(offer, is_near)| is_near.then_some(*offer));
-        // Others look for the piece as long as its file is there.
-        let (segment, _file) = piece.join(rank, of_neighbours, Patience::of_job());
+        // Others look for the memory as long as its file is there.
+        let (segment, _file) = node.join(made, &offers, Patience::of_job());
         let joined = self.told_by_all([u64::from(segment.is_ok())])?;
         match (joined.iter().position(|&[could]| could == 0), segment) {
             (None, Ok(segment)) => Ok(Some(segment)),

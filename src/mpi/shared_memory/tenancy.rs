@@ -6,6 +6,7 @@
 use super::mapping::Mapping;
 use crate::mpi::parameters::settings::shared_memory_limit;
 use crate::mpi::shim::bindings::rustcoll_shim_is_threaded;
+use std::io;
 use std::ops::Range;
 use std::sync::atomic::{
     AtomicBool, AtomicU64, AtomicUsize,
@@ -15,13 +16,14 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// The pieces of a communicator's ranks on this node.
 pub struct Tenant {
-    /// By rank; `None` for those on other nodes.
-    pub pieces: Vec<Option<Mapping>>,
+    mapping: Mapping,
+    /// Where the pieces begin, by rank; `None` for those on other nodes.
+    starts: Vec<Option<usize>>,
     /// Whose piece is this process's own.
     pub rank: usize,
     /// The other ranks.
     pub peers: Vec<usize>,
-    /// Where the slots lie that can be given back.
+    /// Where in a piece the slots lie that can be given back.
     data: Range<usize>,
     /// Where a rank tells how many stripes it has ended that used them, of each kind.
     ended: [usize; 2],
@@ -42,39 +44,63 @@ static CLOCK: AtomicU64 = AtomicU64::new(0);
 /// Whether the limit is exceeded by what could not be given back when somebody tried: the next call tries again.
 static IS_TOO_MUCH_IN_USE: AtomicBool = AtomicBool::new(false);
 
+/// On so many communicators a process shares memory at most: each takes a few mappings, of which the system gives a process 65,530 unless told
+/// otherwise, and the program needs some.
+const MOST_TENANTS: usize = 2048;
+
+/// Whether there may be one more.
+pub fn check_room() -> io::Result<()> {
+    let live = tenants().iter().filter(|tenant| tenant.strong_count() > 0).count();
+    match live < MOST_TENANTS {
+        true => Ok(()),
+        false => Err(io::Error::other(format!(
+            "{MOST_TENANTS} communicators of this process share memory already"
+        ))),
+    }
+}
+
 /// Slots together are at least so long before it pays to have them on huge pages.
 const HUGE: usize = 2 << 20;
 
 impl Tenant {
     /// A new one, who holds nothing yet.
     pub fn new(
-        pieces: Vec<Option<Mapping>>,
+        mapping: Mapping,
+        starts: Vec<Option<usize>>,
         rank: usize,
         data: Range<usize>,
         ended: [usize; 2],
     ) -> Arc<Tenant> {
-        let peers = (0..pieces.len()).filter(|&peer| peer != rank && pieces[peer].is_some()).collect();
+        let peers = (0..starts.len()).filter(|&peer| peer != rank && starts[peer].is_some()).collect();
         let (held, last_used, is_busy) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
         // SAFETY: looks at what MPI was initialised with.
         let is_threaded = unsafe { rustcoll_shim_is_threaded() } != 0;
         let tenant =
-            Arc::new(Tenant { pieces, rank, peers, data, ended, held, last_used, is_busy, is_threaded });
+            Tenant { mapping, starts, rank, peers, data, ended, held, last_used, is_busy, is_threaded };
+        let tenant = Arc::new(tenant);
         let mut tenants = tenants();
         tenants.retain(|other| other.strong_count() > 0);
         tenants.push(Arc::downgrade(&tenant));
         tenant
     }
 
-    fn own(&self) -> &Mapping {
-        self.pieces[self.rank].as_ref().expect("a rank has its own piece")
+    /// The number at an offset of a rank's piece.
+    #[inline]
+    pub fn number(&self, rank: usize, offset: usize) -> &AtomicU64 {
+        self.mapping.number(self.starts[rank].expect("schedules name ranks of their own node") + offset)
+    }
+
+    /// Where this rank's own slots lie that can be given back.
+    fn own_data(&self) -> Range<usize> {
+        let start = self.starts[self.rank].expect("a rank has its own piece");
+        start + self.data.start..start + self.data.end
     }
 
     /// How many stripes a rank of this node has ended, by the place where it tells so. Acquire: what it read until then has
     /// been read.
     #[inline]
     pub fn ended_by(&self, rank: usize, place: usize) -> u64 {
-        let piece = self.pieces[rank].as_ref().expect("peers have pieces");
-        piece.number(place).load(Acquire)
+        self.number(rank, place).load(Acquire)
     }
 
     /// Begins to use so many bytes of the slots.
@@ -135,7 +161,7 @@ impl Tenant {
         }
         let is_huge = bytes >= HUGE;
         if is_huge {
-            self.own().advise_huge_pages(self.data.clone());
+            self.mapping.advise_huge_pages(self.own_data());
         }
         // A huge page holds slots of several banks, used or not.
         self.held.store(if is_huge { self.data.len() } else { bytes }, Relaxed);
@@ -150,7 +176,7 @@ impl Tenant {
         let own = ended(self.rank);
         let is_idle =
             self.peers.iter().map(|&peer| ended(peer)).all(|[short, long]| short >= own[0] && long >= own[1]);
-        let given = is_idle.then(|| match self.own().give_back(self.data.clone()) {
+        let given = is_idle.then(|| match self.mapping.give_back(self.own_data()) {
             true => self.held.swap(0, Relaxed),
             false => 0,
         });
