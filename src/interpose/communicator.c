@@ -165,15 +165,8 @@ void rustcoll_compare_job(int is_active)
     const char *own = is_active ? rustcoll_holdings(0) : NULL;
     const uint64_t held = NULL == own ? 0 : rustcoll_digest(own);
     uint64_t told[2] = {held, ~held};
-    MPI_Errhandler users;
-    PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &users);
-    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    const int error = PMPI_Allreduce(MPI_IN_PLACE, told, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, users);
-    PMPI_Errhandler_free(&users);
-    if (MPI_SUCCESS != error) {
-        rustcoll_end_job("rustcoll: the ranks of this job cannot compare what they hold; is the library loaded before all of them?");
-    }
+    rustcoll_meet();
+    PMPI_Allreduce(MPI_IN_PLACE, told, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
     if (told[0] != ~told[1]) {
         tell_difference(MPI_COMM_WORLD, own);
     }

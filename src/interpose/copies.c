@@ -174,3 +174,14 @@ int rustcoll_shim_copy(const void *source, size_t source_count, const void *sour
     free(packed);
     return error;
 }
+
+int rustcoll_copy_elements(const void *elements, size_t count, MPI_Datatype datatype, void **memory, void **copy)
+{
+    rustcoll_datatype type;
+    rustcoll_shim_describe(RUSTCOLL_OPAQUE(datatype), &type);
+    const ptrdiff_t last = 0 == count ? 0 : (ptrdiff_t) (count - 1) * type.extent, lowest = (last < 0 ? last : 0) + type.true_lb;
+    *memory = malloc((size_t) (last < 0 ? -last : last) + type.true_extent + 1);
+    *copy = (char *) *memory - lowest;
+    return NULL == *memory ? RUSTCOLL_ERR_NO_MEM
+                           : rustcoll_shim_copy(elements, count, type.handle, *copy, count, type.handle);
+}

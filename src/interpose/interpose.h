@@ -25,7 +25,7 @@ typedef struct rustcoll_state {
     MPI_Request duplication; /* null, once `own` is complete */
     int is_set_up;           /* whether the ranks have compared what they hold */
     int spread;              /* RUSTCOLL_ON_…, or 0 if that is not known */
-    unsigned operations;     /* how many that do not block were prepared */
+    unsigned operations[2];  /* how many that do not block were prepared: those that begin at once, and persistent ones */
     unsigned users;          /* the communicator, and each request */
     struct rustcoll_state *next;
 } rustcoll_state;
@@ -43,6 +43,8 @@ void rustcoll_release(rustcoll_state *state);
 /* Frees all states, when MPI ends. */
 void rustcoll_free_states(void);
 
+/* Waits until all processes of the job are here. */
+void rustcoll_meet(void);
 /* Has all processes of the job compare what they hold, while none of them can be in another call. */
 void rustcoll_compare_job(int is_active);
 
@@ -81,6 +83,8 @@ int rustcoll_raise(MPI_Comm communicator, int error);
 /* As rustcoll_shim_unpack, into data that are described already. */
 int rustcoll_unpack(const void *packed, size_t bytes, void *target, const rustcoll_datatype *type, size_t first);
 
+/* A copy of elements as they lie, in new memory. */
+int rustcoll_copy_elements(const void *elements, size_t count, MPI_Datatype datatype, void **memory, void **copy);
 /* Copies bytes from or to a device or the host. */
 int rustcoll_copy_bytes(void *target, const void *source, size_t bytes);
 

@@ -61,20 +61,18 @@ int FORM(MPI_Sendrecv)(const void *sent, COUNT send_count, MPI_Datatype send_dat
 int FORM(MPI_Sendrecv_replace)(void *buffer, COUNT count, MPI_Datatype datatype, int target, int send_tag, int source,
                                int recv_tag, MPI_Comm communicator, MPI_Status *status)
 {
-    COUNT length = 0, position = 0;
+    COUNT length = 0;
     if (0 == rustcoll_under_way || MPI_SUCCESS != FORM(PMPI_Pack_size)(count, datatype, communicator, &length)) {
         return FORM(PMPI_Sendrecv_replace)(buffer, count, datatype, target, send_tag, source, recv_tag, communicator,
                                            status);
     }
-    char *packed = malloc((size_t) length + 1);
-    if (NULL == packed) {
-        return rustcoll_raise(communicator, RUSTCOLL_ERR_NO_MEM);
+    void *memory, *copy = NULL;
+    int error = rustcoll_copy_elements(buffer, (size_t) count, datatype, &memory, &copy);
+    if (MPI_SUCCESS != error) {
+        return rustcoll_raise(communicator, error);
     }
-    int error = FORM(PMPI_Pack)(buffer, count, datatype, packed, length, &position, communicator);
-    if (MPI_SUCCESS == error) {
-        error = FORM(MPI_Sendrecv)(packed, position, MPI_PACKED, target, send_tag, buffer, count, datatype, source,
-                                   recv_tag, communicator, status);
-    }
-    free(packed);
+    error = FORM(MPI_Sendrecv)(copy, count, datatype, target, send_tag, buffer, count, datatype, source, recv_tag, communicator,
+                               status);
+    free(memory);
     return error;
 }

@@ -51,7 +51,14 @@ static int highest_tag(void)
     return known;
 }
 
-static int tag_of(unsigned number) { return FIRST_TAG + (int) (number % (unsigned) (highest_tag() - FIRST_TAG)); }
+/* Half of the tags are for persistent operations, which may stay for ever, and half for the others, of which there are never so many at a time
+ * that one is used again too early. */
+static unsigned tags(void) { return (unsigned) (highest_tag() - FIRST_TAG) / 2; }
+
+static int tag_of(unsigned number, int is_persistent)
+{
+    return FIRST_TAG + (int) (2 * (number % tags())) + is_persistent;
+}
 
 static int uses_datatype(const used *used, MPI_Datatype datatype)
 {
@@ -175,10 +182,22 @@ static int note_used(request *request, const rustcoll_call *call)
     return NULL != used->datatypes;
 }
 
+static int is_tag_used(int tag)
+{
+    for (const request *one = requests; NULL != one; one = one->next) {
+        if (tag == one->tag) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static void enlist(request *request)
 {
     pthread_mutex_lock(&lock);
-    request->tag = tag_of(made++);
+    do {
+        request->tag = tag_of(made++, request->is_persistent);
+    } while (made > tags() && is_tag_used(request->tag));
     request->next = requests;
     requests = request;
     pthread_mutex_unlock(&lock);
@@ -236,7 +255,7 @@ void rustcoll_go_on(void)
     if (0 == rustcoll_under_way) {
         return;
     }
-    for (request *ready; NULL != waiting && NULL != (ready = next_ready());) {
+    for (request *ready; NULL != (ready = next_ready());) {
         rustcoll_operation_start(ready->operation);
     }
     rustcoll_progress();
@@ -271,7 +290,12 @@ static int receive_from_itself(request *request)
 int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int is_persistent, MPI_Request *handle)
 {
     /* Before anything can fail: all ranks must have counted equally many. */
-    const int tag = tag_of(state->operations++);
+    const unsigned number = state->operations[is_persistent]++;
+    if (is_persistent && number >= tags()) {
+        /* An earlier one may still have the tag, at some ranks. */
+        return RUSTCOLL_BELOW;
+    }
+    const int tag = tag_of(number, is_persistent);
     request *added = calloc(1, sizeof *added);
     if (NULL == added) {
         return RUSTCOLL_ERR_NO_MEM;
