@@ -57,6 +57,7 @@ void rustcoll_agree(struct ompi_communicator_t *communicator);
 
 /* The stream that log lines go to. */
 void rustcoll_open_output(void);
+void rustcoll_close_output(void);
 
 #pragma GCC visibility pop
 

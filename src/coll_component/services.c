@@ -354,6 +354,12 @@ void rustcoll_open_output(void)
     }
 }
 
+void rustcoll_close_output(void)
+{
+    opal_output_close(output_stream);
+    output_stream = -1;
+}
+
 void rustcoll_shim_output(const char *line) { opal_output(output_stream, "%s", line); }
 
 void rustcoll_shim_abort(const void *communicator, const char *message)

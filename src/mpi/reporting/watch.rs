@@ -4,6 +4,7 @@ use crate::algorithms::Collective;
 use crate::mpi::parameters::settings::{Reported, reported};
 use crate::report::{Kind, Report};
 use std::ffi::c_int;
+use std::mem::take;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
@@ -14,6 +15,9 @@ pub const CALLS: &str = "rustcoll::calls";
 /// How many there are that want to know of every call. While there are none, nothing is told, and short calls that repeat
 /// themselves are as fast as they can be.
 static WATCHERS: AtomicIsize = AtomicIsize::new(0);
+
+/// Those of them that came with the last start of MPI.
+static OF_THIS_START: AtomicIsize = AtomicIsize::new(0);
 
 /// Whether the report is this rank's to print.
 static IS_FIRST_OF_JOB: AtomicBool = AtomicBool::new(false);
@@ -79,13 +83,14 @@ pub fn now() -> Option<Instant> {
 pub fn start(is_first_of_job: bool) {
     IS_FIRST_OF_JOB.store(is_first_of_job, Relaxed);
     let is_logged = log::max_level() >= log::LevelFilter::Debug;
-    add_watchers(isize::from(is_logged) + isize::from(reported() != Reported::Nothing));
+    let watchers = isize::from(is_logged) + isize::from(reported() != Reported::Nothing);
+    add_watchers(watchers - OF_THIS_START.swap(watchers, Relaxed));
 }
 
-/// Prints the report, where there is one; MPI is about to end.
+/// Prints the report, where there is one; MPI is about to end. If it starts again, another one begins.
 pub fn finish() {
+    let report = take(&mut *REPORT.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     if reported() != Reported::Nothing && IS_FIRST_OF_JOB.swap(false, Relaxed) {
-        let report = REPORT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         match report.is_empty() {
             true => eprintln!("rustcoll: no collective of rank 0 came here"),
             false => eprint!("rustcoll: the collectives of rank 0\n{report}"),
