@@ -3,7 +3,6 @@
 #include "component.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -130,29 +129,11 @@ static int is_built_for_this_release(int is_quiet)
     return 1;
 }
 
-/* What the user gave for a parameter: mpirun hands its options on in the environment. */
-static const char *given_value(const char *parameter)
-{
-    char variable[256];
-    snprintf(variable, sizeof variable, "OMPI_MCA_%s", parameter);
-    const char *value = getenv(variable);
-    return NULL == value ? "(in a parameter file)" : value;
-}
-
-/* The value of `--mca coll`. */
-static const char *named_components(void)
-{
-    const char *const *value = NULL;
-    int index = mca_base_var_find("ompi", "coll", NULL, NULL);
-    return 0 <= index && OPAL_SUCCESS == mca_base_var_get_value(index, &value, NULL, NULL) && NULL != value ? *value
-                                                                                                          : NULL;
-}
-
 /* The priority on a communicator with the info key ompi_comm_coll_preference, or without; -1 to stay away. */
 static int priority_on(const char *preference)
 {
     int given, is_given = rustcoll_given_priority(&given);
-    return rustcoll_priority(is_given, given, named_components(), preference);
+    return rustcoll_priority(is_given, given, rustcoll_text_of("ompi", "coll", NULL, NULL), preference);
 }
 
 /* Whether this job is to use the component as a whole, not only on single communicators. */
@@ -167,19 +148,19 @@ static int is_sent_away(void)
 
 /* Ends a job that would run otherwise than it was asked to. One rank speaks first; if the others do not come to an end
  * with it, the fault is theirs alone, and they speak as well. */
-static int give_up(int speaks_first, const char *topic, const char *first, const char *second, const char *third)
+static int give_up(int speaks_first, const char *topic, const char *const texts[4])
 {
     if (!speaks_first) {
         sleep(2);
     }
-    rustcoll_show(topic, first, second, third);
+    rustcoll_show(topic, texts[0], texts[1], texts[2], texts[3]);
     ompi_rte_abort(1, NULL);
     return OMPI_ERROR;
 }
 
 void rustcoll_shim_refuse_rules(const char *faults, int speaks_first)
 {
-    give_up(speaks_first, "refused-rules", faults, "", "");
+    give_up(speaks_first, "refused-rules", (const char *[4]) {faults});
 }
 
 void rustcoll_shim_leave_out_rules(const char *faults) { rustcoll_show("left-out-rules", faults); }
@@ -188,22 +169,27 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
 {
     (void) enable_progress_threads;
     (void) enable_mpi_threads;
-    const char *parameter, *legal, *nearest, *unknown = rustcoll_unknown_parameter(&nearest);
-    int is_refused = rustcoll_refused_parameter(&parameter, &legal);
-    /* A job that has not asked for the component shall not hear of it, nor one that does not want it. */
-    int is_quiet = is_sent_away() || (!is_asked_for() && !rustcoll_gives_rules());
     int is_first_on_node = 0 == opal_process_info.my_local_rank;
-    if (!is_built_for_this_release(is_quiet)) {
+    if (!is_built_for_this_release(is_sent_away() || !(is_asked_for() || rustcoll_gives_parameters()))) {
         return OMPI_ERR_NOT_SUPPORTED;
     }
+    const char *parameter, *legal, *nearest, *place, *unknown = rustcoll_unknown_parameter(&nearest, &place);
+    int is_refused = rustcoll_refused_parameter(&parameter, &legal);
+    /* A job that has not asked for the component shall not hear of it, nor one that does not want it. Who mistypes the priority asks. */
+    int is_asking = is_asked_for() || (NULL != unknown && 0 == strcmp(nearest, "coll_rustcoll_priority"));
+    int is_quiet = !is_asking && !rustcoll_gives_rules();
     if (is_sent_away() || (is_quiet && (is_refused || NULL != unknown))) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
     if (is_refused) {
-        return give_up(is_first_on_node, "illegal-parameter", parameter, given_value(parameter), legal);
+        const char *value = rustcoll_given(parameter, &place);
+        if (NULL == value) {
+            value = place = "unknown";
+        }
+        return give_up(is_first_on_node, "illegal-parameter", (const char *[4]) {parameter, value, place, legal});
     }
     if (NULL != unknown) {
-        return give_up(is_first_on_node, "unknown-parameter", unknown, nearest, "");
+        return give_up(is_first_on_node, "unknown-parameter", (const char *[4]) {unknown, place, nearest});
     }
     int is_first_of_job = 0 == OPAL_PROC_MY_NAME.vpid;
     rustcoll_start(rustcoll_verbosity(), is_first_on_node, is_first_of_job);

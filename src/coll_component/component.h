@@ -42,7 +42,10 @@ void rustcoll_register_counters(const mca_base_component_t *component);
 /* Whether a value was refused, its parameter's full name and the legal values. */
 int rustcoll_refused_parameter(const char **parameter, const char **legal);
 int rustcoll_verbosity(void);
+/* Whether the user gives a priority, and which; what is none counts as 0. */
 int rustcoll_given_priority(int *priority);
+/* The value of a text among Open MPI's own parameters, or NULL. */
+const char *rustcoll_text_of(const char *project, const char *framework, const char *component, const char *variable);
 
 /* An error of Open MPI's, as Rust knows it. */
 static inline int rustcoll_neutral(int error) { return MPI_ERR_TRUNCATE == error ? RUSTCOLL_ERR_TRUNCATE : error; }

@@ -170,10 +170,36 @@ int rustcoll_verbosity(void)
     return base > verbose_parameter ? base : verbose_parameter;
 }
 
+const char *rustcoll_text_of(const char *project, const char *framework, const char *component, const char *variable)
+{
+    const char *const *value = NULL;
+    int index = mca_base_var_find(project, framework, component, variable);
+    return 0 <= index && OPAL_SUCCESS == mca_base_var_get_value(index, &value, NULL, NULL) && NULL != value ? *value
+                                                                                                          : NULL;
+}
+
+const char *rustcoll_shim_parameter_files(int go_before)
+{
+    const char *files = rustcoll_text_of("opal", "mca", "base", "param_files");
+    if (NULL == files || 0 == strcmp(files, "none")) {
+        return "";
+    }
+    if (go_before) {
+        files = rustcoll_text_of("opal", "mca", "base", "override_param_file");
+    }
+    return NULL == files ? "" : files;
+}
+
+/* Open MPI knows it only if it is registered: not to another release, nor with a value that is refused. */
 int rustcoll_given_priority(int *priority)
 {
+    if (0 > priority_index) {
+        const char *place, *text = rustcoll_given("coll_rustcoll_priority", &place);
+        *priority = NULL != text && 0 == strcmp(text, "off") ? -1 : 0;
+        return NULL != text;
+    }
     mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
     *priority = priority_parameter;
-    return 0 <= priority_index && OPAL_SUCCESS == mca_base_var_get_value(priority_index, NULL, &source, NULL)
+    return OPAL_SUCCESS == mca_base_var_get_value(priority_index, NULL, &source, NULL)
            && MCA_BASE_VAR_SOURCE_DEFAULT != source;
 }

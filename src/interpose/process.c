@@ -164,7 +164,7 @@ static int verbosity(void)
 
 static void refuse_unknown(void)
 {
-    const char *nearest, *unknown = rustcoll_unknown_parameter(&nearest);
+    const char *nearest, *place, *unknown = rustcoll_unknown_parameter(&nearest, &place);
     if (NULL != unknown) {
         let_speak(is_first_on_node());
         rustcoll_end_job("rustcoll: there is no %s; the nearest known name is %s", unknown, nearest);
@@ -211,6 +211,9 @@ int rustcoll_begin(void)
 }
 
 int rustcoll_is_alone(void) { return is_alone; }
+
+/* Other MPIs have no such files. */
+const char *rustcoll_shim_parameter_files(int go_before) { return ""; }
 
 const char *rustcoll_shim_switches(void)
 {

@@ -159,9 +159,14 @@ typedef struct rustcoll_difference {
 
 /* Fills in parameter number `index`; returns 0 past the last one. */
 int rustcoll_parameter_get(int index, rustcoll_parameter *parameter);
-/* A parameter of this component that the user sets in the environment and nobody knows, or NULL; and the nearest name
- * that is known. The texts live as long as the process. */
-const char *rustcoll_unknown_parameter(const char **nearest);
+/* A parameter of this library that the user gives, in the environment or in a file of MPI's, and nobody knows, or NULL; the nearest
+ * name that is known, and where it stands. The texts live as long as the process. */
+const char *rustcoll_unknown_parameter(const char **nearest, const char **place);
+/* What the user gives for the parameter of that full name, registered or not, or NULL; and where it stands. They live as long as the
+ * process. */
+const char *rustcoll_given(const char *full_name, const char **place);
+/* Whether the user gives any parameter, known or not. */
+int rustcoll_gives_parameters(void);
 /* Whether the user gives rules, in files or lines. */
 int rustcoll_gives_rules(void);
 /* Starts logging at a verbosity from 0 to 100, and tells of faults of the user's rules. */
@@ -251,6 +256,9 @@ int rustcoll_shim_is_threaded(void);
 int rustcoll_shim_is_crowded(void);
 /* Whether the library is loaded before an MPI, rather than by Open MPI as a component; the same at each call. */
 int rustcoll_shim_is_preloaded(void);
+/* The files in which MPI looks for parameters, separated by commas, the first first: those that go before the environment, or those
+ * behind it. The text lives until the next call. */
+const char *rustcoll_shim_parameter_files(int go_before);
 /* The switches that the shim reads itself and that are on, of those that must be alike at all ranks; "" if none is. */
 const char *rustcoll_shim_switches(void);
 /* The tag under which a collective communicates that blocks. */

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Job, compiled, mpirun, root, run, run_user_program, user_program};
 use rustcoll::algorithms::Collective;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 fn assert_right(job: &Job) {
@@ -205,14 +205,6 @@ fn illegal_values_end_the_job_with_the_legal_ones() {
 }
 
 #[test]
-fn an_unknown_parameter_ends_the_job_with_the_nearest_name() {
-    let job = run_user_program(2, &["--mca", "coll_rustcoll_alreduce_algorithm", "ring"], 0);
-    job.assert(!job.success, "a mistyped parameter must end the job");
-    job.assert_contains("Parameter:   coll_rustcoll_alreduce_algorithm");
-    job.assert_contains("Known alike: coll_rustcoll_allreduce_algorithm");
-}
-
-#[test]
 fn ompi_info_lists_the_parameters() {
     let mut command = Command::new("ompi_info");
     command.args(["--param", "coll", "rustcoll", "--level", "9"]);
@@ -245,33 +237,6 @@ fn only_the_component_is_exported() {
     let job = run(&mut command);
     let symbols: Vec<&str> = job.text.lines().filter_map(|line| line.split_whitespace().last()).collect();
     assert_eq!(symbols, ["mca_coll_rustcoll_component"]);
-}
-
-/// Builds a component that believes to be for another release of Open MPI.
-fn component_for_another_release() -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("another_release");
-    std::fs::create_dir_all(&directory).unwrap();
-    let mut link = Command::new(root().join("scripts/link-component"));
-    link.env("CPPFLAGS", "-DRUSTCOLL_RELEASE=\"4.1.999\"");
-    link.args([directory.join("mca_coll_rustcoll.so"), root().join("target/library/librustcoll.a")]);
-    let linked = run(&mut link);
-    linked.assert(linked.success, "the component does not link");
-    let help = "help-mca-coll-rustcoll.txt";
-    std::fs::copy(root().join("src/coll_component").join(help), directory.join(help)).unwrap();
-    directory
-}
-
-#[test]
-fn a_component_for_another_release_declines_with_a_message() {
-    let directory = component_for_another_release();
-    let plugins = run(Command::new("ompi_info").args(["--path", "pkglibdir", "--parsable"])).text;
-    let plugins = plugins.trim().rsplit(':').next().unwrap().to_owned();
-    let mut command = mpirun(2);
-    command.args(["--mca", "mca_base_component_path", &format!("{}:{plugins}", directory.display())]);
-    let job = run(command.arg(user_program()));
-    assert_right(&job);
-    job.assert_contains("was built for Open MPI 4.1.999, but this is");
-    job.assert(job.count("was built for") == 1, "once on a node");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The parameters that the shim registers, derived from the registry.
 
+use super::given::Given;
 use super::settings::*;
 use crate::algorithms::{Collective, Parameter};
 use crate::mpi::shim::bindings::rustcoll_parameter;
@@ -327,29 +328,31 @@ fn read_by_shim() -> &'static [&'static str] {
     }
 }
 
-/// The first environment variable that sets a parameter of this library which is not known, and the nearest known
-/// name; without Open MPI's prefix.
-pub fn unknown(variables: impl IntoIterator<Item = String>) -> Option<(String, String)> {
+/// The first parameter of this library that is given and not known, and the nearest known name.
+pub fn unknown(given: &[Given]) -> Option<(&Given, String)> {
     let registered = REGISTERED.iter().filter_map(|parameter| parameter.name.to_str().ok());
     let known: Vec<String> = read_by_shim().iter().copied().chain(registered).map(full_name).collect();
-    let mut given = variables.into_iter().filter_map(|variable| set_by(&variable).map(str::to_owned));
-    let unknown = given.find(|name| !known.contains(name))?;
-    let nearest = nearest(&unknown, known.iter().map(String::as_str))?.to_owned();
+    let unknown = given.iter().find(|given| !known.contains(&given.name))?;
+    let nearest = nearest(&unknown.name, known.iter().map(String::as_str))?.to_owned();
     Some((unknown, nearest))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mpi::parameters::given::Place;
 
     #[test]
     fn mistyped_parameters_are_found() {
-        let variables =
-            ["PATH", "OMPI_MCA_coll_rustcoll_verbose", "OMPI_MCA_coll_rustcoll_alreduce_algorithm"];
-        let (unknown, nearest) = unknown(variables.map(String::from)).unwrap();
-        assert_eq!(unknown, "coll_rustcoll_alreduce_algorithm");
+        let given = ["coll_rustcoll_verbose", "coll_rustcoll_alreduce_algorithm"].map(|name| Given {
+            name: name.into(),
+            value: "1".into(),
+            place: Place::Environment,
+        });
+        let (unknown, nearest) = unknown(&given).unwrap();
+        assert_eq!(unknown, &given[1]);
         assert_eq!(nearest, "coll_rustcoll_allreduce_algorithm");
-        assert_eq!(super::unknown(["OMPI_MCA_coll_tuned_x".into()]), None);
+        assert_eq!(super::unknown(&given[..1]), None);
     }
 
     fn names() -> Vec<&'static str> {

@@ -14,6 +14,7 @@ use crate::mpi::calls::staged;
 use crate::mpi::decision::rules;
 use crate::mpi::messages::room;
 use crate::mpi::messages::work::Group;
+use crate::mpi::parameters::given;
 use crate::mpi::parameters::registered;
 use crate::mpi::parameters::settings;
 use crate::mpi::parameters::settings::Reported;
@@ -46,16 +47,38 @@ extern "C" fn rustcoll_parameter_get(index: c_int, parameter: *mut rustcoll_para
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn rustcoll_unknown_parameter(nearest: *mut *const c_char) -> *const c_char {
+extern "C" fn rustcoll_unknown_parameter(
+    nearest: *mut *const c_char,
+    place: *mut *const c_char,
+) -> *const c_char {
     guarded(ptr::null(), || {
-        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        let found = registered::unknown(names).map(|(unknown, near)| (lasting(unknown), lasting(near)));
-        found.map_or(ptr::null(), |(unknown, near)| {
-            // SAFETY: the shim passes a valid place for the answer.
-            unsafe { nearest.write(near) };
-            unknown
+        registered::unknown(given::all()).map_or(ptr::null(), |(unknown, near)| {
+            // SAFETY: the shim passes valid places for the answers.
+            unsafe {
+                nearest.write(lasting(near));
+                place.write(lasting(unknown.place.to_string()));
+            }
+            lasting(unknown.name.clone())
         })
     })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_given(full_name: *const c_char, place: *mut *const c_char) -> *const c_char {
+    guarded(ptr::null(), || {
+        // SAFETY: the shim passes a C string that outlives the call.
+        let given = unsafe { optional_text(full_name) }.and_then(given::of);
+        given.map_or(ptr::null(), |given| {
+            // SAFETY: the shim passes a valid place for the answer.
+            unsafe { place.write(lasting(given.place.to_string())) };
+            lasting(given.value.clone())
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_gives_parameters() -> c_int {
+    guarded(0, || c_int::from(!given::all().is_empty()))
 }
 
 /// A C string that is never freed: there are few, or they precede the end of the job.
@@ -263,7 +286,10 @@ extern "C" fn rustcoll_progress() -> c_int {
 fn signatures_agree() {
     use super::bindings as header;
     let _ = [header::rustcoll_parameter_get as unsafe extern "C" fn(_, _) -> _, rustcoll_parameter_get];
-    let _ = [header::rustcoll_unknown_parameter as unsafe extern "C" fn(_) -> _, rustcoll_unknown_parameter];
+    let _ =
+        [header::rustcoll_unknown_parameter as unsafe extern "C" fn(_, _) -> _, rustcoll_unknown_parameter];
+    let _ = [header::rustcoll_given as unsafe extern "C" fn(_, _) -> _, rustcoll_given];
+    let _ = [header::rustcoll_gives_parameters as unsafe extern "C" fn() -> _, rustcoll_gives_parameters];
     let _ = [header::rustcoll_gives_rules as unsafe extern "C" fn() -> _, rustcoll_gives_rules];
     let _ = [header::rustcoll_start as unsafe extern "C" fn(_, _, _), rustcoll_start];
     let _ = [header::rustcoll_priority as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_priority];

@@ -1,0 +1,150 @@
+//! What the user gives for parameters, whether MPI knows them or not: in the environment, and in the files that MPI reads.
+
+use super::settings::set_by;
+use crate::mpi::shim::bindings::rustcoll_shim_parameter_files;
+use crate::text::file_content;
+use std::ffi::{CStr, c_int};
+use std::fmt;
+use std::path::Path;
+use std::sync::LazyLock;
+
+/// A parameter of this library with the value that it is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// Its full name, known or not.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Where that stands.
+    pub place: Place,
+}
+
+/// Where a value stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the environment, in which launchers hand their options on.
+    Environment,
+    /// In a line of a file, counted from 1.
+    File(String, usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Place::Environment => formatter.write_str("the environment, or an option of mpirun"),
+            Place::File(name, line) => write!(formatter, "{name}:{line}"),
+        }
+    }
+}
+
+/// All that is given, in the order in which MPI looks for a value.
+pub fn all() -> &'static [Given] {
+    static ALL: LazyLock<Vec<Given>> = LazyLock::new(|| {
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
+        });
+        of_files(&listed(true))
+            .into_iter()
+            .chain(of_variables(variables))
+            .chain(of_files(&listed(false)))
+            .collect()
+    });
+    &ALL
+}
+
+/// What holds for a parameter.
+pub fn of(full_name: &str) -> Option<&'static Given> {
+    all().iter().find(|given| given.name == full_name)
+}
+
+fn of_variables(variables: impl Iterator<Item = (String, String)>) -> Vec<Given> {
+    let given = variables.filter_map(|(variable, value)| {
+        Some(Given { name: set_by(&variable)?.to_owned(), value, place: Place::Environment })
+    });
+    given.collect()
+}
+
+/// The names of MPI's files: those that go before the environment, or those behind it.
+fn listed(go_before: bool) -> String {
+    // SAFETY: the shim returns a C string that lives as long as the process.
+    let list = unsafe { CStr::from_ptr(rustcoll_shim_parameter_files(c_int::from(go_before))) };
+    list.to_string_lossy().into_owned()
+}
+
+/// What stands in files, separated by commas. What cannot be read gives nothing, for MPI passes over it, too.
+fn of_files(list: &str) -> Vec<Given> {
+    let contents = list.split(',').filter_map(|name| Some((name, file_content(Path::new(name)).ok()?)));
+    contents.flat_map(|(name, content)| of_text(name, &String::from_utf8_lossy(&content))).collect()
+}
+
+/// What stands in a file of lines `NAME = VALUE`, the last line first: of several it is the last that holds.
+fn of_text(file: &str, text: &str) -> Vec<Given> {
+    let mut is_in_comment = false;
+    let lines = text.lines().enumerate().filter_map(|(number, line)| {
+        let line = without_comments(line, &mut is_in_comment)?;
+        let (name, value) = line.split_once('=')?;
+        let name = name.trim();
+        let is_ours = set_by(&format!("OMPI_MCA_{name}")).is_some();
+        let place = Place::File(file.to_owned(), number + 1);
+        is_ours.then(|| Given { name: name.to_owned(), value: value.trim().to_owned(), place })
+    });
+    let mut given: Vec<Given> = lines.collect();
+    given.reverse();
+    given
+}
+
+/// A line, unless it is a comment: to its end, or one that goes on until it is closed.
+fn without_comments<'line>(line: &'line str, is_in_comment: &mut bool) -> Option<&'line str> {
+    let mut rest = line.trim_start();
+    loop {
+        if *is_in_comment {
+            rest = rest.split_once("*/")?.1.trim_start();
+            *is_in_comment = false;
+        }
+        match rest.strip_prefix("/*") {
+            Some(comment) => (rest, *is_in_comment) = (comment, true),
+            None => break,
+        }
+    }
+    (!rest.starts_with('#') && !rest.starts_with("//")).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<(String, String, usize)> {
+        let line = |place| if let Place::File(_, line) = place { line } else { 0 };
+        of_text("file", text)
+            .into_iter()
+            .map(|Given { name, value, place }| (name, value, line(place)))
+            .collect()
+    }
+
+    #[test]
+    fn lines_of_files_are_those_that_open_mpi_reads() {
+        let text = "# coll_rustcoll_a = 1\n// coll_rustcoll_b = 1\n/* coll_rustcoll_c = 1\ncoll_rustcoll_d = 1 */ \
+                    coll_rustcoll_e=1 2 \n\tcoll_rustcoll_f =\ncoll_tuned_x = 3\ncoll_rustcoll_g\n\
+                    /* x */coll_rustcoll_e = 4 = 5\n";
+        let expected = [("e", "4 = 5", 8), ("f", "", 5), ("e", "1 2", 4)];
+        let expected =
+            expected.map(|(name, value, line)| (format!("coll_rustcoll_{name}"), value.to_owned(), line));
+        assert_eq!(found(text), expected);
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_gives_nothing() {
+        assert_eq!(of_files("/nowhere/one.conf,/nowhere/two.conf,"), []);
+        assert_eq!(of_files(""), []);
+    }
+
+    #[test]
+    fn variables_give_what_they_set() {
+        let variables =
+            [("PATH", "x"), ("OMPI_MCA_coll_rustcoll_verbose", "1"), ("OMPI_MCA_coll", "rustcoll")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let expected =
+            Given { name: "coll_rustcoll_verbose".into(), value: "1".into(), place: Place::Environment };
+        assert_eq!(of_variables(variables.into_iter()), [expected]);
+    }
+}
