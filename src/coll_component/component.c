@@ -177,7 +177,7 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     int is_refused = rustcoll_refused_parameter(&parameter, &legal);
     /* A job that has not asked for the component shall not hear of it, nor one that does not want it. Who mistypes the priority asks. */
     int is_asking = is_asked_for() || (NULL != unknown && 0 == strcmp(nearest, "coll_rustcoll_priority"));
-    int is_quiet = !is_asking && !rustcoll_gives_rules();
+    int is_quiet = !is_asking && !rustcoll_gives_rules() && !rustcoll_has_faulty_rules();
     if (is_sent_away() || (is_quiet && (is_refused || NULL != unknown))) {
         return OMPI_ERR_NOT_AVAILABLE;
     }

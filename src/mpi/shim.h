@@ -167,8 +167,10 @@ const char *rustcoll_unknown_parameter(const char **nearest, const char **place)
 const char *rustcoll_given(const char *full_name, const char **place);
 /* Whether the user gives any parameter, known or not. */
 int rustcoll_gives_parameters(void);
-/* Whether the user gives rules, in files or lines. */
+/* Whether the user, not the site, gives rules, in files or lines. */
 int rustcoll_gives_rules(void);
+/* Whether rules of the user's or of the site's have faults. */
+int rustcoll_has_faulty_rules(void);
 /* Starts logging at a verbosity from 0 to 100, and tells of faults of the user's rules. */
 void rustcoll_start(int verbosity, int is_first_on_node, int is_first_of_job);
 /* Prints the report, if the user wants one. */

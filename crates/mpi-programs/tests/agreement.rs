@@ -172,6 +172,16 @@ fn hosts_with_the_same_rules_in_files_of_different_names_run() {
     assert_ran(&with_rule_files("same_rules", ["[[allreduce]]\nalgorithm = \"ring\"\n"; 2]));
 }
 
+#[test]
+fn ranks_with_different_rules_of_a_site_end_the_job() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("site_of_one_rank.toml");
+    fs::write(&file, "[[allreduce]]\nalgorithm = \"ring\"\n").unwrap();
+    let setting = format!("OMPI_MCA_coll_rustcoll_site_rules_file={}", file.display());
+    let job = with_odd_ranks(1, &[&setting], 2);
+    assert_ended_by_difference(&job, "rules");
+    job.assert_contains("site_of_one_rank.toml (");
+}
+
 /// It would leave the rules out, and the others would not.
 #[test]
 fn a_host_whose_rule_file_is_faulty_ends_the_job() {

@@ -223,6 +223,7 @@ fn ompi_info_lists_the_parameters() {
         "report",
         "rules_file",
         "dynamic_rules_filename",
+        "site_rules_file",
         "rules_strict",
     ] {
         job.assert_contains(&format!("\"coll_rustcoll_{name}\""));

@@ -15,6 +15,7 @@ use std::sync::OnceLock;
 const RANKS: usize = 4;
 
 const FILES: &str = "OMPI_MCA_coll_rustcoll_rules_file";
+const SITE: &str = "OMPI_MCA_coll_rustcoll_site_rules_file";
 const ALIAS: &str = "OMPI_MCA_coll_rustcoll_dynamic_rules_filename";
 const LINE: &str = "OMPI_MCA_coll_rustcoll_allreduce_rules";
 const FORCED: &str = "OMPI_MCA_coll_rustcoll_allreduce_algorithm";
@@ -295,6 +296,43 @@ fn a_file_may_give_the_component_its_priority() {
         serves(&[(COMPONENTS, named), (FILES, &format!("{high},{low},{high}"))]),
         "the last file decides"
     );
+}
+
+#[test]
+fn rules_of_a_site_decide_behind_those_of_the_user_and_before_the_default_ones() {
+    let site = file("site.toml", "[[allreduce]]\nbytes = \"..12\"\nalgorithm = \"linear\"\n");
+    let user = file("user.toml", "[[allreduce]]\nbytes = 8\nalgorithm = \"ring\"\n");
+    let job = right_with(&[(SITE, &site), (FILES, &user)], &[]);
+    assert_eq!(decided(&job, bytes::FIRST), ("ring", &*format!("{user}:1:1")));
+    assert_eq!(decided(&job, bytes::OWN_OPERATOR), ("linear", &*format!("{site}:1:1")));
+    assert!(decided(&job, made::WITH_INFO).1.starts_with("the built-in rules:"));
+}
+
+#[test]
+fn the_priority_of_a_site_holds_unless_the_user_gives_another() {
+    let rules = |priority: &str| format!("{priority}{}", allreduce_by("linear"));
+    let [high, low, none] =
+        [("site_high", "priority = 70\n"), ("site_low", "priority = 5\n"), ("site_none", "")]
+            .map(|(name, priority)| file(&format!("{name}.toml"), rules(priority)));
+    let serves = |environment: &[(&str, &str)]| {
+        let environment = [&[(COMPONENTS, "^han")], environment].concat();
+        right_with(&environment, &[]).text.contains("allreduce of 8 bytes by linear")
+    };
+    assert!(serves(&[(SITE, &high)]));
+    assert!(serves(&[(SITE, &high), (FILES, &none)]), "the user's file gives none");
+    assert!(!serves(&[(SITE, &high), (FILES, &low)]), "tuned goes before it");
+    assert!(!serves(&[(SITE, &high), (PRIORITY, "5")]), "the parameter decides");
+}
+
+#[test]
+fn a_job_without_the_component_hears_of_rules_of_a_site_only_if_they_are_faulty() {
+    let site = file("site_quiet.toml", allreduce_by("linear"));
+    let job = right_with(&[(COMPONENTS, "^han"), (SITE, &site)], &[]);
+    job.assert(!job.text.contains("rustcoll"), "the component spoke");
+    let job = right_with(&[(COMPONENTS, "^han"), (SITE, "/nowhere/site.toml")], &[]);
+    job.assert(job.count(WARNING) == 1, "one warning expected");
+    job.assert_contains("/nowhere/site.toml: cannot be read");
+    job.assert(job.count("gives rules to the collective component") == 0, "the user gives none");
 }
 
 #[test]

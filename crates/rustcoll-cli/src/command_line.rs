@@ -270,7 +270,7 @@ pub struct DiffOptions {
 /// Of `rustcoll rules explain`.
 #[derive(Args, Debug)]
 pub struct ExplainOptions {
-    /// Rule files, later ones first; - is the standard input. The default rules come last
+    /// Rule files, later ones first, so those of a site stand at the start; - is the standard input. The default rules come last
     #[arg(value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Rules in a line, as in coll_rustcoll_<collective>_rules; they come before those of files

@@ -1,4 +1,4 @@
-//! The rules of a job: those that the user gives in lines and files, then the built-in ones.
+//! The rules of a job: those that the user gives in lines and files, then the site's, then the built-in ones.
 
 use crate::algorithms::Collective;
 use crate::mpi::parameters::settings::{self, Settings};
@@ -30,7 +30,7 @@ pub struct Source {
     pub content: Vec<u8>,
 }
 
-/// What the user gives for the whole job.
+/// What the user gives for the whole job, then what the site gives.
 pub fn given() -> &'static Collected {
     static GIVEN: LazyLock<Collected> = LazyLock::new(|| {
         let mut given = Collected::default();
@@ -41,6 +41,9 @@ pub fn given() -> &'static Collected {
             }
         }
         given.add_files_of(settings::rule_files());
+        if let (origin, Some(list)) = settings::site_rule_files() {
+            given.add_files(&origin, &list);
+        }
         given
     });
     &GIVEN
@@ -53,10 +56,9 @@ pub fn of_job() -> &'static Rules {
     &RULES
 }
 
-/// Whether the user gives any, be they faulty or not.
-pub fn are_given() -> bool {
-    let Collected { sources, faults, .. } = given();
-    !sources.is_empty() || !faults.is_empty()
+/// Whether any source has a fault.
+pub fn have_faults() -> bool {
+    !given().faults.is_empty()
 }
 
 /// Tells once for a job what is wrong with its rules, and ends it if it is to be strict.

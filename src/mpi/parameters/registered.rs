@@ -201,7 +201,7 @@ fn other_parameters() -> [Registered; 2] {
 }
 
 /// The parameters of rules for all collectives.
-fn rule_parameters() -> [Registered; 3] {
+fn rule_parameters() -> [Registered; 4] {
     let [file, alias] = rules_files();
     [
         text_parameter(
@@ -210,6 +210,14 @@ fn rule_parameters() -> [Registered; 3] {
             &RULES_FILE,
         ),
         text_parameter(alias, &format!("Another name of {}", full_name(file)), &DYNAMIC_RULES_FILENAME),
+        text_parameter(
+            SITE_RULES,
+            &format!(
+                "Rule files of a site, behind those of {}, as these separated by commas",
+                full_name(file)
+            ),
+            &SITE_RULES_FILE,
+        ),
         fixed(general_parameter(
             "rules_strict",
             "Whether a job ends if the rules that it is given have faults; else it warns and leaves them out",

@@ -186,6 +186,12 @@ pub static RULES_FILE: Text = Text::new();
 /// The same by the name that users of other components know.
 pub static DYNAMIC_RULES_FILENAME: Text = Text::new();
 
+/// The rule files of all users of a site.
+pub static SITE_RULES_FILE: Text = Text::new();
+
+/// The name of the parameter that names them.
+pub const SITE_RULES: &str = "site_rules_file";
+
 /// The names of both.
 pub fn rules_files() -> [&'static str; 2] {
     ["rules_file", if is_preloaded() { "rules" } else { "dynamic_rules_filename" }]
@@ -306,6 +312,17 @@ pub fn rules_are_strict() -> bool {
 pub fn rule_files() -> [(String, Option<String>); 2] {
     let [one, other] = rules_files().map(full_name);
     [(one, RULES_FILE.value()), (other, DYNAMIC_RULES_FILENAME.value())]
+}
+
+/// The rule files of the site, with the parameter that names them.
+pub fn site_rule_files() -> (String, Option<String>) {
+    (full_name(SITE_RULES), SITE_RULES_FILE.value())
+}
+
+/// Whether the user, not the site, gives rules, be they faulty or not.
+pub fn gives_rules() -> bool {
+    let has_line = |collective| Settings::of(collective).rules().is_some();
+    rule_files().iter().any(|(_, list)| list.is_some()) || Collective::ALL.into_iter().any(has_line)
 }
 
 /// How many bytes of temporary memory a communicator keeps between its calls.
