@@ -4,6 +4,7 @@
 
 #include "component.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +16,8 @@ extern mca_coll_base_component_t mca_coll_rustcoll_component;
 /* For how long ranks leave it to another one to speak and to end the job. */
 enum { PATIENCE_SECONDS = 10 };
 
-/* What this process has published. */
-static const char *own = "";
+/* What this process has published: what it holds, and in a last line, which nobody compares, a digest of its rules' faults. */
+static char *own = "";
 
 /* Whether all processes of this job are known to agree. */
 static int does_world_agree;
@@ -26,7 +27,9 @@ void rustcoll_publish(int priority)
     if (!rustcoll_can_exchange()) {
         return;
     }
-    own = rustcoll_holdings(priority);
+    if (0 > asprintf(&own, "%s\n%016llx", rustcoll_holdings(priority), rustcoll_digest(rustcoll_faults()))) {
+        own = "";
+    }
     int status;
     OPAL_MODEX_SEND(status, RUSTCOLL_EVERYWHERE, &mca_coll_rustcoll_component.collm_version, own, strlen(own) + 1);
     (void) status;
@@ -39,6 +42,31 @@ static char *published_by(opal_process_name_t process, int at_once)
     char *text = rustcoll_told_by(process, key, at_once);
     free(key);
     return text;
+}
+
+static int has_the_same_faults(opal_process_name_t process)
+{
+    char *text = published_by(process, 1);
+    const char *last = NULL == text ? NULL : strrchr(text, '\n'), *own_last = strrchr(own, '\n');
+    const int is_same = NULL != last && NULL != own_last && 0 == strcmp(last, own_last);
+    free(text);
+    return is_same;
+}
+
+void rustcoll_tell_faults(struct ompi_communicator_t *communicator)
+{
+    static int is_told;
+    ompi_group_t *group = communicator->c_local_group;
+    if (is_told || '\0' == *rustcoll_faults()) {
+        return;
+    }
+    is_told = 1;
+    for (int rank = 0; rank < ompi_group_rank(group); rank++) {
+        if (has_the_same_faults(ompi_group_get_proc_name(group, rank))) {
+            return;
+        }
+    }
+    rustcoll_show("left-out-rules", (int) OPAL_PROC_MY_NAME.vpid, opal_process_info.nodename, rustcoll_faults());
 }
 
 /* The first rank of a group that differs from the next one; `last` is one that does. */

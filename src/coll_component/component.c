@@ -163,8 +163,6 @@ void rustcoll_shim_refuse_rules(const char *faults, int speaks_first)
     give_up(speaks_first, "refused-rules", (const char *[4]) {faults});
 }
 
-void rustcoll_shim_leave_out_rules(const char *faults) { rustcoll_show("left-out-rules", faults); }
-
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
 {
     (void) enable_progress_threads;
@@ -177,7 +175,7 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     int is_refused = rustcoll_refused_parameter(&parameter, &legal);
     /* A job that has not asked for the component shall not hear of it, nor one that does not want it. Who mistypes the priority asks. */
     int is_asking = is_asked_for() || (NULL != unknown && 0 == strcmp(nearest, "coll_rustcoll_priority"));
-    int is_quiet = !is_asking && !rustcoll_gives_rules() && !rustcoll_has_faulty_rules();
+    int is_quiet = !is_asking && !rustcoll_gives_rules() && '\0' == *rustcoll_faults();
     if (is_sent_away() || (is_quiet && (is_refused || NULL != unknown))) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
@@ -213,6 +211,7 @@ static const char *preference_of(struct ompi_communicator_t *communicator)
 
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicator, int *priority)
 {
+    rustcoll_tell_faults(communicator);
     *priority = priority_on(preference_of(communicator));
     if (0 > *priority) {
         return NULL;

@@ -160,13 +160,38 @@ static void compare_holdings(rustcoll_state *state, MPI_Comm all)
     state->is_set_up = 1;
 }
 
+/* Tells what is wrong with rules that are left out, once for all ranks that have the same faults. */
+static void tell_faults(uint64_t own)
+{
+    int rank, size, first = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    uint64_t *all = malloc(size * sizeof *all);
+    if (NULL == all) {
+        rustcoll_end_job("rustcoll: no memory for the faults of rules");
+    }
+    PMPI_Allgather(&own, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, MPI_COMM_WORLD);
+    while (all[first] != own) {
+        first++;
+    }
+    free(all);
+    if (0 != own && first == rank) {
+        fprintf(stderr, "rustcoll: the rules have faults; what is faulty is left out; rank %d is the first that finds these:\n%s\n", rank,
+                rustcoll_faults());
+    }
+}
+
 void rustcoll_compare_job(int is_active)
 {
     const char *own = is_active ? rustcoll_holdings(0) : NULL;
     const uint64_t held = NULL == own ? 0 : rustcoll_digest(own);
-    uint64_t told[2] = {held, ~held};
+    const uint64_t faults = is_active && '\0' != *rustcoll_faults() ? rustcoll_digest(rustcoll_faults()) : 0;
+    uint64_t told[3] = {held, ~held, faults};
     rustcoll_meet();
-    PMPI_Allreduce(MPI_IN_PLACE, told, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    PMPI_Allreduce(MPI_IN_PLACE, told, 3, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    if (0 != told[2]) {
+        tell_faults(faults);
+    }
     if (told[0] != ~told[1]) {
         tell_difference(MPI_COMM_WORLD, own);
     }

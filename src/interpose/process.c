@@ -247,11 +247,6 @@ void rustcoll_shim_refuse_rules(const char *faults, int speaks_first)
     rustcoll_end_job("rustcoll: the rules have faults, and RUSTCOLL_RULES_STRICT asks for the end of the job:\n%s", faults);
 }
 
-void rustcoll_shim_leave_out_rules(const char *faults)
-{
-    fprintf(stderr, "rustcoll: the rules have faults; what is faulty is left out:\n%s\n", faults);
-}
-
 /* The library reports wrong settings at once, before ranks that differ can wait for each other. */
 static int begun(int error)
 {

@@ -169,9 +169,9 @@ const char *rustcoll_given(const char *full_name, const char **place);
 int rustcoll_gives_parameters(void);
 /* Whether the user, not the site, gives rules, in files or lines. */
 int rustcoll_gives_rules(void);
-/* Whether rules of the user's or of the site's have faults. */
-int rustcoll_has_faulty_rules(void);
-/* Starts logging at a verbosity from 0 to 100, and tells of faults of the user's rules. */
+/* What is wrong with rules that are left out, at this process, as a text that lives as long as it; "" if nothing is. */
+const char *rustcoll_faults(void);
+/* Starts logging at a verbosity from 0 to 100, and ends the job if faulty rules are to. */
 void rustcoll_start(int verbosity, int is_first_on_node, int is_first_of_job);
 /* Prints the report, if the user wants one. */
 void rustcoll_finish(void);
@@ -298,8 +298,6 @@ void rustcoll_shim_host_name(char *name, size_t length);
 void rustcoll_shim_output(const char *line);
 /* Ends the job over faulty rules. `speaks_first`: at one rank of those that do so. */
 void rustcoll_shim_refuse_rules(const char *faults, int speaks_first);
-/* Tells that faulty rules are left out. */
-void rustcoll_shim_leave_out_rules(const char *faults);
 /* Ends the job; does not return. */
 void rustcoll_shim_abort(const void *communicator, const char *message);
 

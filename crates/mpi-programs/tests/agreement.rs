@@ -185,8 +185,38 @@ fn ranks_with_different_rules_of_a_site_end_the_job() {
 /// It would leave the rules out, and the others would not.
 #[test]
 fn a_host_whose_rule_file_is_faulty_ends_the_job() {
-    let job = with_rule_files("faulty", ["[[allreduce]]\nalgorithm = \"ring\"\n", "nonsense"]);
+    let job = with_rule_files(
+        "faulty",
+        ["[[allreduce]]\nalgorithm = \"ring\"\n", "[[allreduce]]\nalgorithm = \"rinq\"\n"],
+    );
     assert_ended_by_difference(&job, "rules");
+    job.assert_contains("0.toml (");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("faulty/1.toml");
+    job.assert_contains(&format!(
+        "all as by default; left out: {}:2:14: unknown allreduce algorithm",
+        file.display()
+    ));
+}
+
+/// Ranks by their files of rules, which are not there.
+#[test]
+fn faults_of_rules_are_told_once_for_all_ranks_that_have_them() {
+    let program = compiled("agreement");
+    let mut command = mpirun(1);
+    command.arg(&program);
+    for (ranks, file) in [("1", "a"), ("2", "b"), ("1", "a")] {
+        let setting = format!("OMPI_MCA_coll_rustcoll_rules_file=/nowhere/{file}.toml");
+        command.args([":", "-n", ranks, "-x", &setting]).arg(&program);
+    }
+    let job = run(&mut command);
+    assert_ran(&job);
+    for (rank, file) in [(1, "a"), (2, "b")] {
+        let message =
+            format!("is the first rank that finds these faults:\n\n/nowhere/{file}.toml: cannot be read");
+        job.assert(job.count(&message) == 1, "one message for each kind of faults");
+        job.assert(job.count(&format!("Rank {rank} on")) == 1, "its first rank speaks");
+    }
+    job.assert(job.count("is left out as a whole") == 2, "two messages expected");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::algorithms::{Parameter, registered};
 use crate::hash::hash;
-use crate::mpi::decision::rules::{self, Source};
+use crate::mpi::decision::rules::{self, Collected, Source};
 use crate::mpi::parameters::registered;
 use crate::mpi::shim::bindings::rustcoll_shim_switches;
 use std::ffi::CStr;
@@ -34,7 +34,7 @@ fn holdings(priority: Option<i32>) -> [Holding; THINGS.len()] {
         Holding { content: build(), shown: format!("version {}", env!("CARGO_PKG_VERSION")) },
         Holding { content: priority.clone(), shown: priority },
         Holding { shown: or_default(&forced), content: forced },
-        rules(&rules::given().sources),
+        rules(rules::given()),
     ]
 }
 
@@ -44,8 +44,9 @@ fn switches() -> String {
     unsafe { CStr::from_ptr(rustcoll_shim_switches()) }.to_string_lossy().into_owned()
 }
 
-/// The rules that the user gives. The names of files do not count: hosts may keep the same file in different places.
-fn rules(sources: &[Source]) -> Holding {
+/// The rules that hold, and for people why others do not. The names of files do not count: hosts may keep the same file in different
+/// places.
+fn rules(Collected { sources, faults, .. }: &Collected) -> Holding {
     let digest = |source: &Source| format!("{:016x}", hash(&source.content));
     let content = sources.iter().map(|source| match source.is_file {
         true => digest(source),
@@ -55,8 +56,12 @@ fn rules(sources: &[Source]) -> Holding {
         true => format!("{} ({} bytes, digest {})", source.name, source.content.len(), digest(source)),
         false => format!("{}={}", source.name, String::from_utf8_lossy(&source.content)),
     });
-    let shown: Vec<String> = shown.collect();
-    Holding { content: content.collect::<Vec<_>>().join(" "), shown: or_default(&shown.join(", ")) }
+    let shown = or_default(&shown.collect::<Vec<_>>().join(", "));
+    let left_out = match &faults[..] {
+        [] => String::new(),
+        faults => format!("; left out: {}", faults.join("; ")),
+    };
+    Holding { content: content.collect::<Vec<_>>().join(" "), shown: shown + &left_out }
 }
 
 fn or_default(given: &str) -> String {
@@ -125,10 +130,23 @@ fn split(line: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithms::Collective;
 
     #[test]
     fn a_rank_agrees_with_itself() {
         assert_eq!(difference(&published(Some(60)), Some(&published(Some(60)))), None);
+    }
+
+    #[test]
+    fn what_is_left_out_is_shown_and_does_not_count() {
+        let mut given = Collected::default();
+        given.add_files("files", "/nowhere/rules.toml");
+        let Holding { content, shown } = rules(&given);
+        assert_eq!(content, rules(&Collected::default()).content);
+        let reason = "/nowhere/rules.toml: cannot be read: No such file or directory (os error 2)";
+        assert_eq!(shown, format!("all as by default; left out: {reason}"));
+        given.add_line("line", Collective::Bcast, "-> chain");
+        assert_eq!(rules(&given).shown, format!("line=-> chain; left out: {reason}"));
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use crate::algorithms::Collective;
 use crate::mpi::parameters::settings::{self, Settings};
-use crate::mpi::shim::bindings::{rustcoll_shim_leave_out_rules, rustcoll_shim_refuse_rules};
+use crate::mpi::shim::bindings::rustcoll_shim_refuse_rules;
 use crate::selection::{self, RuleErrors, Rules};
-use std::ffi::{CString, c_int};
+use std::ffi::{CStr, CString, c_int};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -56,19 +56,17 @@ pub fn of_job() -> &'static Rules {
     &RULES
 }
 
-/// Whether any source has a fault.
-pub fn have_faults() -> bool {
-    !given().faults.is_empty()
+/// What is wrong with those that are left out, one fault in a line.
+pub fn faults() -> &'static CStr {
+    static FAULTS: LazyLock<CString> = LazyLock::new(|| text(&given().faults));
+    &FAULTS
 }
 
-/// Tells once for a job what is wrong with its rules, and ends it if it is to be strict.
+/// Ends the job if its rules have faults and it is to be strict; tells once what they mean less than it may seem.
 pub fn announce(is_first_on_node: bool, is_first_of_job: bool) {
     let Collected { faults, rules, .. } = given();
     if !faults.is_empty() && settings::rules_are_strict() {
         refuse(faults, is_first_on_node);
-    } else if !faults.is_empty() && is_first_of_job {
-        // SAFETY: the pointer is a C string that outlives the call.
-        unsafe { rustcoll_shim_leave_out_rules(text(faults).as_ptr()) };
     }
     if is_first_of_job {
         rules.notes().iter().for_each(|note| log::warn!("{note}"));

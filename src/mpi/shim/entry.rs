@@ -92,8 +92,8 @@ extern "C" fn rustcoll_gives_rules() -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn rustcoll_has_faulty_rules() -> c_int {
-    guarded(0, || c_int::from(rules::have_faults()))
+extern "C" fn rustcoll_faults() -> *const c_char {
+    guarded(c"".as_ptr(), || rules::faults().as_ptr())
 }
 
 #[unsafe(no_mangle)]
@@ -296,7 +296,7 @@ fn signatures_agree() {
     let _ = [header::rustcoll_given as unsafe extern "C" fn(_, _) -> _, rustcoll_given];
     let _ = [header::rustcoll_gives_parameters as unsafe extern "C" fn() -> _, rustcoll_gives_parameters];
     let _ = [header::rustcoll_gives_rules as unsafe extern "C" fn() -> _, rustcoll_gives_rules];
-    let _ = [header::rustcoll_has_faulty_rules as unsafe extern "C" fn() -> _, rustcoll_has_faulty_rules];
+    let _ = [header::rustcoll_faults as unsafe extern "C" fn() -> _, rustcoll_faults];
     let _ = [header::rustcoll_start as unsafe extern "C" fn(_, _, _), rustcoll_start];
     let _ = [header::rustcoll_priority as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_priority];
     let _ = [header::rustcoll_holdings as unsafe extern "C" fn(_) -> _, rustcoll_holdings];
