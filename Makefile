@@ -33,7 +33,7 @@
 #                      OPENMPI_PLUGIN_DIR
 # make install-cli     of these the command alone
 # make install-preload what make preload has built, with the same two, into /usr/local; PREFIX, LIBDIR, DESTDIR, PRELOAD_LIBRARY
-# make uninstall       removes what these have installed; with the same variables
+# make uninstall       removes what these have installed, and the folders that are empty then; with the same variables
 # make install-user    into ~/.openmpi/components, where Open MPI looks too, and ~/.local
 # make uninstall-user  removes what that has installed
 
@@ -341,11 +341,11 @@ uninstall:
 	  $(addprefix $(COMMAND_PREFIX)/share/,man/man1/rustcoll.1 man/man1/rustcoll-*.1 bash-completion/completions/rustcoll \
 	    zsh/site-functions/_rustcoll fish/vendor_completions.d/rustcoll.fish))
 	rm -rf $(addprefix $(DESTDIR)$(COMMAND_PREFIX)/,libexec/rustcoll share/rustcoll/machines share/rustcoll/selection-rules)
-	@for folder in $(addprefix $(DESTDIR),$(PLUGIN_DIR) $(PKGCONFIG_DIR) $(MODULEFILES)/rustcoll $(MODULEFILES)/rustcoll-openmpi $(MODULEFILES) \
-	    $(LIBDIR)); do rmdir --ignore-fail-on-non-empty $$folder 2>/dev/null || true; done
-	@cd $(DESTDIR)$(COMMAND_PREFIX) 2>/dev/null || exit 0; \
-	  rmdir --parents --ignore-fail-on-non-empty bin libexec share/rustcoll share/man/man1 share/bash-completion/completions \
-	    share/zsh/site-functions share/fish/vendor_completions.d 2>/dev/null || true
+	@for folder in $(addprefix $(DESTDIR),$(PLUGIN_DIR) $(dir $(PLUGIN_DIR)) $(PKGCONFIG_DIR) $(MODULEFILES)/rustcoll \
+	    $(MODULEFILES)/rustcoll-openmpi $(MODULEFILES) $(LIBDIR) $(addprefix $(COMMAND_PREFIX)/,bin libexec share/rustcoll \
+	    share/man/man1 share/man share/bash-completion/completions share/bash-completion share/zsh/site-functions share/zsh \
+	    share/fish/vendor_completions.d share/fish share) $(COMMAND_PREFIX)); do \
+	    rmdir --ignore-fail-on-non-empty $$folder 2>/dev/null || true; done
 
 # make install-user is make install with these variables, and make uninstall-user is make uninstall.
 .PHONY: install-user uninstall-user

@@ -240,18 +240,20 @@ fn only_the_component_is_exported() {
     assert_eq!(symbols, ["mca_coll_rustcoll_component"]);
 }
 
+/// Runs a target of make for a prefix in a folder of its own.
+fn make(target: &str, stage: &Path) -> Job {
+    let mut command = Command::new("make");
+    command.arg("-C").arg(root()).args([target, "PREFIX=/opt/mpi"]);
+    let job = run(command.arg(format!("DESTDIR={}", stage.display())));
+    job.assert(job.success, "make failed");
+    job
+}
+
 #[test]
-fn make_install_puts_the_component_and_the_command_where_it_is_told() {
+fn make_install_puts_files_where_it_is_told_and_make_uninstall_leaves_nothing() {
     let stage = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stage");
     let _ = std::fs::remove_dir_all(&stage);
-    let mut command = Command::new("make");
-    command
-        .arg("-C")
-        .arg(root())
-        .args(["install", "PREFIX=/opt/mpi"])
-        .arg(format!("DESTDIR={}", stage.display()));
-    let job = run(&mut command);
-    job.assert(job.success, "make install failed");
+    let job = make("install", &stage);
     for file in [
         "lib/openmpi/mca_coll_rustcoll.so",
         "lib/openmpi/help-mca-coll-rustcoll.txt",
@@ -261,4 +263,6 @@ fn make_install_puts_the_component_and_the_command_where_it_is_told() {
     ] {
         job.assert(stage.join("opt/mpi").join(file).exists(), file);
     }
+    let job = make("uninstall", &stage);
+    job.assert(std::fs::read_dir(stage.join("opt")).unwrap().next().is_none(), "something is left");
 }
