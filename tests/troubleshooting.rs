@@ -40,7 +40,6 @@ const NO_MESSAGES: &[&str] = &[
     "nodes == 1 or ranks_per_node == 1",
     "ranks {sign} {most} * nodes",
     "the table",
-    "the built-in rules",
     "/proc/{process}/fd/{descriptor}",
 ];
 

@@ -72,7 +72,7 @@ async function drop(page: Page, name: string, content: string | number[]): Promi
 
 const chip = (page: Page, name: string) => page.locator('.v-chip', { hasText: name });
 
-test('the built-in rules decide on the map as in their file, and are pointed at', async ({ page }) => {
+test('the default rules decide on the map as in their file, and are pointed at', async ({ page }) => {
   const cases: [string, Point, string, string][] = [
     ['allreduce', { ranks: 16, bytes: 100 }, 'allgather_reduce radix=4', 'when = "bytes * ranks <= 8KiB"'],
     ['allreduce', { ranks: 16, bytes: 1 << 20 }, 'rabenseifner', 'power_of_two = true'],
@@ -199,7 +199,7 @@ test('a rule file of one’s own changes the map, on all pages until it is put a
   await expectChoice(page, { ranks: 16, bytes: 100 }, 'below');
   await expect(choiceOf(page)).toContainText('no rule matches');
   await page.reload();
-  await chip(page, 'mine.toml').getByRole('button', { name: 'Back to the built-in rules' }).click();
+  await chip(page, 'mine.toml').getByRole('button', { name: 'Back to the default rules' }).click();
   await expectChoice(page, { ranks: 16, bytes: 1 << 20 }, 'rabenseifner');
 });
 

@@ -54,7 +54,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// By this name origins tell of the rules that are compiled in.
-pub const BUILT_IN_NAME: &str = "the built-in rules";
+pub const BUILT_IN_NAME: &str = "default";
 
 /// The text of the rules that are compiled in.
 pub const BUILT_IN_TEXT: &str = include_str!("../../selection-rules/default.toml");

@@ -194,7 +194,7 @@ fn built_in_decisions_over_networks() {
     }
 }
 
-/// What the built-in rules choose on one node and on two, with the same numbers of ranks.
+/// What the default rules choose on one node and on two, with the same numbers of ranks.
 fn chosen_on_nodes(
     (collective, size, bytes): (Collective, usize, usize),
     shares_memory: bool,

@@ -14,7 +14,7 @@ use ts_rs::TS;
 pub struct DecisionsQuestion {
     /// The collective's name.
     pub collective: String,
-    /// The rules; none are the built-in ones.
+    /// The rules; none are the default ones.
     pub rules: Option<RulesText>,
     /// Numbers of ranks.
     pub ranks: Vec<usize>,

@@ -100,7 +100,7 @@ fn a_file_decides_before_the_default_rules() {
         assert_eq!(decided(&job, bytes::FIRST), ("linear", &*format!("{file}:1:1")));
         let (algorithm, origin) = decided(&job, bytes::OWN_OPERATOR);
         assert_eq!(algorithm, BY_DEFAULT_WITH_OWN_OPERATOR);
-        assert!(origin.starts_with("the built-in rules:"), "{origin}");
+        assert!(origin.starts_with("default:"), "{origin}");
     }
 }
 
@@ -259,7 +259,7 @@ fn all_faults_of_files_and_lines_are_told() {
     let job = right_with(&environment, &[]);
     messages.iter().for_each(|message| job.assert_contains(message));
     job.assert(job.count(WARNING) == 1, "one warning expected");
-    assert!(decided(&job, bytes::FIRST).1.starts_with("the built-in rules:"));
+    assert!(decided(&job, bytes::FIRST).1.starts_with("default:"));
 
     let job = run_with(&[environment[0], environment[1], (STRICT, "on")], &[]);
     job.assert(!job.success && job.count(END) == 1, "the job went on");
@@ -305,7 +305,7 @@ fn rules_of_a_site_decide_behind_those_of_the_user_and_before_the_default_ones()
     let job = right_with(&[(SITE, &site), (FILES, &user)], &[]);
     assert_eq!(decided(&job, bytes::FIRST), ("ring", &*format!("{user}:1:1")));
     assert_eq!(decided(&job, bytes::OWN_OPERATOR), ("linear", &*format!("{site}:1:1")));
-    assert!(decided(&job, made::WITH_INFO).1.starts_with("the built-in rules:"));
+    assert!(decided(&job, made::WITH_INFO).1.starts_with("default:"));
 }
 
 #[test]

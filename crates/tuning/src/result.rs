@@ -19,7 +19,7 @@ pub struct Provenance {
     pub launcher: String,
     /// How many jobs measured the default choice and those that came near it.
     pub launches: usize,
-    /// The rule files that decide by default, if not the built-in rules.
+    /// The rule files that decide by default, if not the default rules.
     pub rules: Vec<String>,
 }
 

@@ -103,7 +103,7 @@ fn line(text: &mut String, content: std::fmt::Arguments) {
 
 fn head(provenance: &Provenance) -> String {
     let Provenance { machine, library, version, date, launcher, launches, rules } = provenance;
-    let default = if rules.is_empty() { "the built-in rules".to_owned() } else { rules.join(", ") };
+    let default = if rules.is_empty() { "the default rules".to_owned() } else { rules.join(", ") };
     let mut text = String::new();
     line(
         &mut text,
@@ -302,7 +302,7 @@ mod tests {
             "# Machine: a host <of> \"many\" & more\n",
             "# MPI: Open MPI v4.1.4 [[bcast]]\n",
             "# Jobs: 3 for each comparison, by mpirun -n {ranks}\n",
-            "# Default: the built-in rules\n",
+            "# Default: the default rules\n",
             "\n# 64 bytes: 1.00 ms, now 800 us: 20 % saved, p = 0.0001\n# 1KiB: 1.00 ms, now 500 us: 50 % saved, p = 0.0001\n\
              [[bcast]]\nranks = 13\nnodes = \"2..\"\nbytes = \"23..8KiB\"\nalgorithm = \"binomial\"\n",
             "nodes = \"2..\"\nbytes = \"8193..64KiB\"\nalgorithm = \"chain\"\nsegment = 8192\n",

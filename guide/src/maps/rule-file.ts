@@ -25,7 +25,7 @@ function kept(): RulesText | null {
 
 const own = shallowRef(kept());
 
-/** The rules that the reader has loaded, which hold for all collectives; null while the built-in ones do. */
+/** The rules that the reader has loaded, which hold for all collectives; null while the default ones do. */
 export const ownRules = own;
 
 /** Takes other rules. They last as long as the tab, or as long as the page where storage is forbidden. */

@@ -3,7 +3,7 @@
 use crate::algorithms::Collective;
 use crate::mpi::messages::work::Group;
 use crate::report::Kind;
-use crate::selection::{BUILT_IN_NAME, Origin};
+use crate::selection::Origin;
 use std::ffi::c_int;
 use std::fmt;
 use std::sync::Arc;
@@ -76,7 +76,6 @@ impl Decided {
     /// In short, for a table: of a rule the file and line.
     pub fn in_short(&self) -> String {
         match self {
-            Decided::Rule(Origin { file, line, .. }) if &**file == BUILT_IN_NAME => format!("default:{line}"),
             Decided::Rule(Origin { file, line, .. }) => format!("{file}:{line}"),
             Decided::Without(lack, other) => format!("{}, {lack}", other.in_short()),
             other => other.to_string(),

@@ -1,4 +1,4 @@
-//! The rules of a job: those that the user gives in lines and files, then the site's, then the built-in ones.
+//! The rules of a job: those that the user gives in lines and files, then the site's, then the default ones.
 
 use crate::algorithms::Collective;
 use crate::mpi::parameters::settings::{self, Settings};
@@ -49,7 +49,7 @@ pub fn given() -> &'static Collected {
     &GIVEN
 }
 
-/// The rules of the whole job: those, then the built-in ones. The latter are read when the first call asks for them, so that
+/// The rules of the whole job: those, then the default ones. The latter are read when the first call asks for them, so that
 /// a process without any does not have to.
 pub fn of_job() -> &'static Rules {
     static RULES: LazyLock<Rules> = LazyLock::new(|| given().rules.clone().followed_by(Rules::built_in()));

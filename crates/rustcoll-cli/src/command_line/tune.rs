@@ -30,7 +30,7 @@ pub struct TuneOptions {
     /// measured.json and measured.csv. If an interrupted tuning is there it goes on
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
-    /// Rule files that decide by default, separated by commas, later ones first; the built-in rules do unless given
+    /// Rule files that decide by default, separated by commas, later ones first; the default rules do unless given
     #[arg(long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::FilePath)]
     pub rules: Vec<PathBuf>,
     /// How many jobs have the default race with those that came near it; they alone decide

@@ -8,7 +8,7 @@ use tuning::{Comparison, Decision, Provenance, Setting, Tried};
 /// Who tuned what, where.
 pub fn provenance(provenance: &Provenance) -> Markup {
     let Provenance { machine, library, version, date, launcher, launches, rules } = provenance;
-    let default = if rules.is_empty() { "the built-in rules".to_owned() } else { rules.join(", ") };
+    let default = if rules.is_empty() { "the default rules".to_owned() } else { rules.join(", ") };
     let launches = launches.to_string();
     let entries = [
         ("Machine", machine),

@@ -10,7 +10,7 @@ export type DecisionsQuestion = {
  */
 collective: string, 
 /**
- * The rules; none are the built-in ones.
+ * The rules; none are the default ones.
  */
 rules: RulesText | null, 
 /**
