@@ -267,6 +267,20 @@ fn all_faults_of_files_and_lines_are_told() {
 }
 
 #[test]
+fn a_job_prints_one_line_of_the_notes_on_its_rules() {
+    for (messages, more) in
+        [(1, ""), (2, "; `rustcoll rules check` shows another note"), (3, "shows 2 more notes")]
+    {
+        let sizes: String = (0..messages).map(|number| format!("{number} 4 0 0\n")).collect();
+        let file = file(&format!("notes_{messages}.conf"), format!("1\n7 1 1 {messages}\n{sizes}"));
+        let job = right_with(&[(FILES, &file)], &[]);
+        job.assert(job.count("there is no `split_binary_tree` here") == 1, "one line expected");
+        job.assert_contains(&format!("{file}:3:3: there is no `split_binary_tree` here"));
+        job.assert_contains(more);
+    }
+}
+
+#[test]
 fn both_names_of_the_files_must_agree() {
     let [one, other] = ["one", "other"].map(|name| file(&format!("{name}.toml"), allreduce_by("linear")));
     let job = right_with(&[(FILES, &one), (ALIAS, &one)], &[]);

@@ -6,6 +6,7 @@ mod convert;
 mod derive;
 mod diff;
 mod explain;
+mod notes;
 mod regret;
 
 use crate::command_line::RulesCommand;

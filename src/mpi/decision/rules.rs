@@ -68,8 +68,17 @@ pub fn announce(is_first_on_node: bool, is_first_of_job: bool) {
     if !faults.is_empty() && settings::rules_are_strict() {
         refuse(faults, is_first_on_node);
     }
-    if is_first_of_job {
-        rules.notes().iter().for_each(|note| log::warn!("{note}"));
+    match rules.notes() {
+        [first, others @ ..] if is_first_of_job => log::warn!("{first}{}", further(others.len())),
+        _ => {}
+    }
+}
+
+fn further(notes: usize) -> String {
+    match notes {
+        0 => String::new(),
+        1 => "; `rustcoll rules check` shows another note on these rules".to_owned(),
+        _ => format!("; `rustcoll rules check` shows {notes} more notes on these rules"),
     }
 }
 

@@ -11,7 +11,7 @@
 //! 4096 4 0 0 0          # and from version 2 on the number of requests
 //! ```
 //!
-//! Open MPI drops a file with a fault without a word; here each is reported.
+//! Open MPI drops a file with a fault, or one that ends too early, without a word; here each is reported.
 
 mod numbers;
 #[cfg(test)]
@@ -46,8 +46,14 @@ impl Reader<'_> {
     fn file(&mut self, lists: &mut Lists) -> Option<()> {
         let count = self.numbers.number("the number of collectives")?;
         let mut seen = Vec::new();
-        for _ in 0..count.value {
-            let id = self.numbers.number("a collective")?;
+        for read in 0..count.value {
+            let Some(id) = self.numbers.number("a collective") else {
+                self.numbers.fault(
+                    &count.place,
+                    format!("only {read} of {} collectives follow: write {read}", count.value),
+                );
+                return None;
+            };
             let collective = COLLECTIVES.get(id.value).copied();
             match collective {
                 None => self

@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::rules::notes;
 use crate::words::counted;
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::Rules;
@@ -14,8 +15,8 @@ pub fn run(files: &[PathBuf], output: &mut impl Write) -> Result<Outcome, Failur
     for file in files {
         match files::load(file) {
             Ok(rules) => {
-                for note in rules.notes() {
-                    writeln!(output, "{}: note: {}", note.origin, note.message)?;
+                for line in notes::lines(rules.notes()) {
+                    writeln!(output, "{line}")?;
                 }
                 writeln!(output, "{}: {}", files::name(file), content(&rules))?;
             }

@@ -3,7 +3,8 @@
 use crate::command_line::{ConvertOptions, FileFormat, MOST_RANKS_TO_WRITE};
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use rustcoll::selection::{Conversion, Note, Rules};
+use crate::rules::notes;
+use rustcoll::selection::{Conversion, Rules};
 use std::io::Write;
 
 /// The largest communicators whose decisions are written unless the user says otherwise, or rules name larger ones.
@@ -16,7 +17,7 @@ pub fn run(options: &ConvertOptions, output: &mut impl Write) -> Result<Outcome,
         None => Rules::built_in().clone(),
     };
     let Conversion { text, notes, is_empty } = converted(&rules, options)?;
-    tell(&[rules.notes(), &notes].concat());
+    notes::lines(&[rules.notes(), &notes].concat()).for_each(|line| eprintln!("{line}"));
     if is_empty {
         return Err(Failure::Input("that format can say nothing of these rules".into()));
     }
@@ -25,21 +26,6 @@ pub fn run(options: &ConvertOptions, output: &mut impl Write) -> Result<Outcome,
     }
     files::write(options.output.as_deref(), text.as_bytes(), output)?;
     Ok(Outcome::Right)
-}
-
-/// One line for each message, at the first rule that it is about.
-fn tell(notes: &[Note]) {
-    for (position, Note { origin, message }) in notes.iter().enumerate() {
-        let is_same = |other: &Note| other.message == *message;
-        if notes[..position].iter().any(is_same) {
-            continue;
-        }
-        match notes[position + 1..].iter().filter(|other| is_same(other)).count() {
-            0 => eprintln!("{origin}: note: {message}"),
-            1 => eprintln!("{origin}: note: {message}; so it is for another rule"),
-            others => eprintln!("{origin}: note: {message}; so it is for {others} other rules"),
-        }
-    }
 }
 
 fn converted(rules: &Rules, options: &ConvertOptions) -> Result<Conversion, Failure> {

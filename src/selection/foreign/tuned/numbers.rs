@@ -72,7 +72,10 @@ impl<'reader> Numbers<'reader> {
             }
         }
         let end = self.text.len();
-        self.fault(&(end..end), format!("expected {what}, found the end"));
+        let message = format!(
+            "expected {what}, found the end: because of it Open MPI ignores the whole file without a word"
+        );
+        self.fault(&(end..end), message);
         None
     }
 

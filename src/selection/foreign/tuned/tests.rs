@@ -130,7 +130,7 @@ fn a_first_message_size_that_is_not_0_is_reported_with_its_line() {
 #[test]
 fn faults_have_places() {
     for (text, expected) in [
-        ("1", "1:2: expected a collective, found the end"),
+        ("1", "1:1: only 0 of 1 collectives follow: write 0"),
         (
             "1 2 1 8 1\n0 010 0 0\n",
             "2:3: Open MPI takes `010` for octal, because of the leading zero; leave it out",
@@ -160,9 +160,22 @@ fn faults_have_places() {
             "2:1: Open MPI finds the version only at the very beginning of the file",
         ),
         ("0\n", " there are no rules"),
-        ("4000000000 2 4000000000 3 4000000000\n", "2:1: expected a message size, found the end"),
+        (
+            "4000000000 2 4000000000 3 4000000000\n",
+            "2:1: expected a message size, found the end: because of it Open MPI ignores the whole file without a word",
+        ),
     ] {
         let errors = errors(text);
         assert_eq!(errors.lines().next(), Some(&format!("file:{expected}")[..]), "{text}");
     }
+}
+
+/// As the file of Summit, which promises a collective more than it has.
+#[test]
+fn a_file_with_fewer_collectives_than_it_says_is_told_what_to_write() {
+    assert_eq!(
+        errors("3 # collectives\n2 1 8 1\n0 3 0 0\n3 1 8 1\n0 2 0 0\n"),
+        "file:1:1: only 2 of 3 collectives follow: write 2\n\
+         file:6:1: expected a collective, found the end: because of it Open MPI ignores the whole file without a word"
+    );
 }
