@@ -19,6 +19,8 @@ pub struct Written {
     pub lists: Vec<(Collective, Vec<Entry>)>,
     /// What a reader should know of rules that could not be taken over as they are.
     pub notes: Vec<Fault>,
+    /// Whether it has comments, and may do without rules: they say why there are none.
+    pub is_commented: bool,
 }
 
 /// A rule as it is written.

@@ -42,6 +42,7 @@ pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
         priority: settings.first().and_then(|(_, value)| reader.priority(value)),
         lists: lists.into_iter().filter_map(|(name, rules)| reader.collective(name, rules)).collect(),
         notes: Vec::new(),
+        is_commented: text.lines().any(|line| line.trim_start().starts_with('#')),
     }
 }
 

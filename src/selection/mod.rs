@@ -80,8 +80,8 @@ impl Rules {
         Rules::parse(name, text(name, content)?)
     }
 
-    /// Reads the text of a rule file. Fails if it is longer than [`LONGEST_TEXT`] or holds no rules, and with every fault
-    /// that a rule has.
+    /// Reads the text of a rule file. Fails if it is longer than [`LONGEST_TEXT`] or holds neither rules nor comments, and with
+    /// every fault that a rule has.
     pub fn parse(name: &str, text: &str) -> Result<Rules, RuleErrors> {
         Rules::of_entries(name, text, |text, faults| Format::of(text).read(text, faults))
     }
@@ -102,9 +102,11 @@ impl Rules {
         check_length(name, text)?;
         let source = Source::new(name, text);
         let mut faults = Vec::new();
-        let Written { priority, lists, mut notes } = read(text, &mut faults);
-        let is_empty =
-            priority.is_none() && notes.is_empty() && lists.iter().all(|(_, entries)| entries.is_empty());
+        let Written { priority, lists, mut notes, is_commented } = read(text, &mut faults);
+        let is_empty = priority.is_none()
+            && notes.is_empty()
+            && !is_commented
+            && lists.iter().all(|(_, entries)| entries.is_empty());
         if faults.is_empty() && is_empty {
             return Err(refusal(name, "there are no rules".into()));
         }

@@ -3,6 +3,8 @@
 mod common;
 
 use common::{Run, folder, rustcoll};
+use rustcoll::algorithms::Collective;
+use rustcoll::selection::Rules;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -301,12 +303,14 @@ fn the_reason_is_how_the_job_ended_whatever_went_wrong_before() {
 }
 
 #[test]
-fn sizes_that_rules_cannot_tell_apart_have_no_rule_file() {
+fn sizes_that_rules_cannot_tell_apart_have_a_file_without_rules() {
     let bench = Bench::new("alltoallv").with("tuned", "500");
     let run = bench.tune_all("alltoallv", "8,512,4K", "--verify");
     assert_eq!(run.code, Some(0), "{}", run.errors);
     assert!(run.output.contains("There is nothing to write rules for"), "{}", run.output);
-    assert!(!bench.folder.join("out/rules.toml").exists());
+    let rules = Rules::parse("rules.toml", &bench.read("rules.toml")).unwrap();
+    assert!(Collective::ALL.into_iter().all(|collective| rules.of(collective).is_empty()));
+    assert!(!bench.folder.join("out/tuned.conf").exists());
 }
 
 #[test]

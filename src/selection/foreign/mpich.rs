@@ -34,7 +34,7 @@ pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
     if let Some(tree) = object(text, reader.faults) {
         reader.node(&tree, &Node::default());
     }
-    Written { priority: None, lists: reader.lists.0, notes: reader.notes }
+    Written { lists: reader.lists.0, notes: reader.notes, ..Written::default() }
 }
 
 struct Reader<'reader> {

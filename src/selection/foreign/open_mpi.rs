@@ -38,7 +38,7 @@ pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
     if let Some(file) = object(text, reader.faults) {
         reader.file(&file, &mut lists);
     }
-    Written { priority: None, lists: lists.0, notes: reader.notes }
+    Written { lists: lists.0, notes: reader.notes, ..Written::default() }
 }
 
 struct Reader<'reader> {

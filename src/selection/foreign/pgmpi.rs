@@ -93,7 +93,7 @@ pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
     let lines = words::lines(text).filter(|words| !words.is_empty());
     let mut reader = Reader { text, lines: lines.collect(), next: 0, faults, notes: Vec::new() };
     reader.profile(&mut lists);
-    Written { priority: None, lists: lists.0, notes: reader.notes }
+    Written { lists: lists.0, notes: reader.notes, ..Written::default() }
 }
 
 /// An algorithm of PGMPITuneLib, and the rules that do the same.

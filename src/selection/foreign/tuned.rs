@@ -33,7 +33,7 @@ pub fn read(text: &str, faults: &mut Vec<Fault>) -> Written {
     let mut reader = Reader { numbers: Numbers::of(text, faults), notes: Vec::new() };
     let mut lists = Lists::default();
     reader.file(&mut lists);
-    Written { priority: None, lists: lists.0, notes: reader.notes }
+    Written { lists: lists.0, notes: reader.notes, ..Written::default() }
 }
 
 struct Reader<'reader> {

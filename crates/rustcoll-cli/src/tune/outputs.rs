@@ -48,10 +48,10 @@ pub fn write(tuning: &Tuning, folder: &Path, demands: Demands) -> Result<(), Fai
     let report = report_html::page(tuning, limits).map_err(Failure::Input)?;
     save(&folder.join(REPORT), &report)?;
     write_profiles(tuning, &folder.join(PROFILES), limits)?;
-    if !tuning.has_rules() {
-        return [RULES].iter().chain(&OTHERS).try_for_each(|name| remove(&folder.join(name)));
-    }
     save(&rule_file(folder), &rules(tuning))?;
+    if !tuning.has_rules() {
+        return OTHERS.iter().try_for_each(|name| remove(&folder.join(name)));
+    }
     let others = [tuned_rules(tuning), open_mpi_rules(tuning)];
     for (name, conversion) in OTHERS.iter().zip(others) {
         let conversion = conversion.map_err(|faults| Failure::Input(faults.to_string()))?;
@@ -104,7 +104,10 @@ pub fn print(tuning: &Tuning, folder: &Path, output: &mut impl Write) -> io::Res
     let skipped = format!("{:.0} s of measuring were saved by predictions", tuning.seconds_saved);
     writeln!(output, "{skipped}, as estimated")?;
     if !tuning.has_rules() {
-        return writeln!(output, "There is nothing to write rules for. {REPORT} tells more.");
+        return writeln!(
+            output,
+            "There is nothing to write rules for: {RULES} has none, and jobs that name it run as by default. {REPORT} tells more."
+        );
     }
     let files = tuning.provenance.rules.iter().cloned().chain([rule_file(folder).display().to_string()]);
     let files = files.collect::<Vec<_>>().join(",");
