@@ -148,19 +148,19 @@ static int is_sent_away(void)
 
 /* Ends a job that would run otherwise than it was asked to. One rank speaks first; if the others do not come to an end
  * with it, the fault is theirs alone, and they speak as well. */
-static int give_up(int speaks_first, const char *topic, const char *const texts[4])
+static int give_up(int speaks_first, const char *topic, const char *const texts[5])
 {
     if (!speaks_first) {
         sleep(2);
     }
-    rustcoll_show(topic, texts[0], texts[1], texts[2], texts[3]);
+    rustcoll_show(topic, texts[0], texts[1], texts[2], texts[3], texts[4]);
     ompi_rte_abort(1, NULL);
     return OMPI_ERROR;
 }
 
 void rustcoll_shim_refuse_rules(const char *faults, int speaks_first)
 {
-    give_up(speaks_first, "refused-rules", (const char *[4]) {faults});
+    give_up(speaks_first, "refused-rules", (const char *[5]) {faults});
 }
 
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
@@ -184,10 +184,12 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
         if (NULL == value) {
             value = place = "unknown";
         }
-        return give_up(is_first_on_node, "illegal-parameter", (const char *[4]) {parameter, value, place, legal});
+        const char *word = rustcoll_nearest_word(parameter, value);
+        return give_up(is_first_on_node, "illegal-parameter",
+                       (const char *[5]) {parameter, value, place, NULL == word ? "none" : word, legal});
     }
     if (NULL != unknown) {
-        return give_up(is_first_on_node, "unknown-parameter", (const char *[4]) {unknown, place, nearest});
+        return give_up(is_first_on_node, "unknown-parameter", (const char *[5]) {unknown, place, nearest});
     }
     int is_first_of_job = 0 == OPAL_PROC_MY_NAME.vpid;
     rustcoll_start(rustcoll_verbosity(), is_first_on_node, is_first_of_job);

@@ -114,8 +114,13 @@ static void refuse(const rustcoll_parameter *parameter, const char *variable, co
         const size_t used = strlen(legal);
         snprintf(legal + used, sizeof legal - used, ", or a number from %d up", parameter->minimum);
     }
+    const char *word = rustcoll_nearest_word(variable, text);
     let_speak(is_first_on_node());
-    rustcoll_end_job("rustcoll: %s=%s: legal are %s", variable, text, legal);
+    if (NULL == word) {
+        rustcoll_end_job("rustcoll: %s=%s: legal are %s", variable, text, legal);
+    } else {
+        rustcoll_end_job("rustcoll: %s=%s: the nearest known one is %s; legal are %s", variable, text, word, legal);
+    }
 }
 
 static void read_parameters(void)

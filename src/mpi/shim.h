@@ -165,6 +165,9 @@ const char *rustcoll_unknown_parameter(const char **nearest, const char **place)
 /* What the user gives for the parameter of that full name, registered or not, or NULL; and where it stands. They live as long as the
  * process. */
 const char *rustcoll_given(const char *full_name, const char **place);
+/* The word that comes nearest to a value that is not legal for the parameter of that full name; NULL if it does not take one of several
+ * words. It lives as long as the process. */
+const char *rustcoll_nearest_word(const char *full_name, const char *value);
 /* Whether the user gives any parameter, known or not. */
 int rustcoll_gives_parameters(void);
 /* Whether the user, not the site, gives rules, in files or lines. */

@@ -345,6 +345,19 @@ pub fn unknown(given: &[Given]) -> Option<(&Given, String)> {
     Some((unknown, nearest))
 }
 
+/// The word that comes nearest to a value, if a parameter of that full name takes one of several words.
+pub fn nearest_word(parameter: &str, value: &str) -> Option<&'static str> {
+    let words = REGISTERED.iter().find_map(|registered| match &registered.kept {
+        Kept::Number { words, minimum: 0, .. } => {
+            let is_it = registered.name.to_str().is_ok_and(|name| full_name(name) == parameter);
+            is_it.then_some(&words.texts)
+        }
+        _ => None,
+    })?;
+    let is_number = value.parse::<i64>().is_ok();
+    nearest(value, words.iter().filter_map(|word| word.to_str().ok())).filter(|_| !is_number)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -361,6 +374,19 @@ mod tests {
         assert_eq!(unknown, &given[1]);
         assert_eq!(nearest, "coll_rustcoll_allreduce_algorithm");
         assert_eq!(super::unknown(&given[..1]), None);
+    }
+
+    #[test]
+    fn mistyped_words_are_found() {
+        for (parameter, value, expected) in [
+            ("allreduce_algorithm", "binary_block", Some("binary_blocks")),
+            ("report", "sumary", Some("summary")),
+            ("allreduce_algorithm", "99", None),
+            ("alltoall_radix", "sqr", None),
+            ("priority", "of", None),
+        ] {
+            assert_eq!(nearest_word(&full_name(parameter), value), expected, "{parameter}={value}");
+        }
     }
 
     fn names() -> Vec<&'static str> {

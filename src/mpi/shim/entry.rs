@@ -77,6 +77,16 @@ extern "C" fn rustcoll_given(full_name: *const c_char, place: *mut *const c_char
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn rustcoll_nearest_word(full_name: *const c_char, value: *const c_char) -> *const c_char {
+    guarded(ptr::null(), || {
+        // SAFETY: the shim passes C strings that outlive the call.
+        let (full_name, value) = unsafe { (optional_text(full_name), optional_text(value)) };
+        let word = registered::nearest_word(full_name.unwrap_or_default(), value.unwrap_or_default());
+        word.map_or(ptr::null(), |word| lasting(word.to_owned()))
+    })
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn rustcoll_gives_parameters() -> c_int {
     guarded(0, || c_int::from(!given::all().is_empty()))
 }
@@ -294,6 +304,7 @@ fn signatures_agree() {
     let _ =
         [header::rustcoll_unknown_parameter as unsafe extern "C" fn(_, _) -> _, rustcoll_unknown_parameter];
     let _ = [header::rustcoll_given as unsafe extern "C" fn(_, _) -> _, rustcoll_given];
+    let _ = [header::rustcoll_nearest_word as unsafe extern "C" fn(_, _) -> _, rustcoll_nearest_word];
     let _ = [header::rustcoll_gives_parameters as unsafe extern "C" fn() -> _, rustcoll_gives_parameters];
     let _ = [header::rustcoll_gives_rules as unsafe extern "C" fn() -> _, rustcoll_gives_rules];
     let _ = [header::rustcoll_faults as unsafe extern "C" fn() -> _, rustcoll_faults];
