@@ -114,6 +114,28 @@ impl TunedMeasure {
         }
     }
 
+    /// The size of a message of so many bytes as we measure them; None if it cannot be counted, or nobody here knows it.
+    pub fn size(self, bytes: usize, ranks: usize) -> Option<usize> {
+        match self {
+            TunedMeasure::Bytes => Some(bytes),
+            TunedMeasure::BytesTimesRanks => bytes.checked_mul(ranks),
+            TunedMeasure::BytesPerRank => Some(bytes / ranks),
+            TunedMeasure::Zero => Some(0),
+            TunedMeasure::Element => None,
+        }
+    }
+
+    /// The fewest bytes, as we measure them, of which the size is at least this one; None as above.
+    pub fn first_bytes(self, size: usize, ranks: usize) -> Option<usize> {
+        match self {
+            TunedMeasure::Bytes => Some(size),
+            TunedMeasure::BytesTimesRanks => Some(size.div_ceil(ranks)),
+            TunedMeasure::BytesPerRank => size.checked_mul(ranks),
+            TunedMeasure::Zero => Some(0),
+            TunedMeasure::Element => None,
+        }
+    }
+
     /// In words, for users.
     #[cfg(test)]
     pub fn description(self) -> &'static str {

@@ -3,7 +3,7 @@
 
 use super::super::condition::{Condition, Property, Quantity};
 use super::super::foreign::tuned_algorithms::{Fan, TunedAlgorithm, TunedMeasure, algorithms};
-use super::super::{Call, Choice, Note, Parameters, Piece, Rules};
+use super::super::{Call, Choice, Note, Origin, Parameters, Piece, Rules};
 use crate::algorithms::{Collective, Parameter, default_radix, legal_radix};
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -33,6 +33,8 @@ pub struct Threshold {
     start: RangeInclusive<usize>,
     /// Any of these will do: some fall back to others where they cannot serve.
     tuned: Vec<Tuned>,
+    /// The rule that decides.
+    origin: Option<Origin>,
 }
 
 /// What holds on communicators of some numbers of ranks, from the shortest messages to the longest.
@@ -85,13 +87,10 @@ pub fn blocks(
         }
         note_conditions(rules, collective, &mut notes);
         note_ranks(rules, collective, most_ranks, &mut notes);
-        let mut writer =
-            Writer { collective, series, notes: &mut notes, noted: HashSet::new(), known: HashMap::new() };
-        let mut blocks = writer.blocks(rules, most_ranks);
-        // What several rules decide alike on all these communicators is one threshold.
-        for block in &mut blocks {
-            block.thresholds.dedup_by(|next, before| next.tuned() == before.tuned());
-        }
+        let mut blocks = Writer::new(collective, series, &mut notes).blocks(rules, most_ranks);
+        blocks.iter_mut().for_each(|block| join(&mut block.thresholds));
+        let last = blocks.last().map_or(&[][..], |block| &block.thresholds);
+        note_beyond(rules, collective, most_ranks, series, last, &mut notes);
         let says_nothing = |threshold: &Threshold| threshold.tuned() == ignored(collective);
         if !blocks.iter().flat_map(|block| &block.thresholds).all(says_nothing) {
             all.push((collective, blocks));
@@ -120,15 +119,71 @@ fn note_conditions(rules: &Rules, collective: Collective, notes: &mut Vec<Note>)
     }
 }
 
+/// What notes on larger communicators than are written have in common.
+const BEYOND: &str = "and the same beyond";
+
+fn says_beyond(most_ranks: usize) -> String {
+    format!("the file says what holds on up to {most_ranks} ranks, {BEYOND}")
+}
+
 /// Notes the rules that change at larger communicators than are written.
 fn note_ranks(rules: &Rules, collective: Collective, most_ranks: usize, notes: &mut Vec<Note>) {
     for rule in rules.of(collective).iter().filter(|rule| rule.last_change_of_ranks() > most_ranks) {
         let message = format!(
-            "the file says what holds on up to {most_ranks} ranks, and the same beyond; for this rule set --most-ranks {}",
+            "{}; for this rule set --most-ranks {}",
+            says_beyond(most_ranks),
             rule.last_change_of_ranks()
         );
         notes.push(Note { origin: rule.origin.clone(), message });
     }
+}
+
+/// Numbers of ranks by which it is seen whether something else holds on larger communicators than are written.
+fn beyond(most_ranks: usize) -> impl Iterator<Item = usize> {
+    let powers = (1..20).map(|bits| 1 << bits).filter(move |power| *power > most_ranks);
+    [most_ranks + 1, most_ranks + 2].into_iter().chain(powers.flat_map(|power| [power, power + 1]))
+}
+
+/// Notes the rules that decide otherwise on larger communicators than are written.
+fn note_beyond(
+    rules: &Rules,
+    collective: Collective,
+    most_ranks: usize,
+    series: Series,
+    last: &[Threshold],
+    notes: &mut Vec<Note>,
+) {
+    let message =
+        format!("{}, where this rule decides otherwise; --most-ranks writes more", says_beyond(most_ranks));
+    for ranks in beyond(most_ranks) {
+        let mut unheeded = Vec::new();
+        let mut writer = Writer::new(collective, series, &mut unheeded);
+        let pieces = rules.decisions(&Call::new(collective, ranks, 0));
+        let measure = TunedMeasure::of(collective);
+        let changes = last.iter().filter_map(|threshold| measure.first_bytes(threshold.start(), ranks));
+        let bytes: Vec<usize> = pieces.iter().map(|piece| *piece.bytes.start()).chain(changes).collect();
+        for bytes in bytes {
+            let Some(size) = measure.size(bytes, ranks) else { continue };
+            let piece = pieces.iter().find(|piece| piece.bytes.contains(&bytes));
+            let held = last.iter().rfind(|threshold| threshold.start() <= size);
+            let (Some(piece), Some(held)) = (piece, held) else { continue };
+            let wanted = writer.tuned(piece, ranks);
+            if held.tuned.iter().any(|one| wanted.contains(one)) {
+                continue;
+            }
+            let Some(origin) = piece.decision.origin.clone().or_else(|| held.origin.clone()) else {
+                continue;
+            };
+            if !notes.iter().any(|note| note.origin == origin && note.message.contains(BEYOND)) {
+                notes.push(Note { origin, message: message.clone() });
+            }
+        }
+    }
+}
+
+/// Makes one threshold of what several rules decide alike.
+fn join(thresholds: &mut Vec<Threshold>) {
+    thresholds.dedup_by(|next, before| next.tuned() == before.tuned());
 }
 
 fn is_expressible(condition: &Condition) -> bool {
@@ -152,7 +207,11 @@ struct Writer<'writer> {
     known: HashMap<(usize, &'static str, Parameters), Vec<Tuned>>,
 }
 
-impl Writer<'_> {
+impl<'writer> Writer<'writer> {
+    fn new(collective: Collective, series: Series, notes: &'writer mut Vec<Note>) -> Self {
+        Writer { collective, series, notes, noted: HashSet::new(), known: HashMap::new() }
+    }
+
     fn blocks(&mut self, rules: &Rules, most_ranks: usize) -> Vec<Block> {
         let mut blocks: Vec<Block> = Vec::new();
         for ranks in 1..=most_ranks.max(1) {
@@ -175,7 +234,7 @@ impl Writer<'_> {
                 &pieces,
                 "Open MPI does not measure these calls by their bytes, and decides them itself",
             );
-            return vec![Threshold { start: 0..=0, tuned: vec![ignored(self.collective)] }];
+            return vec![Threshold { start: 0..=0, tuned: vec![ignored(self.collective)], origin: None }];
         }
         let mut thresholds: Vec<Threshold> = Vec::new();
         for (position, piece) in pieces.iter().enumerate() {
@@ -185,7 +244,7 @@ impl Writer<'_> {
             if thresholds.last().is_some_and(|last| last.start.start() >= start.start()) {
                 thresholds.pop();
             }
-            thresholds.push(Threshold { start, tuned });
+            thresholds.push(Threshold { start, tuned, origin: piece.decision.origin.clone() });
         }
         thresholds
     }
@@ -293,7 +352,8 @@ fn common(ones: &[Threshold], others: &[Threshold]) -> Option<Vec<Threshold>> {
     let both = ones.iter().zip(others).map(|(one, other)| {
         let start = *one.start.start().max(other.start.start())..=*one.start.end().min(other.start.end());
         let tuned: Vec<_> = one.tuned.iter().copied().filter(|tuned| other.tuned.contains(tuned)).collect();
-        (!tuned.is_empty() && !start.is_empty()).then_some(Threshold { start, tuned })
+        let origin = one.origin.clone();
+        (!tuned.is_empty() && !start.is_empty()).then_some(Threshold { start, tuned, origin })
     });
     if ones.len() == others.len() { both.collect() } else { None }
 }

@@ -88,8 +88,10 @@ mod tests {
             for collective in Collective::ALL {
                 let call = Call::new(collective, size, 0);
                 for piece in rules.decisions(&call) {
-                    let is_noted =
-                        notes.iter().any(|note| Some(&note.origin) == piece.decision.origin.as_ref());
+                    let is_noted = notes.iter().any(|note| {
+                        Some(&note.origin) == piece.decision.origin.as_ref()
+                            && !note.message.contains("beyond")
+                    });
                     if is_noted
                         || rules.of(collective).is_empty()
                         || !call.is_measured() && *piece.bytes.start() > 0
@@ -144,6 +146,38 @@ mod tests {
     }
 
     #[test]
+    fn what_changes_on_larger_communicators_is_noted() {
+        let notes = |rules: &str| -> Vec<String> {
+            parse(rules).to_tuned(100).notes.iter().map(|note| note.to_string()).collect()
+        };
+        let beyond = "the file says what holds on up to 100 ranks, and the same beyond";
+        let otherwise = |line: usize| {
+            format!("file:{line}:1: {beyond}, where this rule decides otherwise; --most-ranks writes more")
+        };
+        assert_eq!(
+            notes("[[allreduce]]\nranks = \"100..200\"\nalgorithm = \"ring\"\n"),
+            [format!("file:1:1: {beyond}; for this rule set --most-ranks 201")]
+        );
+        let power = "[[allgather]]\npower_of_two = true\nalgorithm = \"recursive_doubling\"\n[[allgather]]\n\
+                     algorithm = \"ring\"\n";
+        assert_eq!(notes(power), [otherwise(1)]);
+        assert_eq!(notes("[[allreduce]]\nwhen = \"ranks >= 1000\"\nalgorithm = \"ring\"\n"), [otherwise(1)]);
+        assert_eq!(notes("[[allreduce]]\nwhen = \"ranks < 1000\"\nalgorithm = \"ring\"\n"), [otherwise(1)]);
+        let by_bytes = "[[alltoall]]\nbytes = \"..100\"\nalgorithm = \"spread_out\"\n[[alltoall]]\n\
+                        algorithm = \"pairwise\"\n";
+        assert_eq!(notes(by_bytes), [otherwise(1)]);
+        assert_eq!(
+            notes(
+                &by_bytes
+                    .replace("alltoall", "bcast")
+                    .replace("spread_out", "chain")
+                    .replace("pairwise", "linear")
+            ),
+            [""; 0]
+        );
+    }
+
+    #[test]
     fn what_open_mpi_cannot_say_is_noted() {
         let rules = parse(
             "[[allreduce]]\ncommutative = false\nalgorithm = \"linear\"\n[[allreduce]]\nalgorithm = \"circulant\"\n\
@@ -163,6 +197,8 @@ mod tests {
                 "file:8:1: Open MPI's tuned component does not serve inter-communicators",
                 "file:10:1: Open MPI does not measure these calls by their bytes, and decides them itself",
                 "file:13:1: Open MPI compares the bytes divided by the ranks, so this bound is rounded up",
+                "file:13:1: the file says what holds on up to 4 ranks, and the same beyond, where this rule decides otherwise; \
+                 --most-ranks writes more",
                 "file:16:1: `linear_window`, with these parameters, is not in Open MPI, which decides these calls itself",
             ],
             "{text}"
