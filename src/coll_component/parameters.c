@@ -10,6 +10,8 @@
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/mca/base/mca_base_var_enum.h"
+#include "opal/mca/installdirs/installdirs.h"
+#include "opal/util/opal_environ.h"
 
 static int priority_parameter, verbose_parameter;
 static int priority_index = -1;
@@ -178,13 +180,32 @@ const char *rustcoll_text_of(const char *project, const char *framework, const c
                                                                                                           : NULL;
 }
 
-const char *rustcoll_shim_parameter_files(int go_before)
+/* From series 5.0 on mpirun reads the user's and the system's file, and says so to the processes. */
+static const char *files_of_launcher(void)
 {
+    static char files[4096];
+    const int has_users = NULL != getenv("OPAL_USER_PARAMS_GIVEN"), has_systems = NULL != getenv("OPAL_SYS_PARAMS_GIVEN");
+    files[0] = '\0';
+    if (has_users) {
+        snprintf(files, sizeof files, "%s/.openmpi/mca-params.conf,", opal_home_directory());
+    }
+    if (has_systems) {
+        const size_t used = strlen(files);
+        snprintf(files + used, sizeof files - used, "%s/openmpi-mca-params.conf", opal_install_dirs.sysconfdir);
+    }
+    return files;
+}
+
+const char *rustcoll_shim_parameter_files(int which)
+{
+    if (RUSTCOLL_IN_ENVIRONMENT == which) {
+        return files_of_launcher();
+    }
     const char *files = rustcoll_text_of("opal", "mca", "base", "param_files");
     if (NULL == files || 0 == strcmp(files, "none")) {
         return "";
     }
-    if (go_before) {
+    if (RUSTCOLL_BEFORE_ENVIRONMENT == which) {
         files = rustcoll_text_of("opal", "mca", "base", "override_param_file");
     }
     return NULL == files ? "" : files;

@@ -218,7 +218,7 @@ int rustcoll_begin(void)
 int rustcoll_is_alone(void) { return is_alone; }
 
 /* Other MPIs have no such files. */
-const char *rustcoll_shim_parameter_files(int go_before) { return ""; }
+const char *rustcoll_shim_parameter_files(int which) { return ""; }
 
 const char *rustcoll_shim_switches(void)
 {

@@ -23,6 +23,11 @@
 #define RUSTCOLL_ON_ONE_NODE 1
 #define RUSTCOLL_ON_SEVERAL_NODES 2
 
+/* The files that parameters may stand in, by how MPI looks at them. */
+#define RUSTCOLL_BEFORE_ENVIRONMENT 0
+#define RUSTCOLL_BEHIND_ENVIRONMENT 1
+#define RUSTCOLL_IN_ENVIRONMENT 2
+
 /* A datatype, described once per call. */
 typedef struct rustcoll_datatype {
     const void *handle;
@@ -261,9 +266,9 @@ int rustcoll_shim_is_threaded(void);
 int rustcoll_shim_is_crowded(void);
 /* Whether the library is loaded before an MPI, rather than by Open MPI as a component; the same at each call. */
 int rustcoll_shim_is_preloaded(void);
-/* The files in which MPI looks for parameters, separated by commas, the first first: those that go before the environment, or those
- * behind it. The text lives until the next call. */
-const char *rustcoll_shim_parameter_files(int go_before);
+/* The files from which MPI has parameters, separated by commas, the first first: those that go before the environment, those behind it,
+ * or those that the launcher has read, which hands their values on in the environment. The text lives until the next call. */
+const char *rustcoll_shim_parameter_files(int which);
 /* The switches that the shim reads itself and that are on, of those that must be alike at all ranks; "" if none is. */
 const char *rustcoll_shim_switches(void);
 /* The tag under which a collective communicates that blocks. */

@@ -1,7 +1,10 @@
 //! What the user gives for parameters, whether MPI knows them or not: in the environment, and in the files that MPI reads.
 
 use super::settings::set_by;
-use crate::mpi::shim::bindings::rustcoll_shim_parameter_files;
+use crate::mpi::shim::bindings::{
+    RUSTCOLL_BEFORE_ENVIRONMENT, RUSTCOLL_BEHIND_ENVIRONMENT, RUSTCOLL_IN_ENVIRONMENT,
+    rustcoll_shim_parameter_files,
+};
 use crate::text::file_content;
 use std::ffi::{CStr, c_int};
 use std::fmt;
@@ -43,11 +46,10 @@ pub fn all() -> &'static [Given] {
         let variables = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
         });
-        of_files(&listed(true))
-            .into_iter()
-            .chain(of_variables(variables))
-            .chain(of_files(&listed(false)))
-            .collect()
+        let in_environment = located(of_variables(variables), &of_files(&listed(RUSTCOLL_IN_ENVIRONMENT)));
+        let [before, behind] =
+            [RUSTCOLL_BEFORE_ENVIRONMENT, RUSTCOLL_BEHIND_ENVIRONMENT].map(|which| of_files(&listed(which)));
+        [before, in_environment, behind].concat()
     });
     &ALL
 }
@@ -64,10 +66,19 @@ fn of_variables(variables: impl Iterator<Item = (String, String)>) -> Vec<Given>
     given.collect()
 }
 
-/// The names of MPI's files: those that go before the environment, or those behind it.
-fn listed(go_before: bool) -> String {
-    // SAFETY: the shim returns a C string that lives as long as the process.
-    let list = unsafe { CStr::from_ptr(rustcoll_shim_parameter_files(c_int::from(go_before))) };
+/// The same, where the launcher has read files and hands their values on in the environment: there stand those that are equal.
+fn located(given: Vec<Given>, read_by_launcher: &[Given]) -> Vec<Given> {
+    let place = |given: &Given| {
+        let is_it = |read: &&Given| (&read.name, &read.value) == (&given.name, &given.value);
+        read_by_launcher.iter().find(is_it).map_or_else(|| given.place.clone(), |read| read.place.clone())
+    };
+    given.into_iter().map(|given| Given { place: place(&given), ..given }).collect()
+}
+
+/// The names of MPI's files, by how it looks at them.
+fn listed(which: c_int) -> String {
+    // SAFETY: the shim returns a C string that lives until its next call.
+    let list = unsafe { CStr::from_ptr(rustcoll_shim_parameter_files(which)) };
     list.to_string_lossy().into_owned()
 }
 
@@ -136,6 +147,16 @@ mod tests {
     fn a_file_that_is_not_there_gives_nothing() {
         assert_eq!(of_files("/nowhere/one.conf,/nowhere/two.conf,"), []);
         assert_eq!(of_files(""), []);
+    }
+
+    #[test]
+    fn what_the_launcher_has_read_stands_in_its_file() {
+        let given = |value: &str, place| Given { name: "coll_rustcoll_a".into(), value: value.into(), place };
+        let in_file = Place::File("file".into(), 7);
+        for (value, place) in [("1", in_file.clone()), ("2", Place::Environment)] {
+            let found = located(vec![given(value, Place::Environment)], &[given("1", in_file.clone())]);
+            assert_eq!(found, [given(value, place)]);
+        }
     }
 
     #[test]
