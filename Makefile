@@ -59,6 +59,7 @@ PRELOAD_SECONDS ?= 15
 SERIES ?= 5.0 6.0
 SERIES_RANKS ?= 1 2 3 4 5 8
 SERIES_SECONDS ?= 15
+SERIES_SEEDS ?= 1 2 3 4 5 6 7 8 9 10 11 12
 # Asked by the shell, after the line before has installed it: make expands all lines of a recipe before it runs the first.
 INSTALLED_CHROMIUM = $$(command -v $${CHROMIUM:-chromium})
 # Where the Open MPI that the component was built for has its plug-ins, whichever Open MPI is in PATH by now.
@@ -216,7 +217,7 @@ check-preload: preload
 .PHONY: check-series
 check-series: prerequisites
 	$(MAKE) archive
-	RANKS="$(SERIES_RANKS)" SECONDS_EACH=$(SERIES_SECONDS) scripts/check-series $(SERIES)
+	RANKS="$(SERIES_RANKS)" SECONDS_EACH=$(SERIES_SECONDS) SEEDS="$(SERIES_SEEDS)" scripts/check-series $(SERIES)
 
 .PHONY: check-in-tree
 check-in-tree:

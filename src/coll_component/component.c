@@ -196,6 +196,9 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     if (is_first_of_job && rustcoll_gives_rules() && !is_asked_for()) {
         rustcoll_show("unused-rules");
     }
+    if (is_first_of_job && is_asked_for() && rustcoll_lacks_agreement()) {
+        rustcoll_show("no-agreement");
+    }
     return OMPI_SUCCESS;
 }
 

@@ -10,8 +10,11 @@
 
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
+#include "ompi/mca/coll/base/base.h"
 #include "ompi/mca/coll/base/coll_base_functions.h"
 #include "ompi/mca/coll/coll.h"
+#include "ompi/request/request.h"
+#include "ompi/runtime/params.h"
 #include "opal/mca/base/mca_base_var_enum.h"
 #include "opal/util/info.h"
 
@@ -58,18 +61,68 @@
 #define RUSTCOLL_DISPLACEMENTS(ints) (ints)
 #endif
 
-/* The slots of a module beside those of the collectives, and what MPI itself calls in some that nobody else may serve: agreement
- * on what has failed, here where nothing has. */
-#if OMPI_MAJOR_VERSION >= 5
+/* What is known of processes that have failed, and of communicators that were revoked: an error of collectives on a communicator, or
+ * MPI_SUCCESS; and whether a request has ended because of it. Both change only while progress is made. */
+#if OPAL_ENABLE_FT_MPI
+static inline int rustcoll_failure(const ompi_communicator_t *communicator)
+{
+    return communicator->comm_revoked ? MPI_ERR_REVOKED : communicator->coll_revoked ? MPI_ERR_PROC_FAILED : MPI_SUCCESS;
+}
+static inline int rustcoll_is_failed(ompi_request_t *request) { return ompi_request_is_failed(request); }
+#else
+static inline int rustcoll_failure(const ompi_communicator_t *communicator) { return MPI_SUCCESS; }
+static inline int rustcoll_is_failed(ompi_request_t *request) { return 0; }
+#endif
+
+/* The slots of a module beside those of the collectives. Two are for agreement on what has failed. MPI calls them in jobs without failures
+ * as well, so they are served here where no component below does, or only one that survives no failure. After a failure they return an
+ * error for which MPI does not try again, as it does for MPI_ERR_PROC_FAILED. */
+#if OPAL_ENABLE_FT_MPI
 #define RUSTCOLL_EACH_OTHER_SLOT(apply) apply(reduce_local) apply(agree) apply(iagree)
+static inline int rustcoll_agree_without_failures(void *values, COUNT count, struct ompi_datatype_t *datatype,
+                                                  struct ompi_op_t *operator_, struct ompi_group_t **failed, bool updates,
+                                                  struct ompi_communicator_t *communicator, mca_coll_base_module_t *module)
+{
+    int error = rustcoll_failure(communicator);
+    if (MPI_SUCCESS == error) {
+        error = ompi_coll_base_agree_noft(values, count, datatype, operator_, failed, updates, communicator, module);
+    }
+    return MPI_ERR_PROC_FAILED == error || MPI_ERR_REVOKED == error ? MPI_ERR_UNSUPPORTED_OPERATION : error;
+}
+static inline int rustcoll_iagree_without_failures(void *values, COUNT count, struct ompi_datatype_t *datatype,
+                                                   struct ompi_op_t *operator_, struct ompi_group_t **failed, bool updates,
+                                                   struct ompi_communicator_t *communicator, ompi_request_t **request,
+                                                   mca_coll_base_module_t *module)
+{
+    if (MPI_SUCCESS != rustcoll_failure(communicator)) {
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    return ompi_coll_base_iagree_noft(values, count, datatype, operator_, failed, updates, communicator, request, module);
+}
 static inline void rustcoll_complete_slots(mca_coll_base_module_t *module, const mca_coll_base_comm_coll_t *below)
 {
-    module->coll_agree = NULL == below->coll_agree ? ompi_coll_base_agree_noft : NULL;
-    module->coll_iagree = NULL == below->coll_iagree ? ompi_coll_base_iagree_noft : NULL;
+    if (NULL == below->coll_agree || ompi_coll_base_agree_noft == below->coll_agree) {
+        module->coll_agree = rustcoll_agree_without_failures;
+    }
+    if (NULL == below->coll_iagree || ompi_coll_base_iagree_noft == below->coll_iagree) {
+        module->coll_iagree = rustcoll_iagree_without_failures;
+    }
+}
+/* Whether the job is to survive failures, but no component can agree on them. */
+static inline int rustcoll_lacks_agreement(void)
+{
+    const mca_base_component_list_item_t *item;
+    OPAL_LIST_FOREACH(item, &ompi_coll_base_framework.framework_components, mca_base_component_list_item_t) {
+        if (0 == strcmp("ftagree", item->cli_component->mca_component_name)) {
+            return 0;
+        }
+    }
+    return ompi_ftmpi_enabled;
 }
 #else
 #define RUSTCOLL_EACH_OTHER_SLOT(apply) apply(reduce_local)
 static inline void rustcoll_complete_slots(mca_coll_base_module_t *module, const mca_coll_base_comm_coll_t *below) {}
+static inline int rustcoll_lacks_agreement(void) { return 0; }
 #endif
 
 /* Whether a module enters its slots in the communicator when it is enabled, and gives them back when it is disabled; else Open MPI

@@ -67,21 +67,31 @@ int rustcoll_shim_wait(void **handle)
 
 int rustcoll_shim_test(void **handle, int *error)
 {
-    if (!REQUEST_COMPLETE((ompi_request_t *) *handle)) {
+    ompi_request_t *request = *handle;
+    if (!REQUEST_COMPLETE(request) && !rustcoll_is_failed(request)) {
         return 0;
     }
     *error = rustcoll_shim_wait(handle); /* does not wait any more */
     return 1;
 }
 
-void rustcoll_shim_abandon(void **handle)
+int rustcoll_shim_failure(const void *communicator) { return rustcoll_failure(communicator); }
+
+/* Where processes have failed Open MPI ends all requests of collectives, but of messages under way it must be waited for. */
+int rustcoll_shim_abandon(void **handle)
 {
     ompi_request_t *request = *handle;
-    if (!REQUEST_COMPLETE(request)) {
+    int is_ended = REQUEST_COMPLETE(request) || rustcoll_is_failed(request);
+    if (!is_ended && MPI_SUCCESS != rustcoll_failure(request->req_mpi_object.comm)) {
+        return RUSTCOLL_ENDING;
+    }
+    if (!is_ended) {
         ompi_request_cancel(request);
+        is_ended = REQUEST_COMPLETE(request);
     }
     ompi_request_free((ompi_request_t **) handle);
     *handle = NULL;
+    return is_ended ? RUSTCOLL_FREED : RUSTCOLL_LOST;
 }
 
 void rustcoll_shim_complete(void *handle, int error)

@@ -28,6 +28,12 @@
 #define RUSTCOLL_BEHIND_ENVIRONMENT 1
 #define RUSTCOLL_IN_ENVIRONMENT 2
 
+/* What has become of a request that was given up: it is freed, and nothing uses its buffer any more; it is freed, but a message may still
+ * use its buffer; or MPI brings it to its end, and until then it must be given up again and again. */
+#define RUSTCOLL_FREED 0
+#define RUSTCOLL_LOST 1
+#define RUSTCOLL_ENDING 2
+
 /* A datatype, described once per call. */
 typedef struct rustcoll_datatype {
     const void *handle;
@@ -238,8 +244,11 @@ int rustcoll_shim_receive_and_wait(void *buffer, size_t count, const void *datat
                                    const void *communicator);
 /* Waits for a request and frees it; returns the error that its status holds. */
 int rustcoll_shim_wait(void **request);
-/* Gives a request up after an error elsewhere. */
-void rustcoll_shim_abandon(void **request);
+/* Gives a request up after an error elsewhere: one of RUSTCOLL_…. */
+int rustcoll_shim_abandon(void **request);
+/* MPI's error if a process of a communicator has failed, as far as this one knows, or if the communicator was revoked; else
+ * RUSTCOLL_SUCCESS. Only where progress is made can it change. */
+int rustcoll_shim_failure(const void *communicator);
 
 /* Whether buffers may lie on devices, such as GPUs; the same at each call. */
 int rustcoll_shim_has_devices(void);

@@ -305,6 +305,12 @@ impl Communicator {
         // So that every later call is looked at anew.
         calls.jobs.clear();
         other_calls.jobs.clear();
+        // SAFETY: the handle is this communicator's.
+        let failure = unsafe { rustcoll_shim_failure(self.handle) };
+        if failure != RUSTCOLL_SUCCESS {
+            // Whatever a transfer's error was. Users who go on after failures get it from MPI.
+            return *broken_by.insert(failure);
+        }
         if broken_by.replace(error).is_none() {
             log::error!(
                 "{}: {} failed at this rank, but other ranks may have gone on; every later blocking collective on this communicator returns \

@@ -53,6 +53,7 @@ impl Operation {
 
     /// Begins anew.
     fn begin(&mut self) -> Result<(), Error> {
+        self.transfer.check_communicator()?;
         self.staged.as_ref().map_or(Ok(()), Staged::begin)?;
         self.transfer.begin(&mut self.work)
     }

@@ -5,9 +5,10 @@ use super::exchanging::Exchanging;
 use super::planning::Program;
 use crate::engine::Plan;
 use crate::mpi::messages::channel::Channel;
-use crate::mpi::messages::transport::Error;
+use crate::mpi::messages::transport::{Error, check};
 use crate::mpi::messages::work::{Layout, Task, Work, Wrapping};
 use crate::mpi::shared_memory::segment::Segment;
+use crate::mpi::shim::bindings::rustcoll_shim_failure;
 use std::sync::Arc;
 
 /// A call, ready to begin.
@@ -45,6 +46,12 @@ impl Transfer {
             }
         };
         Transfer { course, arguments, wrapping, channel }
+    }
+
+    /// Whether the communicator can still be used, as far as MPI knows. MPI looks itself where a call blocks.
+    pub fn check_communicator(&self) -> Result<(), Error> {
+        // SAFETY: the handle is that of the call's communicator.
+        check(unsafe { rustcoll_shim_failure(self.channel.other.communicator) })
     }
 
     /// Begins anew. An error leaves nothing outstanding.

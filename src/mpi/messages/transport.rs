@@ -354,23 +354,12 @@ impl Messages<'_> {
         check(status)
     }
 
-    /// Ends to use slots.
+    /// Ends to use slots, where there was no error.
     #[inline]
     pub fn leave(&mut self) {
         if let Some(Shared { segment, slots, .. }) = &mut self.shared {
             segment.leave(*slots);
         }
-    }
-
-    /// Gives up everything that is outstanding, after an error. Says whether there was anything.
-    pub fn abandon(&mut self) -> bool {
-        let mut any = false;
-        for request in self.requests.iter_mut().filter(|request| !request.is_null()) {
-            // SAFETY: the request is outstanding and its slot is ours.
-            unsafe { rustcoll_shim_abandon(request) };
-            any = true;
-        }
-        any
     }
 }
 
@@ -497,8 +486,7 @@ impl Transport for Messages<'_> {
 
     #[inline]
     fn await_notification(&mut self, rank: u32, slot: u32, times: u32) -> Result<(), Error> {
-        self.segment().await_notification(rank, slot, times);
-        Ok(())
+        self.segment().await_notification(rank, slot, times)
     }
 
     fn are_slots_free(&mut self) -> Result<bool, Error> {
@@ -507,8 +495,7 @@ impl Transport for Messages<'_> {
 
     #[inline]
     fn await_free_slots(&mut self) -> Result<(), Error> {
-        self.segment_mut().await_free_slots();
-        Ok(())
+        self.segment_mut().await_free_slots()
     }
 
     #[inline]

@@ -8,9 +8,10 @@ use crate::engine::{Counts, Execution, Plan};
 use crate::mpi::calls::arguments::{Arguments, Side};
 use crate::mpi::shared_memory::segment::Segment;
 use crate::mpi::shim::bindings::*;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::ptr;
+use std::thread::yield_now;
 
 /// Temporary memory and requests, kept from call to call.
 pub struct Work {
@@ -22,6 +23,8 @@ pub struct Work {
     bytes: rustcoll_datatype,
     execution: Execution,
     is_truncated: bool,
+    /// What ended the call, whose requests have not all come to their ends yet.
+    failed_by: Option<Error>,
 }
 
 /// How the temporary memory of a plan lies; the same for all calls with that plan and the same datatypes.
@@ -109,6 +112,7 @@ impl Work {
             bytes: transport::bytes(),
             execution: Execution::default(),
             is_truncated: false,
+            failed_by: None,
         }
     }
 
@@ -225,6 +229,7 @@ impl Work {
     pub fn begin(&mut self, plan: &Plan, wrapping: &Wrapping) -> Result<(), Error> {
         self.execution = Execution::default();
         self.is_truncated = false;
+        self.failed_by = None;
         if self.requests.len() < plan.posts {
             self.reserve_requests(plan.posts).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         }
@@ -234,15 +239,49 @@ impl Work {
     /// Goes on to the end of a plan.
     #[inline]
     pub fn finish(&mut self, task: &Task, segment: Option<&mut Segment>) -> Result<(), Error> {
-        self.drive(task, segment, |execution, transport| {
+        let ended = self.drive(task, segment, |execution, transport| {
             execution.finish(task.plan, transport).map(|()| true)
-        })?;
-        Ok(())
+        });
+        if ended.is_err() {
+            self.abandon_all();
+        }
+        ended.map(drop)
     }
 
     /// Goes on with a plan as far as it can without waiting; says whether it came to its end.
     pub fn advance(&mut self, task: &Task) -> Result<bool, Error> {
-        self.drive(task, None, |execution, transport| execution.advance(task.plan, transport))
+        let error = match self.failed_by {
+            Some(error) => error,
+            None => {
+                match self.drive(task, None, |execution, transport| execution.advance(task.plan, transport)) {
+                    Ok(is_over) => return Ok(is_over),
+                    Err(error) => *self.failed_by.insert(error),
+                }
+            }
+        };
+        if self.abandon() { Err(error) } else { Ok(false) }
+    }
+
+    #[cold]
+    fn abandon_all(&mut self) {
+        while !self.abandon() {
+            // SAFETY: MPI is initialised, and collectives may make progress.
+            unsafe { rustcoll_shim_progress() };
+            yield_now();
+        }
+    }
+
+    /// Gives up everything that is outstanding, after an error; says whether all of it is freed.
+    #[cold]
+    fn abandon(&mut self) -> bool {
+        let outstanding = self.requests.iter_mut().filter(|request| !request.is_null());
+        // SAFETY: the requests are outstanding and their slots are ours.
+        let given_up: Vec<c_int> =
+            outstanding.map(|request| unsafe { rustcoll_shim_abandon(request) }).collect();
+        if given_up.contains(&RUSTCOLL_LOST) {
+            self.leak();
+        }
+        !given_up.contains(&RUSTCOLL_ENDING)
     }
 
     #[inline]
@@ -276,12 +315,9 @@ impl Work {
             requests: &mut self.requests,
             is_truncated: &mut self.is_truncated,
         };
-        let result = go(&mut self.execution, &mut transport);
+        let is_over = go(&mut self.execution, &mut transport)?;
         transport.leave();
-        if result.is_err() && transport.abandon() {
-            self.leak();
-        }
-        if result? {
+        if is_over {
             copy(&wrapping.after)?;
             return if self.is_truncated { Err(RUSTCOLL_ERR_TRUNCATE) } else { Ok(true) };
         }

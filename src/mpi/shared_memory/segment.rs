@@ -18,6 +18,7 @@ use super::patience::Patience;
 use super::tenancy::{self, Tenant};
 use crate::engine::turns::Turns;
 use crate::engine::{CACHE_LINE, LINE_PAYLOAD, SlotBounds, Slots};
+use crate::mpi::messages::transport::Error;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -271,7 +272,7 @@ impl Segment {
         self.turn_to(slots);
     }
 
-    /// Ends to use them.
+    /// Ends to use them, but not after an error: others may still read what this rank wrote, and it does not know when they have.
     #[inline]
     pub fn leave(&mut self, slots: Slots) {
         if slots != Slots::Lines {
@@ -311,10 +312,10 @@ impl Segment {
 
     /// Waits for that.
     #[inline]
-    pub fn await_notification(&self, rank: u32, slot: u32, times: u32) {
+    pub fn await_notification(&self, rank: u32, slot: u32, times: u32) -> Result<(), Error> {
         let value = self.turns[self.offsets.kind].flag_value(times);
         let flag = self.flag(rank as usize, slot);
-        self.patience.wait_until(|| flag.load(Acquire) >= value);
+        self.patience.wait_until(|| flag.load(Acquire) >= value)
     }
 
     /// Whether this rank's slots may be written in this stripe. Acquire: what the others read before they ended theirs
@@ -328,11 +329,9 @@ impl Segment {
 
     /// Waits for that.
     #[inline]
-    pub fn await_free_slots(&mut self) {
-        if !self.are_slots_free() {
-            let patience = self.patience;
-            patience.wait_until(|| self.are_slots_free());
-        }
+    pub fn await_free_slots(&mut self) -> Result<(), Error> {
+        let patience = self.patience;
+        if self.are_slots_free() { Ok(()) } else { patience.wait_until(|| self.are_slots_free()) }
     }
 
     /// Ends a stripe. Release: this rank has read what it wanted to.

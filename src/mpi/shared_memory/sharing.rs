@@ -45,7 +45,7 @@ impl Exchange<'_> {
             }
         };
         // Others look for the memory as long as its file is there.
-        let (segment, _file) = node.join(made, &offers, Patience::of_job());
+        let (segment, _file) = node.join(made, &offers, Patience::with(self.channel.own.communicator));
         let joined = self.told_by_all([u64::from(segment.is_ok())])?;
         match (joined.iter().position(|&[could]| could == 0), segment) {
             (None, Ok(segment)) => Ok(Some(segment)),
