@@ -4,6 +4,7 @@ use std::ffi::{CString, c_int};
 use std::ops::Range;
 use std::time::Duration;
 
+use expected_results::buffers::Place;
 use mpi_sys::MPI_Comm;
 use rustcoll::algorithms::{Dimension, Edge, Graph};
 
@@ -24,12 +25,8 @@ pub const LONGEST_INFO_VALUE: usize = mpi_sys::MPI_MAX_INFO_VAL as usize - 1;
 pub struct Communicator {
     handle: MPI_Comm,
     predefined: bool,
-    rank: usize,
-    size: usize,
+    place: Place,
     topology: Topology,
-    /// Of an inter-communicator, whose ranks are numbered together: those of the other group, and this group's first.
-    others: Option<Range<usize>>,
-    first: usize,
 }
 
 impl Communicator {
@@ -53,8 +50,8 @@ impl Communicator {
             check(mpi_sys::MPI_Comm_rank(handle, &mut rank))?;
             check(mpi_sys::MPI_Comm_size(handle, &mut size))?;
         }
-        let (rank, size, topology) = (rank as usize, size as usize, Topology::default());
-        Ok(Communicator { handle, predefined, rank, size, topology, others: None, first: 0 })
+        let place = Place::in_group(rank as usize, size as usize);
+        Ok(Communicator { handle, predefined, place, topology: Topology::default() })
     }
 
     /// Notes what topology this has.
@@ -69,12 +66,17 @@ impl Communicator {
 
     /// This process's rank in its group.
     pub fn rank(&self) -> usize {
-        self.rank
+        self.place.rank
     }
 
     /// Number of ranks in the group.
     pub fn size(&self) -> usize {
-        self.size
+        self.place.size
+    }
+
+    /// This process's place among the ranks.
+    pub fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Who the neighbours are.
@@ -109,13 +111,13 @@ impl Communicator {
             Some(*end)
         });
         let (ends, all) = (ends.collect::<Vec<_>>(), edges.concat());
-        let number = self.size as c_int;
+        let number = self.size() as c_int;
         // SAFETY: the handle is valid, each rank has an end, and the last of them is the number of edges.
         unsafe { mpi_sys::MPI_Graph_create(self.handle, number, ends.as_ptr(), all.as_ptr(), 0, new) }
     }
 
     fn make_distributed_graph(&self, graph: &Graph, new: *mut MPI_Comm) -> c_int {
-        let neighbours = graph.neighbours(self.rank);
+        let neighbours = graph.neighbours(self.rank());
         let [sources, destinations] =
             [&neighbours.sources, &neighbours.destinations].map(|edges| peers(edges));
         let (indegree, outdegree) = (sources.len() as c_int, destinations.len() as c_int);
@@ -139,26 +141,20 @@ impl Communicator {
 
     /// The number of a rank of this group, counted through both groups of an inter-communicator.
     pub fn number(&self, rank: usize) -> usize {
-        self.first + rank
+        self.place.first + rank
     }
 
     /// The numbers of the ranks with which this one exchanges data: those of the other group, if there is one.
     pub fn partners(&self) -> Range<usize> {
-        self.others.clone().unwrap_or(0..self.size)
-    }
-
-    /// Whether this rank takes part in a collective with a root. Of an inter-communicator, the root's group does not,
-    /// apart from the root.
-    pub fn takes_part(&self, root: usize) -> bool {
-        self.others.as_ref().is_none_or(|others| others.contains(&root)) || root == self.number(self.rank)
+        self.place.partners()
     }
 
     /// How this rank calls the rank with this number when it is the root.
     pub(crate) fn root_argument(&self, root: usize) -> c_int {
-        match &self.others {
+        match &self.place.others {
             None => root as c_int,
             Some(others) if others.contains(&root) => (root - others.start) as c_int,
-            Some(_) if root == self.number(self.rank) => handles::ROOT,
+            Some(_) if root == self.place.number() => handles::ROOT,
             // SAFETY: reads a constant.
             Some(_) => unsafe { mpi_sys::RSMPI_PROC_NULL },
         }
@@ -167,10 +163,10 @@ impl Communicator {
     /// An inter-communicator between the ranks before `at` and those from there on; there are some of both. Its
     /// collectives are served by the named component as far as it has them.
     pub fn parted(&self, at: usize, component: &str) -> Result<Self, Error> {
-        let is_first = self.rank < at;
+        let is_first = self.rank() < at;
         let group = Self::made(|new| {
             // SAFETY: the handle is valid.
-            unsafe { mpi_sys::MPI_Comm_split(self.handle, is_first.into(), self.rank as c_int, new) }
+            unsafe { mpi_sys::MPI_Comm_split(self.handle, is_first.into(), self.rank() as c_int, new) }
         })?;
         let group = group.expect("every rank has a color");
         let leader = if is_first { at } else { 0 };
@@ -179,8 +175,8 @@ impl Communicator {
             unsafe { mpi_sys::MPI_Intercomm_create(group.handle, 0, self.handle, leader as c_int, TAG, new) }
         })?;
         let mut parted = made.expect("both groups have ranks").dup_for(component)?;
-        parted.first = if is_first { 0 } else { at };
-        parted.others = Some(if is_first { at..self.size } else { 0..at });
+        parted.place.first = if is_first { 0 } else { at };
+        parted.place.others = Some(if is_first { at..self.size() } else { 0..at });
         Ok(parted)
     }
 
@@ -211,8 +207,8 @@ impl Communicator {
     pub fn first_reversed(&self, size: usize) -> Result<Option<Self>, Error> {
         // SAFETY: reads a constant.
         let undefined = unsafe { mpi_sys::RSMPI_UNDEFINED };
-        let color = if self.rank < size { 0 } else { undefined };
-        let key = -(self.rank as c_int);
+        let color = if self.rank() < size { 0 } else { undefined };
+        let key = -(self.rank() as c_int);
         // SAFETY: the handle is valid.
         Self::made(|new| unsafe { mpi_sys::MPI_Comm_split(self.handle, color, key, new) })
     }
@@ -227,9 +223,9 @@ impl Communicator {
     /// one 2^k before it, and so after ceil(log2(size)) rounds of all; they leave almost together.
     pub fn dissemination_barrier(&self) -> Result<(), Error> {
         let distances = std::iter::successors(Some(1), |distance| Some(2 * distance));
-        for distance in distances.take_while(|&distance| distance < self.size) {
-            let to = (self.rank + distance) % self.size;
-            let from = (self.rank + self.size - distance) % self.size;
+        for distance in distances.take_while(|&distance| distance < self.size()) {
+            let to = (self.rank() + distance) % self.size();
+            let from = (self.rank() + self.size() - distance) % self.size();
             // SAFETY: no buffer has an element.
             check(unsafe {
                 mpi_sys::MPI_Sendrecv(
@@ -309,10 +305,10 @@ impl Communicator {
 
     /// The texts of all ranks, in their order; on rank 0 alone, nothing elsewhere.
     pub fn gathered(&self, text: &str) -> Result<Vec<String>, Error> {
-        if self.rank > 0 {
+        if self.rank() > 0 {
             return self.send(text.as_bytes(), 0).map(|()| Vec::new());
         }
-        let others = (1..self.size).map(|rank| self.receive(rank));
+        let others = (1..self.size()).map(|rank| self.receive(rank));
         let others = others.map(|bytes| Ok(String::from_utf8_lossy(&bytes?).into_owned()));
         std::iter::once(Ok(text.to_owned())).chain(others).collect()
     }

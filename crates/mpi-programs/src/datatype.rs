@@ -2,94 +2,14 @@
 
 use std::cell::Cell;
 use std::ffi::c_int;
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use expected_results::image;
+use expected_results::layout::{Layout, Scalar, Slot};
 use mpi_sys::{MPI_Aint, MPI_Datatype};
 
 use crate::environment::{Error, check};
 use crate::handles;
-
-/// A basic type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scalar {
-    /// `MPI_INT`
-    Int,
-    /// `MPI_DOUBLE`
-    Double,
-}
-
-impl Scalar {
-    /// Its length in bytes.
-    pub fn bytes(self) -> usize {
-        match self {
-            Scalar::Int => 4,
-            Scalar::Double => 8,
-        }
-    }
-
-    /// A number in this type, at the start of 8 bytes. It must be exact there.
-    pub fn encode(self, value: i64) -> [u8; 8] {
-        let mut bytes = [0; 8];
-        match self {
-            Scalar::Int => bytes[..4].copy_from_slice(&(value as i32).to_ne_bytes()),
-            Scalar::Double => bytes.copy_from_slice(&(value as f64).to_ne_bytes()),
-        }
-        bytes
-    }
-
-    /// The number in as many bytes as the type has.
-    pub fn decode(self, bytes: &[u8]) -> f64 {
-        match self {
-            Scalar::Int => i32::from_ne_bytes(bytes.try_into().expect("4 bytes")).into(),
-            Scalar::Double => f64::from_ne_bytes(bytes.try_into().expect("8 bytes")),
-        }
-    }
-}
-
-/// One basic value of an element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
-    /// Distance in bytes from the element's address.
-    pub offset: isize,
-    /// What is there.
-    pub scalar: Scalar,
-}
-
-/// Where an element's values lie, and how far elements stand apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// The values in the order in which they are sent.
-    pub slots: Vec<Slot>,
-    /// `MPI_Type_get_extent`'s lower bound.
-    pub lower_bound: isize,
-    /// `MPI_Type_get_extent`'s extent.
-    pub extent: isize,
-}
-
-impl Layout {
-    /// Copies of the layout at several displacements.
-    fn at(&self, displacements: &[isize]) -> Self {
-        let slots = displacements
-            .iter()
-            .flat_map(|by| self.slots.iter().map(move |slot| Slot { offset: slot.offset + by, ..*slot }))
-            .collect();
-        let lowest = displacements.iter().min().unwrap_or(&0);
-        let highest = displacements.iter().max().unwrap_or(&0);
-        let extent = if displacements.is_empty() { 0 } else { highest - lowest + self.extent };
-        Layout { slots, lower_bound: lowest + self.lower_bound, extent }
-    }
-
-    /// Every byte that elements may touch lies in this range around the buffer's address.
-    pub fn span(&self, count: usize) -> Range<isize> {
-        if count == 0 {
-            return 0..0;
-        }
-        let start = self.slots.iter().map(|slot| slot.offset).min().unwrap_or(0);
-        let end = self.slots.iter().map(|slot| slot.offset + slot.scalar.bytes() as isize).max().unwrap_or(0);
-        start.min(0)..(end + (count as isize - 1) * self.extent).max(0)
-    }
-}
 
 /// The layouts of all living datatypes, for user-defined operators: MPI hands them nothing but the handle.
 static LAYOUTS: Mutex<Vec<(usize, Arc<Layout>)>> = Mutex::new(Vec::new());
@@ -218,42 +138,23 @@ impl Datatype {
     }
 }
 
+impl image::Datatype for Datatype {
+    type Handle = MPI_Datatype;
+
+    fn layout(&self) -> &Layout {
+        self.layout()
+    }
+
+    fn handle(&self) -> MPI_Datatype {
+        self.handle()
+    }
+}
+
 impl Drop for Datatype {
     fn drop(&mut self) {
         let mut layouts = LAYOUTS.lock().expect("no thread panics while it holds the lock");
         layouts.retain(|(_, layout)| !Arc::ptr_eq(layout, &self.layout));
         drop(layouts);
         self.free();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn int() -> Layout {
-        Layout { slots: vec![Slot { offset: 0, scalar: Scalar::Int }], lower_bound: 0, extent: 4 }
-    }
-
-    #[test]
-    fn displacements_shift_the_bounds() {
-        let layout = int().at(&[-8, 4]);
-        assert_eq!((layout.lower_bound, layout.extent), (-8, 16));
-        assert_eq!(layout.span(2), -8..24);
-    }
-
-    #[test]
-    fn nothing_touches_nothing() {
-        assert_eq!(int().span(0), 0..0);
-        assert_eq!(int().at(&[]).span(3), 0..0);
-    }
-
-    #[test]
-    fn numbers_survive_their_encoding() {
-        for value in [0, -1, i32::MAX as i64, i32::MIN as i64] {
-            for scalar in [Scalar::Int, Scalar::Double] {
-                assert_eq!(scalar.decode(&scalar.encode(value)[..scalar.bytes()]), value as f64);
-            }
-        }
     }
 }

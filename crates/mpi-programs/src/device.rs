@@ -5,6 +5,8 @@ use std::ffi::{CStr, c_void};
 use std::ptr::{NonNull, null_mut};
 use std::slice;
 
+use expected_results::storage;
+
 type New = unsafe extern "C" fn(usize, *mut *mut c_void) -> *mut c_void;
 type Free = unsafe extern "C" fn(*mut c_void);
 
@@ -43,20 +45,19 @@ impl Memory {
         let twin = NonNull::new(twin.cast()).filter(|_| !address.is_null())?;
         Some(Memory { address: address.cast(), twin, bytes })
     }
+}
 
-    /// The device's address of it.
-    pub fn address(&self) -> *mut u8 {
+impl storage::Memory for Memory {
+    fn address(&self) -> *mut u8 {
         self.address
     }
 
-    /// What it holds.
-    pub fn bytes(&self) -> &[u8] {
+    fn bytes(&self) -> &[u8] {
         // SAFETY: so many bytes can be read there as long as the memory is not freed, and whoever may write holds it exclusively.
         unsafe { slice::from_raw_parts(self.twin.as_ptr(), self.bytes) }
     }
 
-    /// What it holds, to be changed.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
+    fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and written.
         unsafe { slice::from_raw_parts_mut(self.twin.as_ptr(), self.bytes) }
     }

@@ -9,7 +9,7 @@ use crate::call::{Arguments, Call, Elements};
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::environment::Error;
-use crate::operator::{Arithmetic, Operator};
+use crate::operator::Arithmetic;
 
 use Collective::*;
 
@@ -31,9 +31,9 @@ pub fn call(
         });
     let mut arguments = Arguments::new(collective, send, receive);
     if collective.reduces() {
-        arguments.operator = Some(Rc::new(Operator::new(Arithmetic::Sum)?));
+        arguments.arithmetic = Some(Arithmetic::Sum);
     }
-    Ok(Call::new(communicator, &arguments, seed))
+    Call::new(communicator, &arguments, seed)
 }
 
 /// How many bytes such a call moves into a rank's receive buffer.

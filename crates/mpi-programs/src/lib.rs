@@ -10,11 +10,10 @@ pub mod datatype;
 pub mod device;
 pub mod environment;
 pub mod even;
-pub mod expected;
 #[cfg_attr(mpich_abi, path = "handles_of_mpich.rs")]
 #[cfg_attr(standard_abi, path = "handles_of_standard.rs")]
 mod handles;
-pub mod image;
+mod image;
 pub mod invocation;
 pub mod memory;
 pub mod mock_up;
@@ -22,7 +21,5 @@ pub mod operator;
 #[cfg_attr(persistent_extension, path = "persistent_of_extension.rs")]
 mod persistent;
 pub mod preloaded;
-pub mod random;
-pub mod storage;
 pub mod tools;
 pub mod topology;

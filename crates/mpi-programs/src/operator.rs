@@ -2,109 +2,16 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::fmt;
 
+pub use expected_results::arithmetic::Arithmetic;
+use expected_results::layout::Scalar;
 use mpi_sys::{MPI_Datatype, MPI_Op, MPI_User_function};
-
-use crate::datatype::{Scalar, layout_of};
-use crate::environment::{Error, abort, check};
-use crate::handles;
-
-/// The largest prime whose pairs of residues fit into an `int`.
-const PRIME: i64 = 46_337;
-
-/// What an operator computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arithmetic {
-    /// `MPI_SUM`
-    Sum,
-    /// `MPI_MAX`
-    Max,
-    /// `MPI_MINLOC`
-    MinLoc,
-    /// `MPI_MAXLOC`
-    MaxLoc,
-    /// User-defined: each value is multiplied modulo a prime.
-    Product,
-    /// User-defined, does not commute: a value stands for two numbers a and b and these for the map x ↦ ax + b modulo
-    /// a prime; the map on the left is applied last.
-    Affine,
-}
 
 use Arithmetic::{Affine, Max, MaxLoc, MinLoc, Product, Sum};
 
-impl Arithmetic {
-    /// Whether operands may change places.
-    pub fn commutes(self) -> bool {
-        self != Affine
-    }
-
-    /// Whether it is one of MPI's own.
-    pub fn is_predefined(self) -> bool {
-        !matches!(self, Product | Affine)
-    }
-
-    /// An operand made from a random number, for the value with this number within its element.
-    pub fn operand(self, random: u64, value: usize) -> i64 {
-        let random = (random >> 1) as i64;
-        match self {
-            Sum => random % 1_000_000 - 500_000,
-            Max => random % 1_000_000_000 - 500_000_000,
-            // Few values, so that equal ones decide by their index.
-            MinLoc | MaxLoc if value == 0 => random % 4,
-            MinLoc | MaxLoc => random % 1_000,
-            Product => random % (PRIME - 1) + 1,
-            Affine => pair(random % (PRIME - 1) + 1, (random >> 32) % PRIME),
-        }
-    }
-
-    /// `left = left ⊕ right` for the values of one element.
-    pub fn fold(self, left: &mut [i64], right: &[i64]) {
-        match self {
-            MinLoc if before((left[0], left[1]), (right[0], right[1])) => {}
-            MaxLoc if before((-left[0], left[1]), (-right[0], right[1])) => {}
-            MinLoc | MaxLoc => left.copy_from_slice(right),
-            _ => left.iter_mut().zip(right).for_each(|(left, &right)| *left = self.apply(*left, right)),
-        }
-    }
-
-    fn apply(self, left: i64, right: i64) -> i64 {
-        match self {
-            Sum => left + right,
-            Product => left * right % PRIME,
-            Affine => {
-                let ((a, b), (c, d)) = (unpair(left), unpair(right));
-                pair(a * c % PRIME, (a * d + b) % PRIME)
-            }
-            Max | MinLoc | MaxLoc => left.max(right),
-        }
-    }
-}
-
-fn before(left: (i64, i64), right: (i64, i64)) -> bool {
-    left <= right
-}
-
-fn pair(a: i64, b: i64) -> i64 {
-    a * PRIME + b
-}
-
-fn unpair(number: i64) -> (i64, i64) {
-    (number / PRIME, number % PRIME)
-}
-
-impl fmt::Display for Arithmetic {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str(match self {
-            Sum => "MPI_SUM",
-            Max => "MPI_MAX",
-            MinLoc => "MPI_MINLOC",
-            MaxLoc => "MPI_MAXLOC",
-            Product => "user-defined product",
-            Affine => "user-defined composition of affine maps",
-        })
-    }
-}
+use crate::datatype::layout_of;
+use crate::environment::{Error, abort, check};
+use crate::handles;
 
 /// An operator, freed when dropped unless it is predefined.
 #[derive(Debug)]
@@ -230,33 +137,4 @@ unsafe fn load(address: *const c_void, scalar: Scalar) -> i64 {
 unsafe fn store(address: *mut c_void, scalar: Scalar, value: i64) {
     // SAFETY: promised by the caller.
     unsafe { address.cast::<u8>().copy_from(scalar.encode(value).as_ptr(), scalar.bytes()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::nth;
-
-    #[test]
-    fn the_composition_is_associative_and_does_not_commute() {
-        let [a, b, c] = [1, 2, 3].map(|index| Affine.operand(nth(5, index), 0));
-        assert_eq!(Affine.apply(Affine.apply(a, b), c), Affine.apply(a, Affine.apply(b, c)));
-        assert_ne!(Affine.apply(a, b), Affine.apply(b, a));
-    }
-
-    #[test]
-    fn operands_and_results_fit_into_an_int() {
-        let largest = pair(PRIME - 1, PRIME - 1);
-        assert!(i32::try_from(largest).is_ok());
-        assert!(i32::try_from(Affine.apply(largest, largest)).is_ok());
-    }
-
-    #[test]
-    fn equal_values_decide_by_the_smaller_index() {
-        for arithmetic in [MinLoc, MaxLoc] {
-            let mut left = [2, 9];
-            arithmetic.fold(&mut left, &[2, 3]);
-            assert_eq!(left, [2, 3]);
-        }
-    }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{compiled, mpirun, root, run};
-use mpi_programs::random::Generator;
+use expected_results::random::Generator;
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::Rules;
 use std::fs;

@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::time::Instant;
 
+use expected_results::random::combine;
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component;
-use mpi_programs::random::combine;
 use rustcoll::algorithms::{Algorithm, Collective};
 
 use crate::case::Case;

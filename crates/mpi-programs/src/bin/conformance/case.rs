@@ -3,14 +3,14 @@
 use std::fmt;
 use std::rc::Rc;
 
+use expected_results::random::combine;
 use mpi_programs::call::{Arguments, Call, Elements};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component;
 use mpi_programs::device;
 use mpi_programs::environment::Error;
 use mpi_programs::invocation::Form;
-use mpi_programs::operator::{Arithmetic, Operator};
-use mpi_programs::random::combine;
+use mpi_programs::operator::Arithmetic;
 use mpi_programs::topology::Topology;
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Problem};
 
@@ -129,16 +129,15 @@ impl Case {
     /// The call with buffers whose contents follow from the seed.
     pub fn prepare(&self, communicator: &Communicator, seed: u64) -> Result<Call, Error> {
         let rank = communicator.number(communicator.rank());
-        let operator = || Operator::new(self.arithmetic).map(Rc::new);
         let arguments = Arguments {
             collective: self.collective,
             send: self.send_blocks(rank)?,
             receive: self.receive_blocks(rank)?,
-            operator: self.collective.reduces().then(operator).transpose()?,
+            arithmetic: self.collective.reduces().then_some(self.arithmetic),
             root: self.root,
             in_place: self.in_place,
         };
-        let call = Call::new(communicator, &arguments, seed);
+        let call = Call::new(communicator, &arguments, seed)?;
         // Where only the library knows the device, MPI cannot pack from there.
         Ok(if device::is_there() { call.move_to_device(rank, !device::is_known_to_mpi()) } else { call })
     }

@@ -20,11 +20,11 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use expected_results::random::combine;
 use mpi_programs::command_line::{parse, refuse};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::{self, CollectiveVariables, Component};
 use mpi_programs::environment::{self, Environment};
-use mpi_programs::random::combine;
 use mpi_programs::topology::Topology;
 use rustcoll::algorithms::{Algorithm, Collective, Cut};
 

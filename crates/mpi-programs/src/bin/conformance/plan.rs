@@ -1,8 +1,8 @@
 //! Which cases are tested for one algorithm and size.
 
+use expected_results::random::{Generator, combine};
 use mpi_programs::invocation::Form;
 use mpi_programs::operator::Arithmetic;
-use mpi_programs::random::{Generator, combine};
 use mpi_programs::topology::Topology;
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter};
 

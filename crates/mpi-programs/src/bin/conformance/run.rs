@@ -1,11 +1,11 @@
 //! Runs a case and checks what came of it.
 
+use expected_results::random::combine;
 use mpi_programs::call::Call;
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::{BELOW, CollectiveVariables, name_of, number};
 use mpi_programs::environment::Error;
 use mpi_programs::invocation::Form;
-use mpi_programs::random::combine;
 use rustcoll::algorithms::Algorithm;
 
 use crate::case::Case;

@@ -5,16 +5,16 @@ use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use expected_results::random::combine;
+use mpi_programs::call::Elements;
 use mpi_programs::call::{Arguments, Call};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::{self, AUTO, Component, number};
 use mpi_programs::datatype::Datatype;
 use mpi_programs::environment;
-use mpi_programs::image::Elements;
 use mpi_programs::invocation::Form;
 use mpi_programs::operator::{Arithmetic, Operator};
 use mpi_programs::preloaded;
-use mpi_programs::random::combine;
 use mpi_programs::tools::ControlVariable;
 use mpi_programs::topology::Topology;
 use rustcoll::algorithms::{Collective, Cut, Requirement};
@@ -377,7 +377,7 @@ fn too_long(session: &Session, component: &Component, progress: &mut Progress) -
         component.variables(collective).choose(Some(algorithm))?;
         for form in Form::ALL {
             progress.begin(format!("{} {}, {form:?}, too long", collective.name(), algorithm.name));
-            let mut call = Call::new(&communicator, &arguments, seed(session, 0));
+            let mut call = Call::new(&communicator, &arguments, seed(session, 0))?;
             let outcome = call.begin(&communicator, form).and(call.wait());
             let expected = if is_last { Err(environment::Error::TRUNCATED) } else { Ok(()) };
             progress.check((outcome != expected).then(|| format!("{outcome:?} instead of {expected:?}")));

@@ -2,9 +2,9 @@
 
 use std::error::Error;
 
+use expected_results::random::{Generator, combine};
 use mpi_programs::component;
 use mpi_programs::memory::resident_bytes;
-use mpi_programs::random::{Generator, combine};
 use mpi_programs::topology::Topology;
 use rustcoll::algorithms::Cut;
 

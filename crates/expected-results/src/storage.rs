@@ -1,16 +1,27 @@
-//! Memory of a buffer: the process's own, or a device's.
+//! Memory of a buffer: the process's own, or another one.
 
+use std::fmt::Debug;
 use std::ops::{Deref, DerefMut};
 
-use crate::device::Memory;
+/// Memory that is not the process's own, as that of a device.
+pub trait Memory: Debug {
+    /// What MPI is given.
+    fn address(&self) -> *mut u8;
+
+    /// What it holds.
+    fn bytes(&self) -> &[u8];
+
+    /// What it holds, to be changed.
+    fn bytes_mut(&mut self) -> &mut [u8];
+}
 
 /// The memory of a buffer. A copy is always the process's own.
 #[derive(Debug)]
 pub enum Storage {
     /// The process's own.
     Host(Vec<u8>),
-    /// A device's.
-    Device(Memory),
+    /// Another one.
+    Other(Box<dyn Memory>),
 }
 
 impl Storage {
@@ -18,7 +29,7 @@ impl Storage {
     pub fn address(&self) -> *const u8 {
         match self {
             Storage::Host(bytes) => bytes.as_ptr(),
-            Storage::Device(memory) => memory.address(),
+            Storage::Other(memory) => memory.address(),
         }
     }
 
@@ -26,7 +37,7 @@ impl Storage {
     pub fn address_mut(&mut self) -> *mut u8 {
         match self {
             Storage::Host(bytes) => bytes.as_mut_ptr(),
-            Storage::Device(memory) => memory.address(),
+            Storage::Other(memory) => memory.address(),
         }
     }
 }
@@ -37,7 +48,7 @@ impl Deref for Storage {
     fn deref(&self) -> &[u8] {
         match self {
             Storage::Host(bytes) => bytes,
-            Storage::Device(memory) => memory.bytes(),
+            Storage::Other(memory) => memory.bytes(),
         }
     }
 }
@@ -46,7 +57,7 @@ impl DerefMut for Storage {
     fn deref_mut(&mut self) -> &mut [u8] {
         match self {
             Storage::Host(bytes) => bytes,
-            Storage::Device(memory) => memory.bytes_mut(),
+            Storage::Other(memory) => memory.bytes_mut(),
         }
     }
 }

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use rustcoll::algorithms::{Collective, Cut, Edge};
 
-use crate::image::{Image, Values};
-use crate::operator::Arithmetic;
+use crate::arithmetic::Arithmetic;
+use crate::image::{Datatype, Image, Values};
 use crate::random::{combine, nth};
 
 use Collective::*;
@@ -107,7 +107,7 @@ impl Contents {
 
     /// The values of the receive buffer about which MPI says nothing: what is left of the input of a reduce-scatter in
     /// place.
-    pub fn unspecified(&self, image: &Image) -> Range<usize> {
+    pub fn unspecified(&self, image: &Image<impl Datatype + Clone>) -> Range<usize> {
         match self.collective {
             ReduceScatter | ReduceScatterBlock => self.part.len()..image.values(),
             _ => 0..0,

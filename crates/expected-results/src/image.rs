@@ -1,0 +1,431 @@
+//! Buffers that show every byte that should not have been written.
+
+use std::ffi::{c_int, c_void};
+use std::fmt::Debug;
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::layout::{Layout, Scalar, Slot};
+use crate::storage::{Memory, Storage};
+
+/// Bytes on either side that nothing may touch.
+const GUARD: usize = 64;
+const ALIGNMENT: usize = 16;
+/// Bytes from which on a buffer is large.
+const LARGE: usize = 1 << 30;
+/// Elements that are left out between blocks with displacements.
+const GAP: usize = 2;
+
+/// What an MPI knows elements by.
+pub trait Datatype: Debug {
+    /// What the MPI is told.
+    type Handle: Copy + Debug;
+
+    /// Where the values lie.
+    fn layout(&self) -> &Layout;
+
+    /// What the MPI is told.
+    fn handle(&self) -> Self::Handle;
+}
+
+impl<D: Datatype> Datatype for Rc<D> {
+    type Handle = D::Handle;
+
+    fn layout(&self) -> &Layout {
+        D::layout(self)
+    }
+
+    fn handle(&self) -> D::Handle {
+        D::handle(self)
+    }
+}
+
+/// A number of elements.
+#[derive(Clone, Debug)]
+pub struct Elements<D> {
+    /// Of this type.
+    pub datatype: D,
+    /// So many.
+    pub count: usize,
+}
+
+impl<D: Datatype> Elements<D> {
+    fn width(&self) -> usize {
+        self.datatype.layout().slots.len()
+    }
+
+    /// So many basic values.
+    pub fn values(&self) -> usize {
+        self.count * self.width()
+    }
+
+    /// Distance of a value from the first element's address, and its type.
+    fn place(&self, value: usize) -> (isize, Scalar) {
+        let Layout { slots, extent, .. } = self.datatype.layout();
+        // A division takes longer than all the rest, which large buffers of single values need not wait for.
+        let (element, slot) =
+            if slots.len() == 1 { (value, 0) } else { (value / slots.len(), value % slots.len()) };
+        let Slot { offset, scalar } = slots[slot];
+        (element as isize * extent + offset, scalar)
+    }
+
+    fn span(&self) -> Range<isize> {
+        self.datatype.layout().span(self.count)
+    }
+}
+
+/// Where the blocks of a buffer lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// One after the other; all have the same datatype.
+    Adjacent,
+    /// With gaps and in descending order, at multiples of the extent; all have the same datatype.
+    ByElement,
+    /// With gaps and in descending order, each with a datatype of its own.
+    ByByte,
+}
+
+impl Placement {
+    /// Distances of the blocks from the buffer's address, in elements or bytes.
+    fn displacements(self, blocks: &[Elements<impl Datatype>]) -> Vec<c_int> {
+        let mut displacements = vec![0; blocks.len()];
+        let mut end = 0;
+        for place in 0..blocks.len() {
+            let index = if self == Placement::Adjacent { place } else { blocks.len() - 1 - place };
+            let block = &blocks[index];
+            let start = match self {
+                Placement::Adjacent => end,
+                Placement::ByElement => end + GAP,
+                Placement::ByByte => (end + block.span().start.unsigned_abs()).next_multiple_of(ALIGNMENT),
+            };
+            displacements[index] = c_int::try_from(start).expect("MPI can be told of the displacement");
+            end = match self {
+                Placement::ByByte => start + block.span().end.unsigned_abs() + GAP * ALIGNMENT,
+                _ => start + block.count,
+            };
+        }
+        displacements
+    }
+
+    /// What displacements of this block are counted in.
+    fn unit(self, block: &Elements<impl Datatype>) -> isize {
+        if self == Placement::ByByte { 1 } else { block.datatype.layout().extent }
+    }
+}
+
+/// What takes the values of a buffer, each with its number: the buffer itself, or a comparison with it.
+pub trait Values {
+    /// What elements are.
+    type Datatype: Datatype + Clone;
+
+    /// The buffer.
+    fn image(&self) -> &Image<Self::Datatype>;
+
+    /// Takes a value.
+    fn take(&mut self, position: usize, value: i64);
+}
+
+impl<D: Datatype + Clone> Values for Image<D> {
+    type Datatype = D;
+
+    fn image(&self) -> &Image<D> {
+        self
+    }
+
+    fn take(&mut self, position: usize, value: i64) {
+        self.set(position, value);
+    }
+}
+
+/// Compares the values that it takes with those of a buffer. For buffers that are too large for a copy.
+#[derive(Debug)]
+pub struct Comparison<'a, D: Datatype> {
+    image: &'a Image<D>,
+    /// The first value that is not as expected.
+    other: Option<(usize, i64)>,
+}
+
+impl<'a, D: Datatype + Clone> Comparison<'a, D> {
+    /// Nothing is compared yet.
+    pub fn with(image: &'a Image<D>) -> Self {
+        Comparison { image, other: None }
+    }
+
+    /// The first value that is not as expected, in words.
+    pub fn difference(&self) -> Option<String> {
+        let (position, expected) = self.other?;
+        let (got, values) = (self.image.get(position), self.image.values());
+        Some(format!("value {position} of {values}: got {got}, expected {expected}"))
+    }
+}
+
+impl<D: Datatype + Clone> Values for Comparison<'_, D> {
+    type Datatype = D;
+
+    fn image(&self) -> &Image<D> {
+        self.image
+    }
+
+    fn take(&mut self, position: usize, value: i64) {
+        if self.other.is_none() && self.image.get(position) != value as f64 {
+            self.other = Some((position, value));
+        }
+    }
+}
+
+/// A buffer of blocks of elements between guards. Guards and gaps are filled with a pattern that depends on the place,
+/// so that also a byte copied from elsewhere is seen. Values are numbered through all blocks and elements in the order
+/// in which they are sent: two buffers of equal signature have equal numbers.
+#[derive(Clone, Debug)]
+pub struct Image<D: Datatype> {
+    blocks: Vec<Elements<D>>,
+    /// The arguments by which MPI is told of the blocks, if it takes lists.
+    counts: Vec<c_int>,
+    displacements: Vec<c_int>,
+    datatypes: Vec<D::Handle>,
+    /// Distances of the blocks from the buffer's address in bytes.
+    offsets: Vec<isize>,
+    /// The number of each block's first value, and of all values.
+    firsts: Vec<usize>,
+    pattern: u8,
+    storage: Storage,
+    start: usize,
+    length: usize,
+    origin: usize,
+}
+
+impl<D: Datatype + Clone> Image<D> {
+    /// A buffer with at least one block. Buffers made from the same arguments are equal.
+    pub fn new(blocks: &[Elements<D>], placement: Placement, pattern: u8) -> Self {
+        let displacements = placement.displacements(blocks);
+        let in_bytes = |(block, &by): (&Elements<D>, &c_int)| by as isize * placement.unit(block);
+        let offsets: Vec<isize> = blocks.iter().zip(&displacements).map(in_bytes).collect();
+        let spans =
+            || blocks.iter().zip(&offsets).map(|(block, by)| block.span().start + by..block.span().end + by);
+        let lowest = spans().map(|span| span.start).min().unwrap_or(0).min(0);
+        let highest = spans().map(|span| span.end).max().unwrap_or(0).max(0);
+        let below = (GUARD + lowest.unsigned_abs()).next_multiple_of(ALIGNMENT);
+        let length = below + highest.unsigned_abs() + GUARD;
+        let storage = vec![0; length + ALIGNMENT];
+        let start = storage.as_ptr().align_offset(ALIGNMENT);
+        let mut image = Image {
+            counts: blocks.iter().map(|block| block.count as c_int).collect(),
+            datatypes: blocks.iter().map(|block| block.datatype.handle()).collect(),
+            firsts: firsts(blocks),
+            blocks: blocks.to_vec(),
+            displacements,
+            offsets,
+            pattern,
+            storage: Storage::Host(storage),
+            start,
+            length,
+            origin: start + below,
+        };
+        image.clear();
+        image
+    }
+
+    /// Moves the buffer to memory that is made for so many bytes, if any is.
+    pub fn move_to(&mut self, make: impl FnOnce(usize) -> Option<Box<dyn Memory>>) {
+        if let Some(mut memory) = make(self.storage.len()) {
+            memory.bytes_mut().copy_from_slice(&self.storage);
+            self.storage = Storage::Other(memory);
+        }
+    }
+
+    /// Whether all elements are single values without gaps.
+    pub fn is_plain(&self) -> bool {
+        self.blocks.iter().all(|block| {
+            let layout = block.datatype.layout();
+            layout.slots.len() == 1 && layout.extent == layout.slots[0].scalar.bytes() as isize
+        })
+    }
+
+    /// Whether there should be no copy of the buffer, for want of memory and time. Its values can be compared one by one;
+    /// its guards and gaps hold no pattern.
+    pub fn is_large(&self) -> bool {
+        self.length >= LARGE
+    }
+
+    /// Fills the buffer with the pattern alone, unless it is large.
+    pub fn clear(&mut self) {
+        if self.is_large() {
+            return;
+        }
+        let (range, pattern) = (self.start..self.start + self.length, self.pattern);
+        for (place, byte) in self.storage[range].iter_mut().enumerate() {
+            *byte = filler(place) ^ pattern;
+        }
+    }
+
+    /// Number of elements in the first block, which is every block's where MPI takes but one count.
+    pub fn count(&self) -> c_int {
+        self.counts[0]
+    }
+
+    /// Number of elements in each block.
+    pub fn counts(&self) -> &[c_int] {
+        &self.counts
+    }
+
+    /// Distances of the blocks from the buffer's address, in elements or bytes.
+    pub fn displacements(&self) -> &[c_int] {
+        &self.displacements
+    }
+
+    /// Distances of the blocks from the buffer's address in bytes.
+    pub fn offsets(&self) -> &[isize] {
+        &self.offsets
+    }
+
+    /// The handle of the first block's datatype, which is every block's where MPI takes but one.
+    pub fn datatype(&self) -> D::Handle {
+        self.datatypes[0]
+    }
+
+    /// The handles of the blocks' datatypes.
+    pub fn datatypes(&self) -> &[D::Handle] {
+        &self.datatypes
+    }
+
+    /// The blocks.
+    pub fn elements(&self) -> &[Elements<D>] {
+        &self.blocks
+    }
+
+    /// Number of values in an element of the first block.
+    pub fn width(&self) -> usize {
+        self.blocks[0].width()
+    }
+
+    /// Number of values.
+    pub fn values(&self) -> usize {
+        self.firsts[self.blocks.len()]
+    }
+
+    /// Number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The numbers of a block's values.
+    pub fn block(&self, block: usize) -> Range<usize> {
+        self.firsts[block]..self.firsts[block + 1]
+    }
+
+    /// What MPI is given to read from.
+    pub fn address(&self) -> *const c_void {
+        self.storage.address().wrapping_add(self.origin).cast()
+    }
+
+    /// What MPI is given to write to.
+    pub fn address_mut(&mut self) -> *mut c_void {
+        self.storage.address_mut().wrapping_add(self.origin).cast()
+    }
+
+    /// Writes a value.
+    pub fn set(&mut self, position: usize, value: i64) {
+        let (range, scalar) = self.place(position);
+        let bytes = scalar.encode(value);
+        self.storage[range.clone()].copy_from_slice(&bytes[..range.len()]);
+    }
+
+    /// Reads a value.
+    pub fn get(&self, position: usize) -> f64 {
+        let (range, scalar) = self.place(position);
+        scalar.decode(&self.storage[range])
+    }
+
+    fn value_bytes(&self, position: usize) -> &[u8] {
+        &self.storage[self.range(position)]
+    }
+
+    /// A copy that has some values of another image of the same kind. It is good for comparisons only.
+    pub fn with_values_of(&self, other: &Image<D>, positions: Range<usize>) -> Self {
+        let mut copy = self.clone();
+        for position in positions {
+            copy.storage[self.range(position)].copy_from_slice(other.value_bytes(position));
+        }
+        copy
+    }
+
+    /// The block of a value and the value's number there.
+    fn locate(&self, position: usize) -> (usize, usize) {
+        let block = self.firsts.partition_point(|&first| first <= position) - 1;
+        (block, position - self.firsts[block])
+    }
+
+    /// Where a value lies in the storage.
+    fn range(&self, position: usize) -> Range<usize> {
+        self.place(position).0
+    }
+
+    /// Where a value lies in the storage, and its type.
+    fn place(&self, position: usize) -> (Range<usize>, Scalar) {
+        let (block, value) = self.locate(position);
+        let (distance, scalar) = self.blocks[block].place(value);
+        let distance = self.offsets[block] + distance;
+        let start = self.origin.checked_add_signed(distance).expect("values lie within the buffer");
+        (start..start + scalar.bytes(), scalar)
+    }
+
+    /// The elements with gaps and guards.
+    pub fn bytes(&self) -> &[u8] {
+        &self.storage[self.start..self.start + self.length]
+    }
+
+    /// The first difference, in words.
+    pub fn difference(&self, expected: &Image<D>) -> Option<String> {
+        if self.bytes() == expected.bytes() {
+            return None;
+        }
+        let wrong: Vec<usize> = (0..self.values())
+            .filter(|&position| self.value_bytes(position) != expected.value_bytes(position))
+            .collect();
+        let Some(&position) = wrong.first() else {
+            return Some(self.overwritten(expected.bytes()));
+        };
+        let (block, value) = self.locate(position);
+        Some(format!(
+            "block {block}, element {}, value {}: got {}, expected {} ({} of {} values are wrong)",
+            value / self.blocks[block].width(),
+            value % self.blocks[block].width(),
+            self.get(position),
+            expected.get(position),
+            wrong.len(),
+            self.values()
+        ))
+    }
+
+    /// Says which bytes differ from an earlier state.
+    pub fn overwritten(&self, before: &[u8]) -> String {
+        let differs = |place: &usize| self.bytes()[*place] != before[*place];
+        let places: Vec<usize> = (0..self.length).filter(differs).collect();
+        let Some(first) = places.first().map(|place| place + self.start) else {
+            return "no byte was overwritten".into();
+        };
+        let distance = first as isize - self.origin as isize;
+        let in_block = |(block, by): (&Elements<D>, &isize)| block.span().contains(&(distance - by));
+        let region = if (0..self.values()).any(|position| self.range(position).contains(&first)) {
+            "a value"
+        } else if self.blocks.iter().zip(&self.offsets).any(in_block) {
+            "a gap"
+        } else {
+            "the guard"
+        };
+        format!("{} bytes were overwritten, the first at {distance} in {region}", places.len())
+    }
+}
+
+fn firsts(blocks: &[Elements<impl Datatype>]) -> Vec<usize> {
+    let mut firsts = vec![0];
+    firsts.extend(blocks.iter().scan(0, |total, block| {
+        *total += block.values();
+        Some(*total)
+    }));
+    firsts
+}
+
+fn filler(place: usize) -> u8 {
+    ((place as u32).wrapping_mul(0x9e37_79b1) >> 20) as u8
+}
