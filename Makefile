@@ -8,6 +8,8 @@
 # make check-all       all that follow too, one after another, with a table of results and times at the end; takes hours and needs root.
 #                      CHECK_ALL names some of them
 # make check-long      the exhaustive tests
+# make fuzz-jobs       simulated jobs of other seeds than those of make check, until one is wrong; SEEDS=from..to or SEEDS=seed names them
+# make check-mutations  whether the simulated jobs find known defects, each put into a copy of the sources
 # make check-preload   that library with the MPICH of the system, and with MPICH and Intel MPI from PyPI
 # make check-series    the component on Open MPI 5.0 and 6.0, from Debian's packages in folders of their own below build; needs root
 # make check-in-tree  rustcoll as a part of Open MPI's own sources, which are fetched from Debian and built twice
@@ -200,6 +202,7 @@ check: all programs
 	$(CARGO) test --no-fail-fast --features component --lib --test '*'
 	$(CARGO) test --features component --doc
 	$(CARGO) test --no-fail-fast --release -p rustcoll-cli -p measurements -p tuning -p guide-questions --all-targets
+	$(CARGO) test --no-fail-fast --release -p simulated-jobs -p expected-results
 	RUST_TEST_THREADS=4 $(CARGO) test --no-fail-fast --release -p mpi-programs --all-targets
 	$(LAB_TESTS)
 	@echo "All tests passed."
@@ -208,6 +211,17 @@ check: all programs
 .PHONY: check-all
 check-all:
 	scripts/check-all $(CHECK_ALL)
+
+# Other seeds each time.
+SEEDS ?= $(shell date +%s)00000..
+.PHONY: fuzz-jobs
+fuzz-jobs:
+	$(CARGO) build --release -p simulated-jobs --target-dir target
+	target/release/simulated-jobs $(SEEDS)
+
+.PHONY: check-mutations
+check-mutations:
+	scripts/check-mutations
 
 .PHONY: check-preload
 check-preload: preload

@@ -19,3 +19,7 @@ pub mod selection;
 pub mod text;
 pub mod trace;
 pub mod verify;
+
+/// The interface of the shims (`shim.h`), for a shim in Rust.
+#[cfg(feature = "mpi")]
+pub use mpi::shim::bindings as shim;

@@ -11,4 +11,4 @@ mod messages;
 mod parameters;
 mod reporting;
 mod shared_memory;
-mod shim;
+pub mod shim;

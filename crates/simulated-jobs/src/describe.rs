@@ -1,0 +1,224 @@
+//! The arguments of a collective in the library's form, as the C shims describe them (`describe.h`).
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+use expected_results::buffers::Buffers;
+use expected_results::image::Image;
+use rustcoll::algorithms::Collective;
+use rustcoll::shim::*;
+
+use crate::datatypes::{Datatype, Operator};
+
+use Collective::*;
+
+/// A buffer as MPI is told of it. What there is not is NULL or 0.
+#[derive(Clone, Copy)]
+pub struct Side {
+    /// Where it begins; or what stands for a call in place.
+    pub buffer: *const c_void,
+    /// Elements of the vector, or of each block.
+    pub count: usize,
+    /// What an element is.
+    pub datatype: *const c_void,
+    /// Of each block.
+    pub counts: *const c_int,
+    /// Of each block, in elements, or in bytes where each block has its datatype.
+    pub displacements: *const c_int,
+    /// The same in bytes.
+    pub offsets: *const isize,
+    /// Of each block.
+    pub datatypes: *const *const c_void,
+}
+
+impl Side {
+    /// A buffer that there is not.
+    pub fn none(buffer: *const c_void) -> Side {
+        Side {
+            buffer,
+            count: 0,
+            datatype: ptr::null(),
+            counts: ptr::null(),
+            displacements: ptr::null(),
+            offsets: ptr::null(),
+            datatypes: ptr::null(),
+        }
+    }
+
+    fn of(buffer: *const c_void, image: &Image<Datatype>) -> Side {
+        Side {
+            buffer,
+            count: image.count() as usize,
+            datatype: image.datatype(),
+            counts: image.counts().as_ptr(),
+            displacements: image.displacements().as_ptr(),
+            offsets: image.offsets().as_ptr(),
+            datatypes: image.datatypes().as_ptr(),
+        }
+    }
+
+    fn is_in_place(&self) -> bool {
+        ptr::eq(self.buffer, in_place())
+    }
+}
+
+static IN_PLACE: u8 = 0;
+
+/// What stands for a call in place.
+pub fn in_place() -> *const c_void {
+    (&raw const IN_PLACE).cast()
+}
+
+/// A call in the library's form. It is where it was made, because it points to its own parts.
+pub struct Described {
+    call: rustcoll_call,
+    send: rustcoll_datatype,
+    recv: rustcoll_datatype,
+    operator: Option<rustcoll_operator>,
+}
+
+impl Described {
+    /// The call on its buffers at a rank.
+    pub fn of_buffers(
+        buffers: &mut Buffers<Datatype>,
+        operator: Option<Operator>,
+        rank: usize,
+    ) -> Box<Described> {
+        let absent = if buffers.is_in_place() { in_place() } else { ptr::null() };
+        let send = buffers.send.as_ref().map_or(Side::none(absent), |image| Side::of(image.address(), image));
+        let recv = match &mut buffers.receive {
+            Some(image) => Side::of(image.address_mut(), image),
+            None => Side::none(absent),
+        };
+        Described::new(buffers.collective(), rank, buffers.root(), operator, send, recv)
+    }
+
+    /// A call at a rank.
+    pub fn new(
+        collective: Collective,
+        rank: usize,
+        root: usize,
+        operator: Option<Operator>,
+        send: Side,
+        recv: Side,
+    ) -> Box<Described> {
+        let is_scatter = matches!(collective, Scatter | Scatterv);
+        let is_root = rank == root || !collective.is_rooted();
+        let in_place = is_root && if is_scatter { recv.is_in_place() } else { send.is_in_place() };
+        let call = rustcoll_call {
+            collective: collective as c_int,
+            in_place: in_place.into(),
+            root: root as c_int,
+            send: NO_SIDE,
+            recv: NO_SIDE,
+            operator_: ptr::null(),
+        };
+        // SAFETY: the handles are NULL or those of datatypes.
+        let described = |side: Side| unsafe { Datatype::behind(side.datatype) }.description();
+        let operator = operator.map(Operator::description);
+        let mut this = Box::new(Described { call, send: described(send), recv: described(recv), operator });
+        this.call.operator_ = this.operator.as_ref().map_or(ptr::null(), ptr::from_ref);
+        let has_send =
+            if is_scatter { is_root } else { collective != Bcast && collective != Barrier && !in_place };
+        let has_recv = match collective {
+            Barrier => false,
+            Gather | Gatherv | Reduce => is_root,
+            Scatter | Scatterv => !in_place,
+            _ => true,
+        };
+        if collective.reduces() {
+            this.describe_reduction(collective, rank, (has_send, send), (has_recv, recv));
+            return this;
+        }
+        if has_send {
+            this.call.send =
+                Described::side(collective, send, &raw const this.send, SENDS_VARYING.contains(&collective));
+        }
+        if has_recv {
+            this.call.recv = Described::side(
+                collective,
+                recv,
+                &raw const this.recv,
+                RECEIVES_VARYING.contains(&collective),
+            );
+        }
+        this
+    }
+
+    /// A reduction's vector is described at both of its buffers by what is said of one of them.
+    fn describe_reduction(
+        &mut self,
+        collective: Collective,
+        rank: usize,
+        (has_send, send): (bool, Side),
+        (has_recv, recv): (bool, Side),
+    ) {
+        let vector = if send.counts.is_null() { recv } else { send };
+        // SAFETY: the handle is a datatype's.
+        self.recv = unsafe { Datatype::behind(vector.datatype) }.description();
+        let is_varying = collective == ReduceScatter;
+        // SAFETY: a reduce-scatter has a count for each rank.
+        let own = if is_varying { unsafe { *vector.counts.add(rank) as usize } } else { vector.count };
+        let mut side = rustcoll_side { datatype: &raw const self.recv, ..NO_SIDE };
+        if has_send {
+            side.buffer = send.buffer;
+            side.count = if is_varying { 0 } else { own };
+            self.call.send = side;
+        }
+        if has_recv {
+            (side.buffer, side.count) = (recv.buffer, own);
+            if is_varying {
+                side.counts = rustcoll_numbers { values: vector.counts.cast(), are_wide: 0 };
+            }
+            self.call.recv = side;
+        }
+    }
+
+    fn side(
+        collective: Collective,
+        side: Side,
+        datatype: *const rustcoll_datatype,
+        is_varying: bool,
+    ) -> rustcoll_side {
+        let narrow = |numbers: *const c_int| rustcoll_numbers { values: numbers.cast(), are_wide: 0 };
+        let none = rustcoll_side { buffer: side.buffer, ..NO_SIDE };
+        match collective {
+            Alltoallw | NeighborAlltoallw => rustcoll_side {
+                counts: narrow(side.counts),
+                displacements: match collective {
+                    Alltoallw => narrow(side.displacements),
+                    _ => rustcoll_numbers { values: side.offsets.cast(), are_wide: 1 },
+                },
+                datatypes: rustcoll_handles { values: side.datatypes.cast(), are_ints: 0 },
+                ..none
+            },
+            _ if is_varying => rustcoll_side {
+                datatype,
+                counts: narrow(side.counts),
+                displacements: narrow(side.displacements),
+                ..none
+            },
+            _ => rustcoll_side { datatype, count: side.count, ..none },
+        }
+    }
+
+    /// What the library is given.
+    pub fn call(&self) -> &rustcoll_call {
+        &self.call
+    }
+}
+
+const NO_NUMBERS: rustcoll_numbers = rustcoll_numbers { values: ptr::null(), are_wide: 0 };
+
+const NO_SIDE: rustcoll_side = rustcoll_side {
+    buffer: ptr::null(),
+    count: 0,
+    datatype: ptr::null(),
+    counts: NO_NUMBERS,
+    displacements: NO_NUMBERS,
+    datatypes: rustcoll_handles { values: ptr::null(), are_ints: 0 },
+};
+
+const SENDS_VARYING: [Collective; 3] = [Alltoallv, NeighborAlltoallv, Scatterv];
+const RECEIVES_VARYING: [Collective; 5] =
+    [Allgatherv, Alltoallv, Gatherv, NeighborAllgatherv, NeighborAlltoallv];

@@ -1,0 +1,64 @@
+//! Runs jobs of simulated ranks under hostile orders. Each job, a *history*, is a function of its seed. The real code of the library
+//! is run (`src/mpi`) over an MPI that is simulated here: each rank is a process, one of them runs at a time, and whose turn it is and
+//! which message arrives is drawn.
+//!
+//! ```text
+//! simulated-jobs              runs the histories of the seeds from 0 to 9999
+//! simulated-jobs 5..8         those of the seeds 5, 6 and 7
+//! simulated-jobs 5..          those from 5 on, without end
+//! simulated-jobs 5            shows that of the seed 5, and runs it; what the library logs is shown (RUSTCOLL_LOG=debug: more of it)
+//! ```
+
+mod arguments;
+mod board;
+mod datatypes;
+mod describe;
+mod device;
+mod duplication;
+mod exit;
+mod faults;
+mod generate;
+mod history;
+mod job;
+mod judge;
+mod memory;
+mod network;
+mod operation;
+mod order;
+mod parameters;
+mod process;
+mod rank;
+mod seeds;
+mod shim;
+mod shrink;
+mod workers;
+
+use std::process::ExitCode;
+use std::sync::atomic::Ordering::Relaxed;
+
+use parameters::Parameter;
+use seeds::Seeds;
+
+#[global_allocator]
+static MEMORY: memory::Memory = memory::Memory;
+
+fn main() -> ExitCode {
+    let argument = std::env::args().nth(1);
+    let seeds = match Seeds::read(argument.as_deref().unwrap_or("0..10000")) {
+        Ok(seeds) => seeds,
+        Err(fault) => {
+            eprintln!("simulated-jobs: {fault}");
+            return ExitCode::from(2);
+        }
+    };
+    // What all ranks read and none changes is read before they are forked.
+    let parameters = Parameter::all();
+    if let Seeds::One(seed) = seeds {
+        println!("{}", generate::history(seed, &parameters));
+        shim::IS_SHOWN.store(true, Relaxed);
+    }
+    match workers::run(seeds, &parameters) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,337 @@
+//! What a simulated rank keeps for itself, and how it waits: its communicators, its requests, and the turns that it gives away.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::{CString, c_int, c_void};
+use std::process::abort;
+use std::ptr;
+use std::sync::OnceLock;
+
+use rustcoll::algorithms::Collective;
+use rustcoll::shim::*;
+
+use crate::board::{self, Standing};
+use crate::datatypes::Datatype;
+use crate::describe::Described;
+use crate::device;
+use crate::duplication::Duplication;
+use crate::exit;
+use crate::faults::Faults;
+use crate::history::{Delivery, History, Topology};
+use crate::network::{Envelope, Number};
+
+/// What MPI calls an error that it has no other name for.
+pub const MPI_ERR_OTHER: c_int = 15;
+
+/// More communicators than a history has.
+const MOST_COMMUNICATORS: u32 = 64;
+
+/// What Open MPI calls the error of a message whose other end has died.
+pub const MPI_ERR_PROC_FAILED: c_int = 75;
+
+/// So many turns in a row of each rank change nothing only if no rank can ever go on.
+const QUIET_TURNS: usize = 4;
+
+/// The same where a rank waits for memory that it shares. What the ranks tell each other there nobody else sees, but in each turn one of them
+/// gets past a stripe, and stripes are no shorter than this.
+fn quiet_turns_in_memory(history: &History) -> usize {
+    const SHORTEST_STRIPE: usize = 24;
+    let values = history.steps.iter().filter_map(|step| history.call_of(step)).map(|call| call.values);
+    let longest = values.max().unwrap_or(0) * size_of::<c_int>();
+    300 + 4 * longest / SHORTEST_STRIPE
+}
+
+/// How many turns without any event pass before messages arrive that come late.
+const LATE: usize = 2;
+
+/// From so many turns without any event on, the ranks take turns in their order.
+const IN_ORDER: usize = 64;
+
+/// A communicator, which the library knows by its address.
+pub struct Communicator {
+    /// Its number in the history.
+    pub context: u32,
+    /// The numbers of its ranks in the job.
+    pub members: Vec<usize>,
+    /// This process's rank.
+    pub rank: usize,
+    /// How many operations have had a tag.
+    pub tags: Cell<c_int>,
+    /// What the library keeps for it.
+    pub state: Cell<*mut c_void>,
+    /// Keys and values.
+    pub info: Vec<(CString, CString)>,
+    /// Lengths and periods of a grid, or sources and destinations.
+    pub topology: [Vec<c_int>; 2],
+    /// Whether that is a grid.
+    pub is_grid: bool,
+    /// What serves the calls that the library leaves alone: the library, on a communicator of its own that nothing is below.
+    pub below: Option<&'static Communicator>,
+}
+
+impl Communicator {
+    /// That of a history at a rank of the job.
+    pub fn new(history: &History, number: usize, process: usize) -> Communicator {
+        let made = &history.communicators[number];
+        let rank = made.members.iter().position(|&member| member == process).expect("only members make it");
+        let text = |text: &String| CString::new(text.as_str()).expect("no zero in an info key");
+        let (is_grid, topology) = match &made.topology {
+            Topology::Grid(dimensions) => {
+                let lengths = dimensions.iter().map(|dimension| dimension.length as c_int);
+                let periods = dimensions.iter().map(|dimension| dimension.periodic.into());
+                (true, [lengths.collect(), periods.collect()])
+            }
+            Topology::Listed(graph) => {
+                let own = graph.neighbours(rank);
+                (
+                    false,
+                    [&own.sources, &own.destinations]
+                        .map(|edges| edges.iter().map(|edge| edge.peer as c_int).collect()),
+                )
+            }
+        };
+        Communicator {
+            context: number as u32,
+            members: made.members.clone(),
+            rank,
+            tags: Cell::new(0),
+            state: Cell::new(ptr::null_mut()),
+            info: made.info.iter().map(|(key, value)| (text(key), text(value))).collect(),
+            topology,
+            is_grid,
+            below: None,
+        }
+    }
+
+    /// The same ranks on a communicator that has nothing to do with this one.
+    pub fn apart(history: &History, number: usize, process: usize) -> Communicator {
+        let this = Communicator::new(history, number, process);
+        Communicator { context: this.context + MOST_COMMUNICATORS, info: Vec::new(), ..this }
+    }
+
+    /// Has the library keep a state for it.
+    pub fn announce(&self) {
+        let serves = [c_int::from(self.below.is_some()); Collective::ALL.len()];
+        let below = rustcoll_below { blocking: serves, nonblocking: serves, persistent: serves };
+        let (rank, size) = (self.rank as c_int, self.members.len() as c_int);
+        let handle = ptr::from_ref(self).cast();
+        // SAFETY: the communicator stays where it is until it is withdrawn.
+        let state = unsafe { rustcoll_communicator_new(handle, handle, rank, size, 0, self.context, &below) };
+        self.state.set(state);
+    }
+
+    /// Has the library free that, and the state of what is below.
+    pub fn withdraw(&self) {
+        // SAFETY: the state is freed once, and nothing is under way.
+        unsafe { rustcoll_communicator_free(self.state.get()) };
+        if let Some(below) = self.below {
+            below.withdraw();
+        }
+    }
+
+    /// Carries out a call that blocks.
+    pub fn run(&self, call: &Described) -> c_int {
+        // SAFETY: the state is the communicator's, the call one on it, and no other one runs there that blocks.
+        let status = unsafe { rustcoll_run(self.state.get(), call.call()) };
+        match self.below {
+            Some(below) if status == RUSTCOLL_BELOW => {
+                let status = below.run(call);
+                // SAFETY: what is below has ended the call.
+                unsafe { rustcoll_ended_below(self.state.get()) };
+                status
+            }
+            _ => status,
+        }
+    }
+
+    /// The tag of one more operation that does not block.
+    pub fn next_tag(&self) -> c_int {
+        self.tags.set(self.tags.get() + 1);
+        Collective::ALL.len() as c_int + self.tags.get()
+    }
+}
+
+/// A message that is under way.
+pub enum Request {
+    /// It was sent from there; it is complete when the receiver has taken it.
+    Sent { message: Number, elements: *const c_void, count: usize, datatype: Datatype },
+    /// It is to be received there.
+    Posted {
+        envelope: Envelope,
+        elements: *mut c_void,
+        count: usize,
+        datatype: Datatype,
+        error: Option<c_int>,
+    },
+}
+
+/// A simulated rank.
+pub struct Process {
+    /// Its number in the job.
+    pub rank: usize,
+    /// What the job does.
+    pub history: &'static History,
+    /// What goes wrong here.
+    pub faults: Faults,
+    quiet_turns_in_memory: usize,
+    /// Receives without their messages, in the order in which they were posted.
+    pub posted: RefCell<Vec<*mut Request>>,
+    /// Memory of the device, if there is one.
+    pub device: RefCell<Vec<device::Place>>,
+    /// Communicators that MPI duplicates.
+    pub duplications: RefCell<Vec<Duplication>>,
+}
+
+struct OneThread(Process);
+
+// SAFETY: a rank has one thread.
+unsafe impl Send for OneThread {}
+// SAFETY: as above.
+unsafe impl Sync for OneThread {}
+
+static PROCESS: OnceLock<OneThread> = OnceLock::new();
+
+/// This rank.
+pub fn process() -> &'static Process {
+    let Some(OneThread(process)) = PROCESS.get() else {
+        // Nothing that is prepared before the ranks are forked needs one.
+        abort()
+    };
+    process
+}
+
+/// Whether this process is a rank.
+pub fn is_rank() -> bool {
+    PROCESS.get().is_some()
+}
+
+/// Makes this process a rank.
+pub fn become_rank(rank: usize, history: &'static History) {
+    let (posted, device, duplications) = (RefCell::default(), RefCell::default(), RefCell::default());
+    let faults = Faults::of(history, rank);
+    let quiet_turns_in_memory = quiet_turns_in_memory(history);
+    let process = Process { rank, history, faults, quiet_turns_in_memory, posted, device, duplications };
+    assert!(PROCESS.set(OneThread(process)).is_ok(), "a process is one rank");
+}
+
+/// Notes that something has happened.
+pub fn note_event() {
+    board::with(|board| board.quiet = 0);
+}
+
+/// Lets others run now and then, though this rank need not wait.
+pub fn pause() {
+    let turns = process().history.surroundings.turns;
+    if board::with(|board| board.random.below(turns)) == 0 {
+        give_turn(false);
+    }
+}
+
+/// Lets others run, because this rank waits; for memory that it shares, or for messages.
+pub fn wait_a_turn(for_memory: bool) {
+    board::with(|board| board.wait_for_memory[process().rank] = for_memory);
+    give_turn(true);
+}
+
+fn give_turn(is_waiting: bool) {
+    let Process { rank, history, quiet_turns_in_memory, .. } = process();
+    let next = board::with(|board| {
+        board.quiet += usize::from(is_waiting);
+        let is_due = match history.surroundings.delivery {
+            Delivery::AtOnce => true,
+            Delivery::Mixed => board.random.below(2) == 0 || board.quiet > LATE * board.ranks,
+            Delivery::Late => board.quiet > LATE * board.ranks,
+        };
+        if is_due && board.network.deliver(&mut board.random) {
+            board.quiet = 0;
+        }
+        let living: Vec<usize> = board.living().collect();
+        let in_memory = living.iter().any(|&rank| board.wait_for_memory[rank]);
+        let turns = if in_memory { *quiet_turns_in_memory } else { QUIET_TURNS };
+        if board.quiet > IN_ORDER + turns * living.len() {
+            exit::hung();
+        }
+        match board.quiet > IN_ORDER {
+            true => *living.iter().find(|&other| other > rank).unwrap_or(&living[0]),
+            false => living[board.random.below(living.len())],
+        }
+    });
+    if next != *rank {
+        board::give_baton(next);
+        board::await_baton(*rank);
+    }
+}
+
+/// Ends this rank's part; somebody else goes on.
+pub fn leave(standing: Standing) {
+    let next = board::with(|board| {
+        board.standings[process().rank] = standing;
+        board.quiet = 0;
+        let living: Vec<usize> = board.living().collect();
+        (!living.is_empty()).then(|| living[board.random.below(living.len())])
+    });
+    if let Some(next) = next {
+        board::give_baton(next);
+    }
+}
+
+/// Takes the messages that have arrived for posted receives.
+pub fn receive_arrived() {
+    process().posted.borrow_mut().retain(|&request| {
+        // SAFETY: posted requests live until they are complete or given up.
+        let Request::Posted { envelope, elements, count, datatype, error } = (unsafe { &mut *request })
+        else {
+            return false;
+        };
+        let received = board::with(|board| {
+            if board.is_lost(*envelope) {
+                board.quiet = 0;
+                return Some(MPI_ERR_PROC_FAILED);
+            }
+            let message = board.network.take(*envelope)?;
+            // SAFETY: whoever posted the receive has room for its elements until it is complete.
+            let is_truncated = unsafe { datatype.unpack(message, *elements, *count) };
+            board.quiet = 0;
+            Some(if is_truncated { RUSTCOLL_ERR_TRUNCATE } else { RUSTCOLL_SUCCESS })
+        });
+        *error = received.map(|error| process().faults.of_receive().unwrap_or(error));
+        error.is_none()
+    });
+}
+
+/// Makes progress as MPI does: of messages, and of all that goes on by itself.
+pub fn progress() {
+    receive_arrived();
+    // SAFETY: MPI is initialised.
+    unsafe { rustcoll_progress() };
+    Duplication::advance_all();
+}
+
+/// Waits until something is so.
+pub fn wait_until(mut is_so: impl FnMut() -> bool) {
+    while !is_so() {
+        wait_a_turn(false);
+        progress();
+    }
+}
+
+impl Request {
+    /// The error with which it ended, if it has.
+    pub fn ended(&self) -> Option<c_int> {
+        match self {
+            Request::Posted { error, .. } => *error,
+            Request::Sent { message, elements, count, datatype } => {
+                // SAFETY: whoever sends leaves its data alone until the send is complete.
+                let data = unsafe { datatype.packed(*elements, *count) };
+                board::with(|board| {
+                    if board.network.data(*message) != data {
+                        board.note("data were changed before their send was complete");
+                    }
+                    match board.standings[board.network.envelope(*message).to] {
+                        Standing::Dead => Some(MPI_ERR_PROC_FAILED),
+                        _ => board.network.is_taken(*message).then_some(RUSTCOLL_SUCCESS),
+                    }
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! A simulated rank does its part of a history and looks whether every call did what it should.
+
+use std::ffi::c_int;
+use std::sync::atomic::Ordering::Relaxed;
+
+use expected_results::buffers::{Buffers, Place};
+use expected_results::random::nth;
+use rustcoll::algorithms::Graph;
+use rustcoll::shim::*;
+
+use crate::board::{self, Standing, UNDER_WAY};
+use crate::datatypes::{Datatype, Operator};
+use crate::describe::Described;
+use crate::device;
+use crate::duplication::Duplication;
+use crate::exit;
+use crate::history::{Call, Deed, History, Step};
+use crate::operation::Operation;
+use crate::order::{Act, acts, draw};
+use crate::parameters::Parameter;
+use crate::process::{Communicator, process, progress, wait_until};
+use crate::shim::IS_SHOWN;
+
+/// In so many steps MPI makes progress once.
+const PROGRESS: u64 = 3;
+
+/// What starting an operation comes to that could not be made, or failed before.
+const FAILED_BEFORE: c_int = c_int::MAX;
+
+/// An operation with its buffers.
+struct Held {
+    /// The number of the step that made it.
+    number: u64,
+    communicator: usize,
+    /// `None`: a duplication of the communicator.
+    made: Option<(Operation, Buffers<Datatype>)>,
+    is_persistent: bool,
+    /// Where the step is that started it, while it is under way.
+    under_way: Option<usize>,
+}
+
+/// A rank on its way.
+pub struct Rank {
+    history: &'static History,
+    parameters: &'static [Parameter],
+    rank: usize,
+    communicators: Vec<Option<(&'static Communicator, Graph)>>,
+    held: Vec<Held>,
+}
+
+impl Rank {
+    /// One that has done nothing yet.
+    pub fn new(history: &'static History, parameters: &'static [Parameter], rank: usize) -> Rank {
+        let communicators = history.communicators.iter().map(|_| None).collect();
+        Rank { history, parameters, rank, communicators, held: Vec::new() }
+    }
+
+    /// Does its part to the end.
+    pub fn run(mut self) -> ! {
+        // SAFETY: MPI starts.
+        unsafe {
+            rustcoll_start(IS_SHOWN.load(Relaxed).into(), (self.rank == 0).into(), (self.rank == 0).into());
+            rustcoll_watch(self.history.surroundings.is_watched.into());
+        }
+        for act in acts(self.history, self.rank) {
+            match act {
+                Act::Wait(place) => self.wait_for(|held| held.under_way == Some(place)),
+                Act::Step(place) => {
+                    let step = &self.history.steps[place];
+                    if draw(self.history, step, self.rank, 1).is_multiple_of(PROGRESS) {
+                        progress();
+                    }
+                    stand(Standing::In(place));
+                    self.step(place);
+                }
+            }
+        }
+        self.held.clear();
+        (0..self.communicators.len()).for_each(|communicator| self.free(communicator));
+        // SAFETY: nothing is under way.
+        unsafe { rustcoll_finish() };
+        exit::well()
+    }
+
+    fn step(&mut self, place: usize) {
+        let step: &'static Step = &self.history.steps[place];
+        match &step.deed {
+            Deed::Set(setting) => {
+                // Parts of a duplication that begin later would heed it at some ranks only.
+                self.wait_for(|held| held.made.is_none());
+                let parameter = self.parameters.iter().find(|known| known.name == setting.name);
+                parameter.expect("the parameter is known").set(setting.values[self.rank]);
+            }
+            Deed::Make(communicator) => self.make(*communicator),
+            Deed::Free(communicator) => {
+                self.wait_for(|held| held.communicator == *communicator);
+                self.held.retain(|held| held.communicator != *communicator);
+                self.free(*communicator);
+            }
+            Deed::Block(call) => self.block(place, call),
+            Deed::Begin(call) => {
+                if self.prepare(place, call, false) {
+                    self.start(place, step.number);
+                }
+            }
+            Deed::Prepare(call) => {
+                self.prepare(place, call, true);
+            }
+            Deed::Start(number) => {
+                self.wait_for(|held| held.number == *number);
+                self.start(place, *number);
+            }
+            Deed::Duplicate(communicator) => self.duplicate(place, *communicator),
+        }
+    }
+
+    fn make(&mut self, number: usize) {
+        let lasting = |communicator| -> &'static Communicator { Box::leak(Box::new(communicator)) };
+        let below = self.history.surroundings.has_below.then(|| {
+            let below = lasting(Communicator::apart(self.history, number, self.rank));
+            below.announce();
+            below
+        });
+        let communicator =
+            lasting(Communicator { below, ..Communicator::new(self.history, number, self.rank) });
+        communicator.announce();
+        let graph = self.history.communicators[number].topology.graph();
+        self.communicators[number] = Some((communicator, graph));
+    }
+
+    fn free(&mut self, communicator: usize) {
+        if let Some((communicator, _)) = self.communicators[communicator].take() {
+            communicator.withdraw();
+        }
+    }
+
+    /// A communicator and the buffers of a call on it, for the step at a place.
+    fn buffers(&self, place: usize, call: &Call) -> (&'static Communicator, Buffers<Datatype>) {
+        let (communicator, graph) = self.communicators[call.communicator].as_ref().expect("it was made");
+        let (rank, size) = (communicator.rank, communicator.members.len());
+        let arguments = call.arguments(rank, size, graph);
+        let mut buffers = Buffers::new(&arguments, &Place::in_group(rank, size), graph, self.seed(place));
+        if self.history.surroundings.has_devices {
+            buffers.move_some(rank, |_| true, |bytes| Some(Box::new(device::Memory::new(bytes))));
+        }
+        (communicator, buffers)
+    }
+
+    /// What draws the data of a step, the same at all ranks.
+    fn seed(&self, place: usize) -> u64 {
+        nth(self.history.seed, self.history.steps[place].number)
+    }
+
+    fn block(&mut self, place: usize, call: &Call) {
+        let (communicator, mut buffers) = self.buffers(place, call);
+        let described = described(call, communicator, &mut buffers);
+        note(place, UNDER_WAY);
+        let status = communicator.run(&described);
+        self.check(place, status, &buffers);
+        if status != RUSTCOLL_SUCCESS {
+            std::mem::forget(buffers);
+        }
+    }
+
+    /// Makes an operation; says whether it could be made.
+    fn prepare(&mut self, place: usize, call: &Call, is_persistent: bool) -> bool {
+        let number = self.history.steps[place].number;
+        // A duplication has tags in the order in which its parts begin.
+        self.wait_for(|held| held.made.is_none() && held.communicator == call.communicator);
+        let (communicator, mut buffers) = self.buffers(place, call);
+        let described = described(call, communicator, &mut buffers);
+        let operation = match Operation::new(communicator, &described, is_persistent) {
+            Ok(operation) => operation,
+            Err(error) => {
+                self.check(place, error, &buffers);
+                return false;
+            }
+        };
+        self.held.push(Held {
+            number,
+            communicator: call.communicator,
+            made: Some((operation, buffers)),
+            is_persistent,
+            under_way: None,
+        });
+        true
+    }
+
+    /// Starts the operation that a step made, if it could.
+    fn start(&mut self, place: usize, number: u64) {
+        let seed = self.seed(place);
+        let Some(held) = self.held.iter_mut().find(|held| held.number == number) else {
+            return note(place, FAILED_BEFORE);
+        };
+        let Some((operation, buffers)) = &mut held.made else { return };
+        buffers.fill(seed);
+        held.under_way = Some(place);
+        note(place, UNDER_WAY);
+        operation.start(place);
+    }
+
+    fn duplicate(&mut self, place: usize, number: usize) {
+        self.wait_for(|held| held.communicator == number);
+        let (communicator, _) = self.communicators[number].as_ref().expect("it was made");
+        note(place, UNDER_WAY);
+        Duplication::begin(communicator, place);
+        self.held.push(Held {
+            number: self.history.steps[place].number,
+            communicator: number,
+            made: None,
+            is_persistent: false,
+            under_way: Some(place),
+        });
+    }
+
+    /// Waits for operations that are under way.
+    fn wait_for(&mut self, is_meant: impl Fn(&Held) -> bool) {
+        while let Some(index) = self.held.iter().position(|held| held.under_way.is_some() && is_meant(held)) {
+            let held = &mut self.held[index];
+            let place = held.under_way.take().expect("it is under way");
+            stand(Standing::Awaits(place));
+            let mut error = None;
+            wait_until(|| {
+                error = match &held.made {
+                    Some((operation, _)) => operation.ended(),
+                    None => Duplication::ended(place),
+                };
+                error.is_some()
+            });
+            let error = error.expect("it was waited for");
+            let is_over = !held.is_persistent || error != RUSTCOLL_SUCCESS;
+            let held = if is_over { Some(self.held.remove(index)) } else { None };
+            let buffers = match &held {
+                Some(held) => held.made.as_ref(),
+                None => self.held[index].made.as_ref(),
+            };
+            match buffers {
+                Some((_, buffers)) => self.check(place, error, buffers),
+                None => self.check_error(place, error),
+            }
+            if error != RUSTCOLL_SUCCESS {
+                // What was given up may still arrive.
+                std::mem::forget(held);
+            }
+        }
+    }
+
+    /// Looks whether a call did what it should, and notes what it came to.
+    fn check(&self, place: usize, status: c_int, buffers: &Buffers<Datatype>) {
+        self.check_error(place, status);
+        if status != RUSTCOLL_SUCCESS {
+            return;
+        }
+        if let Some(difference) = buffers.difference() {
+            self.wrong(place, &format!("a wrong result: {difference}"));
+        }
+        if let Some(difference) = buffers.changed_source() {
+            self.wrong(place, &format!("its send buffer was changed: {difference}"));
+        }
+    }
+
+    fn check_error(&self, place: usize, status: c_int) {
+        note(place, status);
+        if status != RUSTCOLL_SUCCESS && !self.history.allows(self.rank, status) {
+            self.wrong(place, &format!("the error {status}, for which there is no reason"));
+        }
+    }
+
+    fn wrong(&self, place: usize, what: &str) -> ! {
+        exit::wrong(&format!("step {place} at rank {}: {what}", self.rank))
+    }
+}
+
+fn described(call: &Call, communicator: &Communicator, buffers: &mut Buffers<Datatype>) -> Box<Described> {
+    let operator = call.collective.reduces().then_some(Operator::Of(call.arithmetic));
+    Described::of_buffers(buffers, operator, communicator.rank)
+}
+
+fn stand(standing: Standing) {
+    board::with(|board| {
+        board.quiet = 0;
+        board.standings[process().rank] = standing;
+    });
+}
+
+fn note(place: usize, outcome: c_int) {
+    board::note_outcome(process().rank, place, outcome);
+}

@@ -1,0 +1,184 @@
+//! Makes a history in which something is wrong shorter, as long as something is.
+
+use expected_results::arithmetic::Arithmetic;
+
+use crate::history::{Call, Deed, Delivery, History};
+use crate::job;
+use crate::parameters::Parameter;
+
+/// So many other orders are tried of a shorter history: the one in which something was wrong may not be one of it.
+const ORDERS: u64 = 12;
+
+/// So many histories are run at most.
+const MOST_RUNS: usize = 6000;
+
+/// A short history in which something is wrong, and what.
+pub fn shrink(history: &History, wrong: String, parameters: &[Parameter]) -> (History, String) {
+    let (mut best, mut wrong, mut runs) = (history.clone(), wrong, 0);
+    let mut is_shorter = true;
+    while is_shorter {
+        is_shorter = false;
+        for simplify in SIMPLIFICATIONS {
+            // From the end, so that what is left out does not move what is still to be tried.
+            for place in (0..best.steps.len().max(best.ranks)).rev() {
+                let Some(simpler) = simplify(&best, place) else { continue };
+                for order in 0..ORDERS {
+                    runs += 1;
+                    let simpler = History { seed: history.seed.wrapping_add(order), ..simpler.clone() };
+                    if let Some(found) = job::run(&simpler, parameters) {
+                        (best, wrong, is_shorter) = (simpler, found, true);
+                        break;
+                    }
+                }
+                if runs > MOST_RUNS {
+                    return (best, wrong);
+                }
+            }
+        }
+    }
+    (best, wrong)
+}
+
+/// Makes a history simpler at a place, if it can be made so there.
+type Simplification = fn(&History, usize) -> Option<History>;
+
+const SIMPLIFICATIONS: [Simplification; 10] = [
+    without_half,
+    without_quarter,
+    without_step,
+    without_last_rank,
+    without_fault,
+    with_a_much_earlier_fault,
+    with_an_earlier_fault,
+    with_fewer_values,
+    with_a_simple_call,
+    in_simple_surroundings,
+];
+
+fn without_half(history: &History, place: usize) -> Option<History> {
+    let length = history.steps.len() / 2;
+    (length > 3 && place.is_multiple_of(length)).then(|| without(history, place, length))
+}
+
+fn without_quarter(history: &History, place: usize) -> Option<History> {
+    let length = history.steps.len() / 4;
+    (length > 1 && place.is_multiple_of(length)).then(|| without(history, place, length))
+}
+
+fn without_step(history: &History, place: usize) -> Option<History> {
+    (place < history.steps.len()).then(|| without(history, place, 1))
+}
+
+/// Without some steps, and without those on communicators that are not made any more.
+fn without(history: &History, place: usize, length: usize) -> History {
+    let mut shorter = history.clone();
+    let end = (place + length).min(shorter.steps.len());
+    shorter.steps.drain(place.min(end)..end);
+    let steps = shorter.steps.clone();
+    let is_made =
+        |communicator| steps.iter().any(|step| matches!(step.deed, Deed::Make(made) if made == communicator));
+    let kept = |step: &crate::history::Step| match step.communicator(&shorter) {
+        Some(communicator) => is_made(communicator),
+        None => matches!(step.deed, Deed::Set(_)),
+    };
+    let kept = steps.iter().filter(|step| kept(step)).cloned().collect();
+    History { steps: kept, ..shorter }
+}
+
+fn without_last_rank(history: &History, place: usize) -> Option<History> {
+    let last = history.ranks - 1;
+    let is_lonely = history.communicators.iter().any(|communicator| communicator.members == [last]);
+    if place != last || last < 1 || is_lonely {
+        return None;
+    }
+    let mut smaller = history.clone();
+    smaller.ranks = last;
+    smaller.surroundings.nodes.truncate(last);
+    smaller.faults.retain(|fault| fault.rank < last);
+    for communicator in &mut smaller.communicators {
+        communicator.members.retain(|&member| member != last);
+        communicator.topology = communicator.topology.of_so_many(communicator.members.len());
+    }
+    let sizes: Vec<usize> =
+        smaller.communicators.iter().map(|communicator| communicator.members.len()).collect();
+    each_call(&mut smaller, |call| call.root = call.root.min(sizes[call.communicator] - 1));
+    Some(smaller)
+}
+
+fn without_fault(history: &History, place: usize) -> Option<History> {
+    (place < history.faults.len()).then(|| {
+        let mut simpler = history.clone();
+        simpler.faults.remove(place);
+        simpler
+    })
+}
+
+fn with_a_much_earlier_fault(history: &History, place: usize) -> Option<History> {
+    with_fault_after(history, place, |after| after / 2)
+}
+
+fn with_an_earlier_fault(history: &History, place: usize) -> Option<History> {
+    with_fault_after(history, place, |after| after.saturating_sub(1))
+}
+
+fn with_fault_after(history: &History, place: usize, change: fn(usize) -> usize) -> Option<History> {
+    let mut simpler = history.clone();
+    let fault = simpler.faults.get_mut(place).filter(|fault| fault.after > 0)?;
+    fault.after = change(fault.after);
+    Some(simpler)
+}
+
+fn with_fewer_values(history: &History, place: usize) -> Option<History> {
+    with_call(history, place, |call| {
+        let fewer = call.values / 4 * 2;
+        (call.values > 2).then(|| call.values = fewer)
+    })
+}
+
+fn with_a_simple_call(history: &History, place: usize) -> Option<History> {
+    with_call(history, place, |call| {
+        let is_simple = !call.in_place && call.arithmetic == Arithmetic::Sum;
+        (!is_simple).then(|| (call.in_place, call.arithmetic) = (false, Arithmetic::Sum))
+    })
+}
+
+fn in_simple_surroundings(history: &History, place: usize) -> Option<History> {
+    let mut simpler = history.clone();
+    let surroundings = &mut simpler.surroundings;
+    match place {
+        0 => surroundings.delivery = Delivery::AtOnce,
+        1 => surroundings.eager = usize::MAX,
+        2 => surroundings.turns = 50,
+        3 => surroundings.nodes.fill(0),
+        4 => surroundings.is_preloaded = false,
+        5 => surroundings.cancels = true,
+        6 => surroundings.knows_nodes = true,
+        7 => surroundings.is_watched = false,
+        8 => surroundings.has_below = false,
+        9 => surroundings.has_devices = false,
+        10 => simpler.communicators.iter_mut().for_each(|communicator| communicator.info.clear()),
+        _ => return None,
+    }
+    (format!("{simpler}") != format!("{history}")).then_some(simpler)
+}
+
+fn with_call<R>(
+    history: &History,
+    place: usize,
+    change: impl FnOnce(&mut Call) -> Option<R>,
+) -> Option<History> {
+    let mut simpler = history.clone();
+    match &mut simpler.steps.get_mut(place)?.deed {
+        Deed::Block(call) | Deed::Begin(call) | Deed::Prepare(call) => change(call)?,
+        _ => return None,
+    };
+    Some(simpler)
+}
+
+fn each_call(history: &mut History, change: impl Fn(&mut Call)) {
+    for step in &mut history.steps {
+        if let Deed::Block(call) | Deed::Begin(call) | Deed::Prepare(call) = &mut step.deed {
+            change(call);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Every call of simulated jobs returns the right result or an error for which there is a reason, and none waits without end.
+
+use std::process::Command;
+
+/// `log`: what the library logs, of one seed.
+fn simulated_jobs(seeds: &str, log: &str) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_simulated-jobs"));
+    let output = command.arg(seeds).env("RUSTCOLL_LOG", log).output();
+    let output = output.expect("the program can be started");
+    (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn ten_thousand_histories() {
+    let (is_right, shown) = simulated_jobs("0..10000", "off");
+    assert!(is_right, "{shown}");
+    assert!(shown.starts_with("10000 histories"), "{shown}");
+}
+
+#[test]
+fn a_seed_shows_its_history_and_all_that_happens_in_it_is_the_same_each_time() {
+    for seed in ["7", "12", "165"] {
+        let (is_right, shown) = simulated_jobs(seed, "trace");
+        assert!(is_right && shown.starts_with("A job of"), "{shown}");
+        assert!(shown.contains("step 0: make communicator 0") && shown.contains("rustcoll: send"), "{shown}");
+        let without_time = |shown: &str| shown.lines().rev().skip(1).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(without_time(&shown), without_time(&simulated_jobs(seed, "trace").1));
+    }
+}
+
+#[test]
+fn what_is_no_seed_is_refused() {
+    assert!(!simulated_jobs("x", "off").0);
+}
