@@ -75,7 +75,7 @@ MODULEFILES ?= $(COMMAND_PREFIX)/share/modulefiles
 DEMO_RANKS ?= 8
 SHARED_RANKS ?= 2 3 4 5 6 7 8 9 13 16
 CHECK_ALL ?= check check-long check-guide check-mpi4py check-mpi4py-shared check-preload check-series check-in-tree check-packages \
-  check-supply-chain check-book check-lab
+  check-supply-chain check-mutations check-book check-lab
 LAB_TESTS = python3 -B -m unittest discover --top-level-directory lab --start-directory lab/tests
 
 # Of the Open MPI that MPICC is of.

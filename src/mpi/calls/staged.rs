@@ -4,7 +4,7 @@
 use super::arguments::{Arguments, number};
 use crate::algorithms::{Collective, Cut};
 use crate::mpi::messages::memory::{Arena, OutOfMemory, reach};
-use crate::mpi::messages::transport::{Error, Span, check};
+use crate::mpi::messages::transport::{Error, Span, copy_by_mpi};
 use crate::mpi::parameters::settings;
 use crate::mpi::shim::bindings::*;
 use std::ffi::c_void;
@@ -230,17 +230,7 @@ fn equal_blocks(
     }
 }
 
-/// MPI's own copies know devices.
 fn copy((source, target): &(Span, Span)) -> Result<(), Error> {
     // SAFETY: one of the two is a buffer of the caller's as its arguments describe it, the other a copy's memory.
-    check(unsafe {
-        rustcoll_shim_copy(
-            source.address.cast(),
-            source.elements,
-            source.datatype.handle,
-            target.address.cast(),
-            target.elements,
-            target.datatype.handle,
-        )
-    })
+    unsafe { copy_by_mpi(*source, *target) }
 }

@@ -142,6 +142,15 @@ pub unsafe fn copy(source: Span, target: Span) -> Result<(), Error> {
         }
         return Ok(());
     }
+    // SAFETY: by this function's contract.
+    unsafe { copy_by_mpi(source, target) }
+}
+
+/// The same by MPI's means, which know gaps, and devices.
+///
+/// # Safety
+/// As for [`copy`]; memory of a device is valid for MPI.
+pub unsafe fn copy_by_mpi(source: Span, target: Span) -> Result<(), Error> {
     // SAFETY: by this function's contract; the shim writes only the data of the target's elements.
     check(unsafe {
         rustcoll_shim_copy(
