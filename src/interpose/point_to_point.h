@@ -69,6 +69,7 @@ int FORM(MPI_Sendrecv_replace)(void *buffer, COUNT count, MPI_Datatype datatype,
     void *memory, *copy = NULL;
     int error = rustcoll_copy_elements(buffer, (size_t) count, datatype, &memory, &copy);
     if (MPI_SUCCESS != error) {
+        free(memory);
         return rustcoll_raise(communicator, error);
     }
     error = FORM(MPI_Sendrecv)(copy, count, datatype, target, send_tag, buffer, count, datatype, source, recv_tag, communicator,
