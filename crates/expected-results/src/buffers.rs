@@ -158,7 +158,7 @@ impl Has {
 pub struct Buffers<D: Datatype> {
     contents: Contents,
     seed: u64,
-    /// Where the input stands, unless it stands in the receive buffer.
+    /// The input, unless the receive buffer has it.
     pub send: Option<Image<D>>,
     /// What the send buffer holds, unless it is large.
     sent: Option<Vec<u8>>,

@@ -32,7 +32,7 @@ impl Form {
 /// The buffers of a call as far as this rank has them, its operator and its root.
 #[derive(Debug)]
 pub struct Invocation<'a> {
-    /// Where the input stands, unless it stands in the receive buffer.
+    /// The input, unless the receive buffer has it.
     pub send: Option<&'a Image>,
     /// Where the result goes.
     pub receive: Option<&'a mut Image>,

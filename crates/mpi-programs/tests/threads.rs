@@ -7,7 +7,9 @@ use common::{compiled, mpirun, run_alone};
 /// For some seconds, over messages, over shared memory, and over so little of it that communicators take it from each other.
 fn threads_get_right_results(seconds: &str) {
     let program = compiled("threads");
-    for (parameter, value) in [("shared_memory", "off"), ("shared_memory", "on"), ("shared_memory_limit", "64")] {
+    for (parameter, value) in
+        [("shared_memory", "off"), ("shared_memory", "on"), ("shared_memory_limit", "64")]
+    {
         let mut command = mpirun(3);
         command.args(["--mca", &format!("coll_rustcoll_{parameter}"), value]);
         let job = run_alone(600, command.arg(&program).arg(seconds));

@@ -6,7 +6,6 @@ use super::job::{Job, Jobs};
 use super::key::Key;
 use super::mock_up::MockUp;
 use super::planning::{Planned, Refusal, Served};
-use super::staged::Staged;
 use super::transfer::Transfer;
 use crate::algorithms::Collective;
 use crate::mpi::decision::schedules::{Form, Missing};
@@ -191,19 +190,15 @@ impl Communicator {
         // SAFETY: by this function's contract, here and below; the copies are as long as the buffers that they stand for.
         unsafe {
             let is_here = matches!(planned.served, Served::Here(_) | Served::Calls(_));
-            if !is_here || !self.may_lie_on_a_device(call) {
-                return self.serve(call, values, arguments, planned, start);
-            }
-            let Ok(staged) = Staged::of(call, &arguments, self.reader(arguments.collective)) else {
-                return self.break_off(call, RUSTCOLL_ERR_NO_MEM);
-            };
-            let Some((mut staged, copied)) = staged else {
-                return self.serve(call, values, arguments, planned, start);
+            let staged = if is_here { self.staged(call, &arguments) } else { Ok(None) };
+            let (mut staged, copied, arguments) = match staged {
+                Ok(Some(staged)) => staged,
+                Ok(None) => return self.serve(call, values, arguments, planned, start),
+                Err(error) => return self.break_off(call, error),
             };
             if let Err(error) = staged.begin() {
                 return self.break_off(call, error);
             }
-            let Ok(arguments) = self.arguments(&copied) else { return RUSTCOLL_ERR_INTERN };
             let ended = transport::check(self.serve(&copied, values, arguments, planned, start));
             self.settle(call, transport::status(staged.end(ended)))
         }

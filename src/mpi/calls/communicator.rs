@@ -4,7 +4,7 @@ use super::arguments::Arguments;
 use super::blocking::Blocking;
 use super::job::Jobs;
 use super::planning::{Planned, Planning, Refusal};
-use super::staged::{self, Reader};
+use super::staged::{self, Reader, Staged};
 use crate::algorithms::{Collective, Cut, Graph};
 use crate::mpi::decision::decided::{Decided, Decision};
 use crate::mpi::decision::info::{self, Info};
@@ -12,6 +12,7 @@ use crate::mpi::decision::schedules::Form;
 use crate::mpi::decision::topology;
 use crate::mpi::messages::channel::{Channel, Route};
 use crate::mpi::messages::tags::tag;
+use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::Values;
 use crate::mpi::reporting::watch::Subject;
@@ -109,10 +110,27 @@ impl Communicator {
         unsafe { staged::may_be_needed(call, blocks) }
     }
 
-    /// Who reads the arguments of a collective here.
-    pub(super) fn reader(&self, collective: Collective) -> Reader {
+    /// The same call on copies of those buffers that lie on a device, if any does, with its arguments.
+    ///
+    /// # Safety
+    /// The call comes from the shim, on this communicator, and has these arguments.
+    pub(super) unsafe fn staged(
+        &self,
+        call: &rustcoll_call,
+        arguments: &Arguments,
+    ) -> Result<Option<(Staged, rustcoll_call, Arguments)>, Error> {
+        // SAFETY: by this function's contract.
+        if !unsafe { self.may_lie_on_a_device(call) } {
+            return Ok(None);
+        }
         let Group { rank, size, remote } = self.group;
-        Reader { rank, size, has_two_groups: remote > 0, blocks: self.blocks(collective) }
+        let blocks = self.blocks(arguments.collective);
+        let reader = Reader { rank, size, has_two_groups: remote > 0, blocks };
+        let staged = Staged::of(call, arguments, reader).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+        let Some((staged, copied)) = staged else { return Ok(None) };
+        // SAFETY: by this function's contract; the copies are as long as the buffers that they stand for.
+        let arguments = unsafe { self.arguments(&copied) }.map_err(|_| RUSTCOLL_ERR_INTERN)?;
+        Ok(Some((staged, copied, arguments)))
     }
 
     /// The topology, as far as this rank knows it. MPI refuses neighbourhood collectives where there is none.

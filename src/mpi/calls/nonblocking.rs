@@ -6,7 +6,6 @@ use super::job::Job;
 use super::key::Key;
 use super::operation::Operation;
 use super::planning::{Planned, Program, Refusal, Served};
-use super::staged::Staged;
 use super::transfer::Transfer;
 use crate::engine::Plan;
 use crate::mpi::decision::schedules::Form;
@@ -31,7 +30,7 @@ impl Communicator {
         request: *mut c_void,
     ) -> Result<Option<Operation>, c_int> {
         // SAFETY: by this function's contract.
-        let (mut arguments, planned) = match unsafe { self.decide_overlapping(call, is_persistent) } {
+        let (arguments, planned) = match unsafe { self.decide_overlapping(call, is_persistent) } {
             Ok(decided) => decided,
             Err(Refusal::Error(error)) => return Err(error),
             Err(Refusal::Missing(_)) => return Ok(None),
@@ -49,18 +48,11 @@ impl Communicator {
                 return Ok(None);
             }
         };
-        let mut staged = None;
-        // SAFETY: by this function's contract, here and below; the copies are as long as the buffers that they stand for.
-        if unsafe { self.may_lie_on_a_device(call) } {
-            let reader = self.reader(arguments.collective);
-            if let Some((copies, copied)) =
-                Staged::of(call, &arguments, reader).map_err(|_| RUSTCOLL_ERR_NO_MEM)?
-            {
-                // SAFETY: as above.
-                arguments = unsafe { self.arguments(&copied) }.map_err(|_| RUSTCOLL_ERR_INTERN)?;
-                staged = Some(copies);
-            }
-        }
+        // SAFETY: by this function's contract.
+        let (staged, mut arguments) = match unsafe { self.staged(call, &arguments) }? {
+            Some((staged, _, arguments)) => (Some(staged), arguments),
+            None => (None, arguments),
+        };
         let limit = Settings::of(arguments.collective).values().scratch_limit();
         let mut work = Work::new();
         let wrapping = scratch::obtain(&mut work, &mut arguments, &program, &planned, limit, self.place())

@@ -3,6 +3,7 @@
 
 use super::arguments::{Arguments, number};
 use crate::algorithms::{Collective, Cut};
+use crate::engine::CACHE_LINE;
 use crate::mpi::messages::memory::{Arena, OutOfMemory, reach};
 use crate::mpi::messages::transport::{Error, Span, copy_by_mpi};
 use crate::mpi::parameters::settings;
@@ -181,17 +182,14 @@ impl Use {
         self.spans().any(|span| is_on_device(span.data().cast()))
     }
 
-    /// Where the memory begins, on a cache line, and how many cache lines it takes, in bytes.
+    /// Where the memory begins, on a cache line, and how many cache lines it takes, in bytes: so copies are aligned as what they are copies of.
     fn reach(&self) -> (usize, usize) {
         let reaches = || self.spans().map(|span| reach(span.address, span.elements, &span.datatype));
-        let start = reaches().map(|reach| reach.start).min().unwrap_or(0) / LINE * LINE;
+        let start = reaches().map(|reach| reach.start).min().unwrap_or(0) / CACHE_LINE * CACHE_LINE;
         let end = reaches().map(|reach| reach.end).max().unwrap_or(0);
-        (start, (end - start).next_multiple_of(LINE))
+        (start, (end - start).next_multiple_of(CACHE_LINE))
     }
 }
-
-/// Bytes of a cache line, so that copies are aligned as what they are copies of.
-const LINE: usize = 64;
 
 /// What a call does with its send and its receive buffer.
 fn uses(arguments: &Arguments, reader: Reader) -> [Option<Use>; 2] {
