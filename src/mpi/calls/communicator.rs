@@ -4,7 +4,8 @@ use super::arguments::Arguments;
 use super::blocking::Blocking;
 use super::job::Jobs;
 use super::planning::{Planned, Planning, Refusal};
-use super::staged::{self, Reader, Staged};
+use super::staged::{self, Staged};
+use super::uses::Reader;
 use crate::algorithms::{Collective, Cut, Graph};
 use crate::mpi::decision::decided::{Decided, Decision};
 use crate::mpi::decision::info::{self, Info};
@@ -123,9 +124,7 @@ impl Communicator {
         if !unsafe { self.may_lie_on_a_device(call) } {
             return Ok(None);
         }
-        let Group { rank, size, remote } = self.group;
-        let blocks = self.blocks(arguments.collective);
-        let reader = Reader { rank, size, has_two_groups: remote > 0, blocks };
+        let reader = Reader::of(self.group, self.blocks(arguments.collective));
         let staged = Staged::of(call, arguments, reader).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         let Some((staged, copied)) = staged else { return Ok(None) };
         // SAFETY: by this function's contract; the copies are as long as the buffers that they stand for.

@@ -12,3 +12,4 @@ pub mod operation;
 pub mod planning;
 pub mod staged;
 pub mod transfer;
+pub mod uses;

@@ -1,6 +1,6 @@
 //! How calls on a communicator are served: who does, and by which plan.
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, Side};
 use crate::algorithms::{Collective, Graph, Problem};
 use crate::engine::mock_up::{Deeds, Lengths};
 use crate::engine::{Counts, bind, bind_two_groups};
@@ -77,7 +77,7 @@ impl Program {
 pub struct Planned {
     /// Who serves it.
     pub served: Served,
-    /// Whether a broadcast's data are packed for it.
+    /// Whether its data are packed for it, where they have gaps.
     pub is_packed: bool,
     /// What was decided.
     pub decision: Decision,
@@ -221,7 +221,7 @@ fn planned(
         if schedule.slots > geometry.slots || !plan.keeps_to_slots(extent, &bounds) {
             return None;
         }
-        let is_packed = is_packed_whole(arguments) && plan.stripes() > 1;
+        let is_packed = plan.is_in_bytes && is_packed_whole(arguments);
         let served = Served::Here(Program::Plan(Arc::new(plan)));
         return Some(Planned { served, is_packed, decision });
     }
@@ -240,11 +240,11 @@ fn planned(
     Some(Planned { served: Served::Here(program), is_packed, decision })
 }
 
-/// Whether a broadcast that is cut into stripes is packed before and unpacked after it. Only Open MPI's own functions can begin within an
-/// element; by those of MPI every stripe would pack its whole element.
+/// Whether the data of a call that is cut into stripes are packed before and unpacked after it. Only Open MPI's own functions can begin
+/// within an element; by those of MPI every stripe would pack its whole element.
 fn is_packed_whole(arguments: &Arguments) -> bool {
-    let is_long = arguments.recv.datatype().size > LONG_ELEMENT;
-    arguments.collective == Collective::Bcast && arguments.has_gaps() && is_long && is_preloaded()
+    let is_long = |side: &Side| side.datatype().contiguous == 0 && side.datatype().size > LONG_ELEMENT;
+    is_preloaded() && (is_long(&arguments.send) || is_long(&arguments.recv))
 }
 
 /// How long blocks are in each buffer, and in memory of the algorithm's own: reductions need elements there, everything else

@@ -2,7 +2,7 @@
 //! buffer knows, and what goes to and comes from other ranks is the same.
 
 use super::arguments::{Arguments, number};
-use crate::algorithms::{Collective, Cut};
+use super::uses::{Reader, Use, uses};
 use crate::engine::CACHE_LINE;
 use crate::mpi::messages::memory::{Arena, OutOfMemory, reach};
 use crate::mpi::messages::transport::{Error, Span, copy_by_mpi};
@@ -91,26 +91,6 @@ pub struct Staged {
     memory: Arena,
 }
 
-/// What a call does with one of its buffers. A reduce-scatter in place reads more of its receive buffer than it writes.
-#[derive(Default)]
-struct Use {
-    reads: Vec<Span>,
-    writes: Vec<Span>,
-}
-
-/// Who reads the arguments of calls.
-#[derive(Clone, Copy)]
-pub struct Reader {
-    /// Its rank.
-    pub rank: usize,
-    /// Number of ranks in its group.
-    pub size: usize,
-    /// Whether there is another group.
-    pub has_two_groups: bool,
-    /// Blocks of the send and the receive buffer, where each has a count.
-    pub blocks: (usize, usize),
-}
-
 impl Staged {
     /// The same call on copies of those buffers that lie on a device, if any does.
     pub fn of(
@@ -188,43 +168,6 @@ impl Use {
         let start = reaches().map(|reach| reach.start).min().unwrap_or(0) / CACHE_LINE * CACHE_LINE;
         let end = reaches().map(|reach| reach.end).max().unwrap_or(0);
         (start, (end - start).next_multiple_of(CACHE_LINE))
-    }
-}
-
-/// What a call does with its send and its receive buffer.
-fn uses(arguments: &Arguments, reader: Reader) -> [Option<Use>; 2] {
-    let Arguments { collective, ref send, ref recv, .. } = *arguments;
-    let (sent, received) = equal_blocks(collective, reader);
-    let (input, result) = (send.spans(sent), recv.spans(received));
-    if collective == Collective::Barrier {
-        return [None, None];
-    }
-    if arguments.copied_input(reader.size) > 0 {
-        return [None, Some(Use { reads: input, writes: result })];
-    }
-    let is_source = collective == Collective::Bcast && arguments.root == reader.rank;
-    // Elsewhere every call writes the whole buffer.
-    let may_leave_some = arguments.in_place
-        || reader.has_two_groups
-        || collective == Collective::Exscan
-        || collective.cut() == Cut::Edges;
-    let reads = if is_source || may_leave_some { result.clone() } else { Vec::new() };
-    let writes = if is_source { Vec::new() } else { result };
-    [Some(Use { reads: input, writes: Vec::new() }), Some(Use { reads, writes })]
-}
-
-/// How many blocks a call's send and receive buffer have where one count stands for all.
-fn equal_blocks(
-    collective: Collective,
-    Reader { size, blocks: (sent, received), .. }: Reader,
-) -> (usize, usize) {
-    use Collective::*;
-    match collective {
-        Alltoall | NeighborAlltoall => (sent, received),
-        Allgather | Gather | NeighborAllgather => (1, received),
-        Scatter => (sent, 1),
-        ReduceScatterBlock => (size, 1),
-        _ => (1, 1),
     }
 }
 

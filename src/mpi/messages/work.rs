@@ -4,8 +4,9 @@ use super::channel::Channel;
 use super::memory::{Arena, Extent, OutOfMemory, bytes_of};
 use super::transport::{self, Array, Error, Messages, Shared, Span};
 use crate::algorithms::Collective;
-use crate::engine::{Counts, Execution, Plan};
+use crate::engine::{CACHE_LINE, Execution, Plan};
 use crate::mpi::calls::arguments::{Arguments, Side};
+use crate::mpi::calls::uses::{Reader, Use, uses};
 use crate::mpi::shared_memory::segment::Segment;
 use crate::mpi::shim::bindings::*;
 use std::ffi::{c_int, c_void};
@@ -46,6 +47,13 @@ pub struct Layout {
 pub struct Wrapping {
     before: Option<(Span, Span)>,
     after: Option<(Span, Span)>,
+}
+
+/// A buffer of the caller's whose elements have gaps, and for which packed data stand in.
+struct Packed {
+    user: Span,
+    is_read: bool,
+    is_written: bool,
 }
 
 /// What is carried out, over which channel and on whose memory.
@@ -118,14 +126,12 @@ impl Work {
 
     /// Bytes of temporary memory that a call takes.
     pub fn needed(&self, plan: &Plan, arguments: &Arguments, group: Group, is_packed: bool) -> usize {
-        let substitute = match arguments.collective {
-            Collective::Bcast if is_packed => arguments.recv.counts.bytes(),
-            _ => bytes_of(arguments.copied_input(group.size), arguments.send.datatype()),
-        };
-        match is_packed {
-            true => bytes_of(plan.scratch_elements, &self.bytes) + plan.staging_bytes + substitute,
-            false => Layout::new(plan, arguments).bytes() + substitute,
+        if is_packed {
+            let packed: usize = packed_sides(arguments, group).iter().flatten().map(Packed::bytes).sum();
+            return bytes_of(plan.scratch_elements, &self.bytes) + plan.staging_bytes + packed;
         }
+        let copied = bytes_of(arguments.copied_input(group.size), arguments.send.datatype());
+        Layout::new(plan, arguments).bytes() + copied
     }
 
     /// Obtains everything that a plan needs, so that nothing is left to fail once messages are under way.
@@ -179,32 +185,35 @@ impl Work {
         Ok(())
     }
 
-    /// Replaces buffers of the caller's where schedules cannot work on them as they are: the vector of a broadcast that
-    /// is to be packed, and the input of a reduce-scatter that stands where the result goes.
+    /// Replaces buffers of the caller's where schedules cannot work on them as they are: those that are to be packed, and the
+    /// input of a reduce-scatter that stands where the result goes.
     fn substitute(
         &mut self,
         arguments: &mut Arguments,
         group: Group,
         is_packed: bool,
     ) -> Result<Wrapping, OutOfMemory> {
-        match arguments.collective {
-            Collective::Bcast if is_packed => self.pack(arguments, group.rank == arguments.root),
-            _ => match arguments.copied_input(group.size) {
-                0 => Ok(Wrapping::default()),
-                elements => self.copy_input(arguments, elements),
-            },
+        match arguments.copied_input(group.size) {
+            _ if is_packed => self.pack(arguments, group),
+            0 => Ok(Wrapping::default()),
+            elements => self.copy_input(arguments, elements),
         }
     }
 
-    fn pack(&mut self, arguments: &mut Arguments, is_root: bool) -> Result<Wrapping, OutOfMemory> {
-        let Counts::One { count, bytes } = arguments.recv.counts else { return Ok(Wrapping::default()) };
-        let user = arguments.recv.span(count);
-        arguments.recv = Side::elements(self.substitute.at_least(count * bytes)?, count * bytes, self.bytes);
-        let packed = arguments.recv.span(count * bytes);
-        Ok(match is_root {
-            true => Wrapping { before: Some((user, packed)), after: None },
-            false => Wrapping { before: None, after: Some((packed, user)) },
-        })
+    fn pack(&mut self, arguments: &mut Arguments, group: Group) -> Result<Wrapping, OutOfMemory> {
+        let packed = packed_sides(arguments, group);
+        let mut next = self.substitute.at_least(packed.iter().flatten().map(Packed::bytes).sum())?;
+        let mut wrapping = Wrapping::default();
+        for (side, packed) in [&mut arguments.send, &mut arguments.recv].into_iter().zip(&packed) {
+            let Some(packed @ &Packed { user, is_read, is_written }) = packed.as_ref() else { continue };
+            let copy = Span { address: next, elements: user.bytes(), datatype: self.bytes };
+            // No call reads two buffers or writes two.
+            wrapping.before = is_read.then_some((user, copy)).or(wrapping.before);
+            wrapping.after = is_written.then_some((copy, user)).or(wrapping.after);
+            *side = Side::elements(next, side.counts.bytes(), self.bytes);
+            next = next.wrapping_add(packed.bytes());
+        }
+        Ok(wrapping)
     }
 
     fn copy_input(&mut self, arguments: &mut Arguments, elements: usize) -> Result<Wrapping, OutOfMemory> {
@@ -323,6 +332,24 @@ impl Work {
         }
         Ok(false)
     }
+}
+
+impl Packed {
+    /// Bytes of memory that the packed data take.
+    fn bytes(&self) -> usize {
+        self.user.bytes().next_multiple_of(CACHE_LINE)
+    }
+}
+
+/// Those of a call's send and receive buffer that are packed for it.
+fn packed_sides(arguments: &Arguments, group: Group) -> [Option<Packed>; 2] {
+    let blocks = (group.partners(), group.partners());
+    uses(arguments, Reader::of(group, blocks)).map(|found| {
+        let Use { reads, writes } = found?;
+        let user = *reads.first().or(writes.first())?;
+        let packed = Packed { user, is_read: !reads.is_empty(), is_written: !writes.is_empty() };
+        (user.datatype.contiguous == 0).then_some(packed)
+    })
 }
 
 impl Layout {
