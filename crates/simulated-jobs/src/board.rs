@@ -96,6 +96,11 @@ impl Board {
         (0..self.ranks).filter(is_living)
     }
 
+    /// Whether any of these ranks has died.
+    pub fn has_died_of(&self, members: &[usize]) -> bool {
+        members.iter().any(|&rank| self.standings[rank] == Standing::Dead)
+    }
+
     /// Whether a message never comes, because its sender has died.
     pub fn is_lost(&self, envelope: Envelope) -> bool {
         self.standings[envelope.from] == Standing::Dead && !self.network.has(envelope)

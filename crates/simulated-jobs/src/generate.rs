@@ -37,12 +37,14 @@ pub fn history(seed: u64, parameters: &[Parameter]) -> History {
     draw.theme = (0..1 + draw.below(3)).map(|_| draw.one_of(&Collective::ALL)).collect();
     draw.program(&history);
     history.steps = draw.steps;
-    history.faults = faults(seed, ranks);
+    let mut random = Random(!seed);
+    history.faults = faults(&mut random, ranks);
+    history.surroundings.tells_of_failures = random.below(2) == 0;
     history
 }
 
 /// Every third history has a fault, and some of these have two.
-fn faults(seed: u64, ranks: usize) -> Vec<Fault> {
+fn faults(random: &mut Random, ranks: usize) -> Vec<Fault> {
     const KINDS: [FaultKind; 6] = [
         FaultKind::NoMemory,
         FaultKind::NoMemory,
@@ -51,7 +53,6 @@ fn faults(seed: u64, ranks: usize) -> Vec<Fault> {
         FaultKind::Receive,
         FaultKind::Death,
     ];
-    let mut random = Random(!seed);
     let number = [0, 0, 0, 0, 1, 2][random.below(6)];
     let fault = |_| {
         let (rank, kind) = (random.below(ranks), KINDS[random.below(KINDS.len())]);
@@ -97,6 +98,7 @@ impl Draw<'_> {
             is_watched: self.one_in(3),
             has_below: self.one_in(3),
             has_devices: self.one_in(6),
+            tells_of_failures: false,
         }
     }
 

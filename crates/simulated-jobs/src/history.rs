@@ -53,6 +53,8 @@ pub struct Surroundings {
     pub has_below: bool,
     /// Whether some buffers lie on a device.
     pub has_devices: bool,
+    /// Whether MPI tells the ranks of a communicator that one of them has died, and ends its messages.
+    pub tells_of_failures: bool,
 }
 
 /// Which messages arrive when.
@@ -254,6 +256,7 @@ impl fmt::Display for Surroundings {
             is_watched,
             has_below,
             has_devices,
+            tells_of_failures,
         } = self;
         write!(
             formatter,
@@ -281,6 +284,9 @@ impl fmt::Display for Surroundings {
         }
         if *has_devices {
             formatter.write_str("; some buffers lie on a device")?;
+        }
+        if *tells_of_failures {
+            formatter.write_str("; who dies is made known")?;
         }
         Ok(())
     }

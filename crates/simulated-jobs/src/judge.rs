@@ -85,9 +85,11 @@ fn hung(history: &History, board: &Board) -> Option<String> {
         _ => true,
     };
     let is_excused = |excused: &[usize], place: usize| {
-        let communicator = history.steps[place].communicator(history);
-        let members = communicator.map(|number| &history.communicators[number].members);
-        members.into_iter().flatten().any(|&rank| is_excuse(excused, place, rank))
+        let Some(communicator) = history.steps[place].communicator(history) else { return false };
+        let members = &history.communicators[communicator].members;
+        // Who is told must not wait.
+        let is_told = history.surroundings.tells_of_failures && board.has_died_of(members);
+        !is_told && members.iter().any(|&rank| is_excuse(excused, place, rank))
     };
     let next = |excused: &[usize], is_so: bool| {
         let mut left = waiting.iter().copied().filter(|place| !excused.contains(place));

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use rustcoll::algorithms::Collective;
 use rustcoll::shim::*;
 
-use crate::board::{self, Standing};
+use crate::board::{self, Board, Standing};
 use crate::datatypes::Datatype;
 use crate::describe::Described;
 use crate::device;
@@ -199,6 +199,14 @@ pub fn process() -> &'static Process {
     process
 }
 
+impl Process {
+    /// Whether MPI tells the ranks of a communicator that one of them has died.
+    pub fn is_told_of_failure(&self, board: &Board, context: u32) -> bool {
+        let members = &self.history.communicators[(context % MOST_COMMUNICATORS) as usize].members;
+        self.history.surroundings.tells_of_failures && board.has_died_of(members)
+    }
+}
+
 /// Whether this process is a rank.
 pub fn is_rank() -> bool {
     PROCESS.get().is_some()
@@ -283,7 +291,7 @@ pub fn receive_arrived() {
             return false;
         };
         let received = board::with(|board| {
-            if board.is_lost(*envelope) {
+            if board.is_lost(*envelope) || process().is_told_of_failure(board, envelope.context) {
                 board.quiet = 0;
                 return Some(MPI_ERR_PROC_FAILED);
             }
@@ -326,8 +334,10 @@ impl Request {
                     if board.network.data(*message) != data {
                         board.note("data were changed before their send was complete");
                     }
-                    match board.standings[board.network.envelope(*message).to] {
+                    let Envelope { to, context, .. } = board.network.envelope(*message);
+                    match board.standings[to] {
                         Standing::Dead => Some(MPI_ERR_PROC_FAILED),
+                        _ if process().is_told_of_failure(board, context) => Some(MPI_ERR_PROC_FAILED),
                         _ => board.network.is_taken(*message).then_some(RUSTCOLL_SUCCESS),
                     }
                 })

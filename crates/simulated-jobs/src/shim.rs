@@ -16,8 +16,8 @@ use crate::exit;
 use crate::network::Envelope;
 use crate::operation::Completion;
 use crate::process::{
-    Communicator, Request, is_rank, note_event, pause, process, progress, receive_arrived, wait_a_turn,
-    wait_until,
+    Communicator, MPI_ERR_PROC_FAILED, Request, is_rank, note_event, pause, process, progress,
+    receive_arrived, wait_a_turn, wait_until,
 };
 use expected_results::image::Datatype as _;
 
@@ -173,10 +173,14 @@ extern "C" fn rustcoll_shim_abandon(handle: *mut *mut c_void) -> c_int {
     RUSTCOLL_FREED as c_int
 }
 
-/// This MPI tells nobody that a process has failed.
 #[unsafe(no_mangle)]
-extern "C" fn rustcoll_shim_failure(_communicator: *const c_void) -> c_int {
-    RUSTCOLL_SUCCESS as c_int
+extern "C" fn rustcoll_shim_failure(communicator: *const c_void) -> c_int {
+    // SAFETY: the library passes a communicator that lives.
+    let context = unsafe { self::communicator(communicator) }.context;
+    match board::with(|board| process().is_told_of_failure(board, context)) {
+        true => MPI_ERR_PROC_FAILED,
+        false => RUSTCOLL_SUCCESS as c_int,
+    }
 }
 
 #[unsafe(no_mangle)]
