@@ -39,8 +39,8 @@ fn alone_on_up_to_9_ranks() {
 }
 
 #[test]
-fn alone_on_12_13_and_16_ranks() {
-    indispensable(16, ALONE, &["--sizes", "12,13,16"]);
+fn alone_on_13_and_16_ranks() {
+    indispensable(16, ALONE, &["--sizes", "13,16"]);
 }
 
 #[test]
