@@ -21,6 +21,7 @@
 # make check-mpi4py-shared  the same with everything over shared memory that can go there, on more numbers of ranks
 # make check-lab       the emulated cluster of lab/: whether it works and is what is asked of it; needs root
 # make check-valgrind  the component under valgrind
+# make check-sanitizer  the component with AddressSanitizer
 # make check-supply-chain  what rustcoll is made of, and what is made of it: docs/supply-chain.md; CHECKS names some of its checks
 # make sbom            bills of materials of the libraries and the command, into build/sbom
 # make bench           docs/performance.md: rustcoll against Open MPI's own components, over an emulated network as root, and
@@ -75,7 +76,7 @@ MODULEFILES ?= $(COMMAND_PREFIX)/share/modulefiles
 DEMO_RANKS ?= 8
 SHARED_RANKS ?= 2 3 4 5 6 7 8 9 13 16
 CHECK_ALL ?= check check-long check-guide check-mpi4py check-mpi4py-shared check-preload check-series check-in-tree check-packages \
-  check-supply-chain check-mutations check-book check-lab
+  check-supply-chain check-mutations check-sanitizer check-book check-lab
 LAB_TESTS = python3 -B -m unittest discover --top-level-directory lab --start-directory lab/tests
 
 # Of the Open MPI that MPICC is of.
@@ -312,6 +313,10 @@ check-valgrind:
 	@scripts/prerequisites --valgrind
 	$(MAKE) all programs
 	$(CARGO) test --release -p mpi-programs --test valgrind -- --ignored
+
+.PHONY: check-sanitizer
+check-sanitizer: programs
+	scripts/check-sanitizer
 
 .PHONY: dist
 dist: guide
