@@ -3,9 +3,7 @@
 
 use rustcoll::algorithms::Collective::*;
 use rustcoll::algorithms::digits::with_one_nonzero_digit;
-use rustcoll::algorithms::{
-    Algorithm, Collective, Cut, Problem, RECURSIVE_DOUBLING_ALLREDUCE, REGISTRY, Requirement, default_radix,
-};
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Problem, REGISTRY, default_radix};
 use rustcoll::cost::simulation::Traffic;
 use rustcoll::cost::{Cost, Link, Machine, Port, simulate};
 use rustcoll::selection::Measure;
@@ -218,7 +216,7 @@ fn assert_simulated(algorithm: &Algorithm, problem: &Problem, counted: Cost, is_
             .unwrap_or_else(|error| panic!("{label}: {error}"))
     };
     let prediction = simulated(1.0);
-    let lengths = exchange_of_lengths(algorithm, problem, counted);
+    let lengths = exchange_of_lengths(algorithm, problem);
     let expected = Traffic {
         messages: (counted.messages + lengths.messages) as u64,
         bytes: (counted.blocks + 8 * lengths.blocks) as f64,
@@ -234,13 +232,8 @@ fn assert_simulated(algorithm: &Algorithm, problem: &Problem, counted: Cost, is_
 }
 
 /// What comes before the data.
-fn exchange_of_lengths(algorithm: &Algorithm, problem: &Problem, counted: Cost) -> Cost {
-    let requires = |requirement| algorithm.requires.contains(&requirement);
-    match () {
-        () if requires(Requirement::BlockLengths) => counted,
-        () if requires(Requirement::LongestBlock) => {
-            Cost::count(&RECURSIVE_DOUBLING_ALLREDUCE.programs(&Problem::new(problem.size)))
-        }
-        () => Cost::default(),
-    }
+fn exchange_of_lengths(algorithm: &Algorithm, problem: &Problem) -> Cost {
+    let exchange = |rank| algorithm.exchange_of_lengths(problem, rank);
+    let programs: Option<Vec<_>> = (0..problem.size).map(exchange).collect();
+    programs.map_or_else(Cost::default, |programs| Cost::count(&programs))
 }

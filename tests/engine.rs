@@ -400,26 +400,43 @@ impl Case<'_> {
     }
 
     /// Ranks cut vectors at the same places: reductions between elements, all else between bytes.
-    fn plan_in_stripes(&self, rank: usize, [send, recv]: &[Memory; 2]) -> Plan {
-        let schedule = self.algorithm.schedule(self.problem, rank);
-        let plan = |send: &Counts, recv: &Counts, extent| {
-            let binding = bind(self.collective(), rank, schedule.blocks, send, recv);
-            Plan::in_stripes(&schedule, &binding, extent, &self.bounds())
-        };
-        if self.collective().reduces() {
-            return plan(&send.counts, &recv.counts, EXTENT);
+    fn plan_in_stripes(&self, schedule: &Schedule, [elements, bytes]: &[Binding; 2]) -> Plan {
+        match self.collective() {
+            collective if collective.reduces() => {
+                Plan::in_stripes(schedule, elements, EXTENT, &self.bounds())
+            }
+            Collective::Bcast => {
+                Plan { is_in_bytes: true, ..Plan::in_stripes(schedule, bytes, 1, &self.bounds()) }
+            }
+            _ => Plan::through_slots(schedule, elements, bytes, &self.bounds()),
         }
-        match plan(&send.counts, &recv.counts, 1) {
-            whole if whole.stripes() == 1 && self.collective() != Collective::Bcast => whole,
-            _ => Plan { is_in_bytes: true, ..plan(&send.counts.in_bytes(), &recv.counts.in_bytes(), 1) },
+    }
+
+    fn plans_in_stripes(&self, memories: &[[Memory; 2]]) -> Vec<Plan> {
+        let bound = |(rank, [send, recv]): (usize, &[Memory; 2])| {
+            let schedule = Arc::new(self.algorithm.schedule(self.problem, rank));
+            let binding =
+                |send: &Counts, recv: &Counts| bind(self.collective(), rank, schedule.blocks, send, recv);
+            let (send, recv) = (&send.counts, &recv.counts);
+            let bindings = [binding(send, recv), binding(&send.in_bytes(), &recv.in_bytes())];
+            (schedule, bindings)
+        };
+        let bound: Vec<(Arc<Schedule>, [Binding; 2])> = memories.iter().enumerate().map(bound).collect();
+        let exchange = |(schedule, bindings): &_| {
+            LengthExchange::in_slots(self.algorithm, self.problem, schedule, bindings, false, self.bounds())
+        };
+        match bound.iter().map(exchange).collect::<Option<Vec<LengthExchange>>>() {
+            None => {
+                bound.iter().map(|(schedule, bindings)| self.plan_in_stripes(schedule, bindings)).collect()
+            }
+            Some(exchanges) => self.plans_after(&exchanges),
         }
     }
 
     /// The plans of all ranks; where lengths have to be exchanged first, this is done.
     fn plans(&self, memories: &[[Memory; 2]]) -> Vec<Plan> {
         if self.algorithm.takes_shared_memory() {
-            let plan = |(rank, memories)| self.plan_in_stripes(rank, memories);
-            return memories.iter().enumerate().map(plan).collect();
+            return self.plans_in_stripes(memories);
         }
         if self.problem.remote > 0 {
             let plan = |(rank, [send, recv]): (usize, &[Memory; 2])| {
@@ -429,14 +446,19 @@ impl Case<'_> {
         }
         let bound: Vec<(Arc<Schedule>, Binding)> =
             memories.iter().enumerate().map(|(rank, memories)| self.bound(rank, memories)).collect();
-        let exchange = |(schedule, binding): &_| LengthExchange::new(self.algorithm, schedule, binding);
+        let exchange =
+            |(schedule, binding): &_| LengthExchange::new(self.algorithm, self.problem, schedule, binding);
         match bound.iter().map(exchange).collect::<Option<Vec<LengthExchange>>>() {
             None => bound.iter().map(|(schedule, binding)| Plan::new(schedule, binding)).collect(),
-            Some(exchanges) => {
-                let stages = exchange_lengths(&exchanges, self.semantics, self.seed as u64);
-                stages.iter().map(|stage| stage.plan.clone()).collect()
-            }
+            Some(exchanges) => self.plans_after(&exchanges),
         }
+    }
+
+    /// The plans of the second stage.
+    fn plans_after(&self, exchanges: &[LengthExchange]) -> Vec<Plan> {
+        let stages = exchange_lengths(exchanges, self.semantics, self.seed as u64);
+        assert!(stages.iter().all(|stage| !stage.is_truncated));
+        stages.iter().map(|stage| stage.plan.clone()).collect()
     }
 
     /// A rank of the second group plans as if that were the first; only its messages know better.
@@ -645,8 +667,8 @@ fn calls_over_shared_memory_need_nothing_between_them() {
 
 /// What rank 0 as the root of a gather receives, and whether that was too much, if the others send it so many bytes and it
 /// has room for so many, with a gap behind each block.
-fn gathered(sent: &[usize; 4], room: &[usize; 4]) -> (Vec<Vec<u8>>, bool) {
-    let gatherv = Collective::Gatherv.algorithm("binomial").unwrap();
+fn gathered(algorithm: &str, sent: &[usize; 4], room: &[usize; 4]) -> (Vec<Vec<u8>>, bool) {
+    let gatherv = Collective::Gatherv.algorithm(algorithm).unwrap();
     let (problem, byte) = (Problem::new(sent.len()), ElementType::contiguous(1));
     let starts = room.iter().scan(0, |end, length| {
         *end += length + 1;
@@ -662,7 +684,21 @@ fn gathered(sent: &[usize; 4], room: &[usize; 4]) -> (Vec<Vec<u8>>, bool) {
     let exchange = |(rank, [send, recv]): (usize, &[Memory; 2])| {
         let schedule = Arc::new(gatherv.schedule(&problem, rank));
         let binding = bind(Collective::Gatherv, rank, schedule.blocks, &send.counts, &recv.counts);
-        LengthExchange::new(gatherv, &schedule, &binding).unwrap()
+        match gatherv.takes_shared_memory() {
+            true => {
+                let bounds = SlotBounds { stripe: Some(2), ..SlotBounds::DEFAULT };
+                LengthExchange::in_slots(
+                    gatherv,
+                    &problem,
+                    &schedule,
+                    &[binding.clone(), binding],
+                    false,
+                    bounds,
+                )
+            }
+            false => LengthExchange::new(gatherv, &problem, &schedule, &binding),
+        }
+        .unwrap()
     };
     let exchanges: Vec<LengthExchange> = memories.iter().enumerate().map(exchange).collect();
     let stages = exchange_lengths(&exchanges, Semantics::Rendezvous, 1);
@@ -670,7 +706,8 @@ fn gathered(sent: &[usize; 4], room: &[usize; 4]) -> (Vec<Vec<u8>>, bool) {
     let plans: Vec<Plan> = stages.iter().map(|stage| stage.plan.clone()).collect();
     // Ranks 1 and 3 are leaves; below rank 2 is rank 3.
     let scratch: Vec<usize> = plans[1..].iter().map(|plan| plan.scratch_elements).collect();
-    assert_eq!(scratch, [0, sent[2] + sent[3], 0]);
+    let passes_on = if algorithm == "binomial" { sent[2] + sent[3] } else { 0 };
+    assert_eq!(scratch, [0, passes_on, 0]);
     let area = |(plan, [send, recv]): (&Plan, &[Memory; 2])| {
         [send.area.clone(), recv.area.clone(), Area::filled(&byte, plan.scratch_elements, UNTOUCHED)]
     };
@@ -688,11 +725,14 @@ fn gathered(sent: &[usize; 4], room: &[usize; 4]) -> (Vec<Vec<u8>>, bool) {
 fn what_is_too_long_is_cut_and_all_ranks_come_to_their_ends() {
     let blocks =
         |lengths: [usize; 4]| (0..4).map(|rank| vec![rank as u8; lengths[rank]]).collect::<Vec<Vec<u8>>>();
-    assert_eq!(gathered(&[2, 3, 4, 5], &[2, 3, 4, 5]), (blocks([2, 3, 4, 5]), false));
-    assert_eq!(gathered(&[2, 3, 4, 5], &[1, 3, 0, 4]), (blocks([1, 3, 0, 4]), true));
     let mut short = blocks([2, 3, 4, 5]);
     short[2].push(UNTOUCHED);
-    assert_eq!(gathered(&[2, 3, 4, 5], &[2, 3, 5, 5]), (short, false));
+    for algorithm in ["binomial", "shared"] {
+        let gathered = |room| gathered(algorithm, &[2, 3, 4, 5], &room);
+        assert_eq!(gathered([2, 3, 4, 5]), (blocks([2, 3, 4, 5]), false));
+        assert_eq!(gathered([1, 3, 0, 4]), (blocks([1, 3, 0, 4]), true));
+        assert_eq!(gathered([2, 3, 5, 5]), (short.clone(), false));
+    }
 }
 
 #[test]
@@ -701,7 +741,7 @@ fn calls_that_repeat_themselves_are_planned_once() {
     let schedule = Arc::new(alltoallv.schedule(&Problem::new(4), 1));
     let counts = Counts::Each { places: [(0, 1), (1, 2), (3, 3), (6, 4)].into(), bytes: 8 };
     let binding = bind(Collective::Alltoallv, 1, 4, &counts, &counts);
-    let exchange = LengthExchange::new(alltoallv, &schedule, &binding).unwrap();
+    let exchange = LengthExchange::new(alltoallv, &Problem::new(4), &schedule, &binding).unwrap();
     let (mut learnt, scratch) = (exchange.numbers.clone(), schedule.scratch_blocks());
     let first = exchange.data(&learnt);
     assert!(Arc::ptr_eq(&first, &exchange.data(&learnt)));

@@ -16,6 +16,7 @@ pub mod digits;
 mod gather;
 mod graph;
 mod inter;
+mod lengths;
 mod mock_ups;
 mod neighbor;
 mod problem;
@@ -115,6 +116,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &alltoall::postal::ALGORITHM,
     &alltoall::node_aware::ALGORITHM,
     &alltoall::shared::ALGORITHM,
+    &alltoall::shared::ALLTOALLV,
     &alltoall::shared_multi_leaders::ALGORITHM,
     &alltoall::bruck_two_phase::ALGORITHM,
     &alltoall::bruck_padded::ALGORITHM,
@@ -145,6 +147,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &gather::linear::ALGORITHM,
     &gather::binomial::GATHER,
     &gather::shared::ALGORITHM,
+    &gather::shared::GATHERV,
     &gather::binomial::GATHERV,
     &neighbor::linear::ALLGATHER,
     &neighbor::linear::ALLTOALL,
@@ -179,6 +182,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &scatter::linear::ALGORITHM,
     &scatter::binomial::SCATTER,
     &scatter::shared::ALGORITHM,
+    &scatter::shared::SCATTERV,
     &scatter::binomial::SCATTERV,
     &inter::allgather::ALGORITHM,
     &inter::allgatherv::ALGORITHM,

@@ -179,7 +179,7 @@ pub enum Requirement {
     /// sent ahead by the same schedule. No block is written twice, so that each has one length.
     BlockLengths,
     /// Every rank must know the length of the longest block, which its arguments do not say: all scratch blocks are as
-    /// long. Messages hold nothing but scratch blocks.
+    /// long, or all ranks cut blocks into as many stripes on their way through slots. Messages hold nothing but scratch blocks.
     LongestBlock,
     /// All ranks must be on one node.
     OneNode,

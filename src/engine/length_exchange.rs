@@ -4,8 +4,8 @@
 //! to bring the blocks, so that each number comes to lie where its block will; the longest block is found by an allreduce.
 //! What the first stage leaves behind completes the binding of the second.
 
-use super::{Binding, Plan, View};
-use crate::algorithms::{Algorithm, Problem, RECURSIVE_DOUBLING_ALLREDUCE, Requirement};
+use super::{Binding, Plan, SlotBounds, View};
+use crate::algorithms::{Algorithm, Problem, Requirement};
 use crate::schedule::{Buffer, Builder, Layout, Run, Schedule, Step};
 use std::sync::{Arc, Mutex};
 
@@ -18,15 +18,27 @@ pub struct LengthExchange {
     /// The first stage. It touches nothing but its receive buffer, of 64-bit numbers; its operator is the maximum.
     pub plan: Plan,
     /// What that buffer holds before, in bytes: the lengths of all blocks of the send buffer, of scratch memory and of the
-    /// receive buffer as far as the rank knows them; or only, in the last place, the length of its longest block.
+    /// receive buffer as far as the rank knows them, in slots each with the longest one that the rank sends; or only, in the
+    /// last place, the length of its longest block.
     pub numbers: Vec<u64>,
     /// Of the second stage.
     schedule: Arc<Schedule>,
     /// What the call's arguments say.
     binding: Binding,
-    is_padded: bool,
+    use_of_lengths: UseOfLengths,
     /// The last answer. Programs repeat themselves.
     last: Mutex<Option<(Vec<u64>, Arc<DataPlan>)>>,
+}
+
+/// What lengths are exchanged for.
+#[derive(Debug)]
+enum UseOfLengths {
+    /// Blocks in scratch memory are as long as what passes through.
+    OfScratch,
+    /// Blocks in scratch memory are as long as the longest block.
+    Padding,
+    /// All ranks cut blocks alike, in slots of these bounds. The binding counts in bytes; so does every plan, if it must.
+    Stripes { bounds: SlotBounds, bytes: Binding, counts_bytes: bool },
 }
 
 /// The second stage.
@@ -38,28 +50,67 @@ pub struct DataPlan {
     pub is_truncated: bool,
 }
 
+/// In slots each length comes with the longest block of who shows it.
+const NUMBERS_IN_SLOTS: usize = 2;
+
 impl LengthExchange {
     /// The exchange that must precede a schedule of the algorithm, if any; `binding` is what the arguments say.
-    pub fn new(algorithm: &Algorithm, schedule: &Arc<Schedule>, binding: &Binding) -> Option<LengthExchange> {
-        let requires = |requirement| algorithm.requires.contains(&requirement);
-        let is_padded = requires(Requirement::LongestBlock);
-        let is_needed = is_padded || requires(Requirement::BlockLengths);
-        is_needed.then(|| {
-            let lengths = |buffer: Buffer| {
-                (0..schedule.blocks).map(move |block| binding.bytes(buffer.block(block)) as u64)
-            };
-            let (sent, received) = (lengths(Buffer::Send), lengths(Buffer::Recv));
-            let (plan, numbers) = match is_padded {
-                true => {
-                    let problem = Problem { in_place: true, ..Problem::new(schedule.size) };
-                    let allreduce = RECURSIVE_DOUBLING_ALLREDUCE.schedule(&problem, schedule.rank);
-                    first_stage(allreduce, [0], [sent.chain(received).max().unwrap_or(0)])
-                }
-                false => first_stage(Schedule::clone(schedule), sent, received),
-            };
-            let (schedule, binding) = (Arc::clone(schedule), binding.clone());
-            LengthExchange { plan, numbers, schedule, binding, is_padded, last: Mutex::default() }
-        })
+    pub fn new(
+        algorithm: &Algorithm,
+        problem: &Problem,
+        schedule: &Arc<Schedule>,
+        binding: &Binding,
+    ) -> Option<LengthExchange> {
+        let exchange = algorithm.exchange_of_lengths(problem, schedule.rank)?;
+        let (sent, received) =
+            (lengths(schedule, binding, Buffer::Send), lengths(schedule, binding, Buffer::Recv));
+        let (use_of_lengths, sent, received) = match algorithm.requires.contains(&Requirement::LongestBlock) {
+            true => {
+                let longest = sent.into_iter().chain(received).max().unwrap_or(0);
+                (UseOfLengths::Padding, vec![0], vec![longest])
+            }
+            false => (UseOfLengths::OfScratch, sent, received),
+        };
+        let (moved, numbers) = over_numbers(exchange, sent, received, 1);
+        let plan = Plan::new(&moved, &numbers_of_blocks(1));
+        Some(LengthExchange::before(schedule, binding.clone(), use_of_lengths, plan, numbers))
+    }
+
+    /// The same for a schedule that uses slots of these bounds. The bindings are what the arguments say, in elements and in bytes.
+    /// `counts_bytes`: whether the elements of buffers are bytes, however short blocks are.
+    pub fn in_slots(
+        algorithm: &Algorithm,
+        problem: &Problem,
+        schedule: &Arc<Schedule>,
+        [elements, bytes]: &[Binding; 2],
+        counts_bytes: bool,
+        bounds: SlotBounds,
+    ) -> Option<LengthExchange> {
+        let exchange = algorithm.exchange_of_lengths(problem, schedule.rank)?;
+        let shown = if shows_results(schedule) { Buffer::Recv } else { Buffer::Send };
+        let longest = lengths(schedule, elements, shown).into_iter().max().unwrap_or(0);
+        let numbers = |buffer| {
+            let known =
+                if buffer == shown { lengths(schedule, elements, buffer) } else { vec![0; schedule.blocks] };
+            let with_longest = |length| [length, if buffer == shown { longest } else { 0 }];
+            known.into_iter().flat_map(with_longest).collect()
+        };
+        let (moved, numbers) =
+            over_numbers(exchange, numbers(Buffer::Send), numbers(Buffer::Recv), NUMBERS_IN_SLOTS);
+        let plan = Plan::in_stripes(&moved, &numbers_of_blocks(NUMBERS_IN_SLOTS), size_of::<u64>(), &bounds);
+        let use_of_lengths = UseOfLengths::Stripes { bounds, bytes: bytes.clone(), counts_bytes };
+        Some(LengthExchange::before(schedule, elements.clone(), use_of_lengths, plan, numbers))
+    }
+
+    fn before(
+        schedule: &Arc<Schedule>,
+        binding: Binding,
+        use_of_lengths: UseOfLengths,
+        plan: Plan,
+        numbers: Vec<u64>,
+    ) -> LengthExchange {
+        let schedule = Arc::clone(schedule);
+        LengthExchange { plan, numbers, schedule, binding, use_of_lengths, last: Mutex::default() }
     }
 
     /// The second stage, from what the first left in its receive buffer.
@@ -76,11 +127,20 @@ impl LengthExchange {
     }
 
     fn planned(&self, numbers: &[u64]) -> DataPlan {
-        if self.is_padded {
-            let longest = numbers.last().map_or(0, |&longest| longest as usize);
-            let plan = self.plan_with(&self.schedule, Layout::Uniform { elements: longest });
-            return DataPlan { plan, is_truncated: false };
+        match &self.use_of_lengths {
+            UseOfLengths::OfScratch => self.planned_with_lengths(numbers),
+            UseOfLengths::Padding => {
+                let longest = numbers.last().map_or(0, |&longest| longest as usize);
+                let plan = self.plan_with(&self.schedule, Layout::Uniform { elements: longest });
+                DataPlan { plan, is_truncated: false }
+            }
+            UseOfLengths::Stripes { bounds, bytes, counts_bytes } => {
+                self.planned_in_slots(numbers, bounds, bytes, *counts_bytes)
+            }
         }
+    }
+
+    fn planned_with_lengths(&self, numbers: &[u64]) -> DataPlan {
         // After the lengths of scratch blocks, those of what arrives, for the case that it has to go to scratch as well.
         let blocks = self.schedule.blocks;
         let scratch = Layout::packed(numbers[blocks..].iter().map(|&length| length as usize));
@@ -97,26 +157,115 @@ impl LengthExchange {
     fn plan_with(&self, schedule: &Schedule, scratch: Layout) -> Plan {
         Plan::new(schedule, &Binding { scratch: View::new(scratch, 1), ..self.binding.clone() })
     }
+
+    /// Who receives a block of another length than it expects takes no more of a slot than was shown.
+    fn planned_in_slots(
+        &self,
+        numbers: &[u64],
+        bounds: &SlotBounds,
+        bytes: &Binding,
+        counts_bytes: bool,
+    ) -> DataPlan {
+        let schedule = &*self.schedule;
+        let told = &numbers[numbers.len() - schedule.blocks * NUMBERS_IN_SLOTS..];
+        let told = told.chunks_exact(NUMBERS_IN_SLOTS);
+        // The root of a scatter is told by nobody.
+        let own = self.numbers.chunks_exact(NUMBERS_IN_SLOTS);
+        let longest = told.clone().chain(own).map(|told| told[1]).max().unwrap_or(0) as usize;
+        let arriving: Vec<usize> = told.map(|told| told[0] as usize).collect();
+        let scratch = View::new(Layout::Uniform { elements: longest }, 1);
+        let mut is_truncated = false;
+        let mut is_expected = true;
+        for block in written_results(schedule) {
+            let expected = self.binding.bytes(Buffer::Recv.block(block));
+            is_truncated |= arriving[block] > expected;
+            is_expected &= arriving[block] == expected;
+        }
+        let bytes = Binding { scratch: scratch.clone(), ..bytes.clone() };
+        let plan = match is_expected && !counts_bytes {
+            true => {
+                let elements = Binding { scratch, ..self.binding.clone() };
+                Plan::through_slots(schedule, &elements, &bytes, bounds)
+            }
+            false => {
+                let recv = cut_to(&bytes.recv, &arriving);
+                let send = cut_to(&bytes.send, &most_taken(schedule, &bytes));
+                let plan = Plan::in_stripes(schedule, &Binding { send, recv, ..bytes }, 1, bounds);
+                Plan { is_in_bytes: true, ..plan }
+            }
+        };
+        DataPlan { plan, is_truncated }
+    }
 }
 
-/// A schedule over one buffer of numbers, in which the blocks of the send buffer are followed by those of scratch memory,
-/// which are zero at first, and those of the receive buffer.
-fn first_stage(
-    schedule: Schedule,
-    sent: impl IntoIterator<Item = u64>,
-    received: impl IntoIterator<Item = u64>,
-) -> (Plan, Vec<u64>) {
-    let (blocks, scratch) = (schedule.blocks, schedule.scratch_blocks());
-    let numbers = sent.into_iter().chain(std::iter::repeat_n(0, scratch)).chain(received).collect();
-    let start = |buffer| match buffer {
-        Buffer::Send => 0,
-        Buffer::Scratch => blocks,
-        Buffer::Recv => blocks + scratch,
-        Buffer::Shared(_) => unreachable!("slots are for blocks of known lengths"),
+/// The bytes of the blocks of a buffer, as far as the arguments say.
+fn lengths(schedule: &Schedule, binding: &Binding, buffer: Buffer) -> Vec<u64> {
+    (0..schedule.blocks).map(|block| binding.bytes(buffer.block(block)) as u64).collect()
+}
+
+/// Whether a rank shows blocks of its receive buffer, for it has no others.
+fn shows_results(schedule: &Schedule) -> bool {
+    schedule.steps.iter().any(|step| {
+        matches!(step, Step::Copy { source, target }
+            if source.buffer == Buffer::Recv && matches!(target.buffer, Buffer::Shared(_)))
+    })
+}
+
+/// The blocks of the receive buffer that copies write.
+fn written_results(schedule: &Schedule) -> impl Iterator<Item = usize> {
+    let written = |step: &Step| match step {
+        Step::Copy { target, .. } if target.buffer == Buffer::Recv => target.indices(),
+        _ => 0..0,
     };
-    let moved = schedule.map_runs(|run| moved_to(run, Buffer::Recv, start(run.buffer)));
-    let number = View::new(Layout::Uniform { elements: 1 }, size_of::<u64>());
-    (Plan::new(&moved, &Binding::uniform(number)), numbers)
+    schedule.steps.iter().flat_map(written)
+}
+
+/// The most bytes that are taken of each block of the send buffer: of one that goes to the receive buffer, as many as are expected there.
+fn most_taken(schedule: &Schedule, binding: &Binding) -> Vec<usize> {
+    let mut most = vec![usize::MAX; schedule.blocks];
+    for step in &schedule.steps {
+        if let Step::Copy { source, target } = step
+            && (source.buffer, target.buffer) == (Buffer::Send, Buffer::Recv)
+        {
+            most[source.first as usize] = binding.bytes(*target);
+        }
+    }
+    most
+}
+
+/// A view of the same blocks, each of no more than so many elements.
+fn cut_to(view: &View, most: &[usize]) -> View {
+    let cut = |(block, &most): (usize, &usize)| {
+        let range = view.layout.block(block);
+        (range.start, range.len().min(most))
+    };
+    let places = most.iter().enumerate().map(cut).collect();
+    View { layout: Layout::Placed(places), ..view.clone() }
+}
+
+/// Blocks of so many 64-bit numbers.
+fn numbers_of_blocks(numbers: usize) -> Binding {
+    Binding::uniform(View::new(Layout::Uniform { elements: numbers }, size_of::<u64>()))
+}
+
+/// A schedule over one buffer of numbers, so many of each block, in which the blocks of the send buffer are followed by those of scratch
+/// memory, which are zero at first, and those of the receive buffer.
+fn over_numbers(
+    schedule: Schedule,
+    mut sent: Vec<u64>,
+    received: Vec<u64>,
+    numbers: usize,
+) -> (Schedule, Vec<u64>) {
+    let (blocks, scratch) = (schedule.blocks, schedule.scratch_blocks());
+    let moved = schedule.map_runs(|run| match run.buffer {
+        Buffer::Send => moved_to(run, Buffer::Recv, 0),
+        Buffer::Scratch => moved_to(run, Buffer::Recv, blocks),
+        Buffer::Recv => moved_to(run, Buffer::Recv, blocks + scratch),
+        Buffer::Shared(_) => run,
+    });
+    sent.resize(sent.len() + scratch * numbers, 0);
+    sent.extend(received);
+    (moved, sent)
 }
 
 /// The same program, which brings its results to scratch blocks behind those that it uses, and from there to the receive

@@ -187,6 +187,21 @@ impl Plan {
         plan
     }
 
+    /// Binds a schedule that moves data through slots: their elements, or where blocks are cut into stripes, their bytes. So all ranks cut at
+    /// the same places, whatever their datatypes.
+    pub fn through_slots(
+        schedule: &Schedule,
+        elements: &Binding,
+        bytes: &Binding,
+        bounds: &SlotBounds,
+    ) -> Plan {
+        let whole = Plan::in_stripes(schedule, elements, 1, bounds);
+        match whole.stripes() {
+            1 => whole,
+            _ => Plan { is_in_bytes: true, ..Plan::in_stripes(schedule, bytes, 1, bounds) },
+        }
+    }
+
     /// Whether nothing goes beyond its slot, for an element of scratch memory that takes `extent` bytes.
     pub fn keeps_to_slots(&self, extent: usize, bounds: &SlotBounds) -> bool {
         let room = match self.slots {

@@ -9,18 +9,22 @@ use std::collections::HashSet;
 /// Checks every program by itself, as far as the requirements of its algorithm ask for it.
 pub fn check(requires: &[Requirement], schedules: &[Schedule]) -> Result<(), Violation> {
     for requirement in requires {
-        let takes_lengths = matches!(requirement, Requirement::BlockLengths | Requirement::LongestBlock);
-        if let Some(schedule) = schedules.iter().find(|schedule| takes_lengths && schedule.slots > 0) {
-            return Err(Violation::of(schedule.rank)(Fault::SlotsOfUnknownLengths));
-        }
         let check = match requirement {
-            Requirement::BlockLengths => each_block_is_written_once,
+            Requirement::BlockLengths => lengths_come_by_messages,
             Requirement::LongestBlock => messages_hold_scratch_blocks,
             _ => continue,
         };
         schedules.iter().try_for_each(check)?;
     }
     Ok(())
+}
+
+/// Who reads in a slot has to know how long it is.
+fn lengths_come_by_messages(schedule: &Schedule) -> Result<(), Violation> {
+    match schedule.slots {
+        0 => each_block_is_written_once(schedule),
+        _ => Err(Violation::of(schedule.rank)(Fault::SlotsOfUnknownLengths)),
+    }
 }
 
 /// Where each block is written once, what a program over lengths leaves in a block is the length of what a program over
@@ -39,8 +43,12 @@ fn each_block_is_written_once(schedule: &Schedule) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Only scratch blocks are padded, so that only they are equally long on all ranks.
+/// Only scratch blocks are padded, so that only they are equally long on all ranks. Through slots blocks pass as they are, and the lengths
+/// that come to a receive buffer by the same schedule must be those of the data.
 fn messages_hold_scratch_blocks(schedule: &Schedule) -> Result<(), Violation> {
+    if schedule.slots > 0 {
+        each_block_is_written_once(schedule)?;
+    }
     for (position, step) in schedule.steps.iter().enumerate() {
         if let Step::Send { message, .. } | Step::Receive { message, .. } = step {
             let unpadded = message.runs().iter().find(|run| run.buffer != Buffer::Scratch);

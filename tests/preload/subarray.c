@@ -47,10 +47,46 @@ static void scatter(void *from, void *to, int count, MPI_Datatype type)
     MPI_Scatter(from, count, type, to, count, type, 0, MPI_COMM_WORLD);
 }
 
+/* Blocks of equal lengths, in the places where the calls above have them. */
+static const int *counts_of(int count)
+{
+    static int counts[MOST_RANKS];
+    for (int i = 0; i < MOST_RANKS; i++) {
+        counts[i] = count;
+    }
+    return counts;
+}
+
+static const int *places_of(int count)
+{
+    static int places[MOST_RANKS];
+    for (int i = 0; i < MOST_RANKS; i++) {
+        places[i] = i * count;
+    }
+    return places;
+}
+
+static void alltoallv(void *from, void *to, int count, MPI_Datatype type)
+{
+    const int *counts = counts_of(count), *places = places_of(count);
+    MPI_Alltoallv(from, counts, places, type, to, counts, places, type, MPI_COMM_WORLD);
+}
+
+static void gatherv(void *from, void *to, int count, MPI_Datatype type)
+{
+    MPI_Gatherv(from, count, type, to, counts_of(count), places_of(count), type, 0, MPI_COMM_WORLD);
+}
+
+static void scatterv(void *from, void *to, int count, MPI_Datatype type)
+{
+    MPI_Scatterv(from, counts_of(count), places_of(count), type, to, count, type, 0, MPI_COMM_WORLD);
+}
+
 static const collective collectives[] = {
     {"bcast", bcast, ONE, NONE, NONE, ONE},     {"allgather", allgather, ONE, ONE, ALL, ALL},
     {"alltoall", alltoall, ALL, ALL, ALL, ALL}, {"gather", gather, ONE, ONE, ALL, NONE},
-    {"scatter", scatter, ALL, NONE, ONE, ONE},
+    {"scatter", scatter, ALL, NONE, ONE, ONE},  {"alltoallv", alltoallv, ALL, ALL, ALL, ALL},
+    {"gatherv", gatherv, ONE, ONE, ALL, NONE},  {"scatterv", scatterv, ALL, NONE, ONE, ONE},
 };
 
 static int blocks(share share)

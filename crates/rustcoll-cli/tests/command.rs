@@ -273,8 +273,11 @@ fn what_serves_a_call_on_one_node_is_explained() {
     assert_eq!(last_line(&not_blocking), last_line(&operator));
     let all_here = explain("--line ranks_per_node=4->ring");
     assert_eq!(last_line(&all_here), "ring serves it");
-    let gatherv = rustcoll("rules explain --collective gatherv --ranks 4 --no-shared-memory").refused(2);
-    assert!(gatherv.contains("--no-shared-memory has no effect on the algorithm of gatherv"), "{gatherv}");
+    let alltoallw = rustcoll("rules explain --collective alltoallw --ranks 4 --no-shared-memory").refused(2);
+    assert!(
+        alltoallw.contains("--no-shared-memory has no effect on the algorithm of alltoallw"),
+        "{alltoallw}"
+    );
 }
 
 #[test]

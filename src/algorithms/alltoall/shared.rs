@@ -2,6 +2,8 @@
 //!
 //! One flag is awaited of each other rank; every block is written once and read once. Needs no scratch memory in place, for what is
 //! overwritten was shown before.
+//!
+//! With `MPI_Alltoallv` the ranks show each other the lengths of the blocks first, in the same way.
 
 use super::copy_own_block;
 use crate::algorithms::building_blocks::slots::{collect, show_parts};
@@ -19,6 +21,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
     body: Body::Messages(schedule),
+};
+
+pub const ALLTOALLV: Algorithm = Algorithm {
+    collectives: &[Collective::Alltoallv],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::LongestBlock],
+    ..ALGORITHM
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

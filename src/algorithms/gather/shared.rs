@@ -2,6 +2,9 @@
 //!
 //! The root awaits a flag of each other rank and reads its block, while the others are busy with what follows. Every block is
 //! written once and read once.
+//!
+//! With `MPI_Gatherv` the ranks show each other the lengths of their blocks first, so that all cut them alike; then everyone waits for
+//! everyone.
 
 use crate::algorithms::building_blocks::slots::collect;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
@@ -17,6 +20,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
     body: Body::Messages(schedule),
+};
+
+pub const GATHERV: Algorithm = Algorithm {
+    collectives: &[Collective::Gatherv],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::LongestBlock],
+    ..ALGORITHM
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

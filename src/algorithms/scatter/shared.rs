@@ -1,6 +1,7 @@
 //! Scatter in shared memory: the root shows each rank its block, who copies it.
 //!
-//! Every block is written once and read once; each rank awaits one flag and goes on as soon as its own block is there.
+//! Every block is written once and read once; each rank awaits one flag and goes on as soon as its own block is there. With
+//! `MPI_Scatterv` the root shows each rank the length of its block first, and that of the longest one.
 
 use crate::algorithms::building_blocks::slots::show_parts;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
@@ -16,6 +17,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[Parameter::Segment],
     requires: &[Requirement::OneNode, Requirement::SharedMemory],
     body: Body::Messages(schedule),
+};
+
+pub const SCATTERV: Algorithm = Algorithm {
+    collectives: &[Collective::Scatterv],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::LongestBlock],
+    ..ALGORITHM
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {

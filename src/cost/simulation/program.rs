@@ -1,7 +1,7 @@
 //! What a rank does, as far as it takes time.
 
 use super::sizes::{Amount, Lengths, Sizes, Total};
-use crate::algorithms::{Algorithm, Collective, Problem, RECURSIVE_DOUBLING_ALLREDUCE, Requirement};
+use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::cost::Machine;
 use crate::engine::{CACHE_LINE, Memory, Operation, Plan, Region, SlotBounds, Stripes};
 use crate::schedule::{Buffer, Schedule};
@@ -99,15 +99,9 @@ impl Compiler<'_> {
     /// first.
     pub fn program(&self, rank: usize) -> Program {
         let schedule = self.algorithm.program(self.problem, rank);
-        let requires = |requirement| self.algorithm.requires.contains(&requirement);
         let mut writer = Writer { segments: self.problem.segments, ..Writer::new(self.machine) };
-        if requires(Requirement::BlockLengths) {
-            writer.append(&schedule, &Sizes::each(LENGTH_BYTES));
-        }
-        if requires(Requirement::LongestBlock) {
-            let problem = Problem { in_place: true, ..Problem::new(self.problem.size) };
-            let allreduce = RECURSIVE_DOUBLING_ALLREDUCE.program(&problem, rank);
-            writer.append(&allreduce, &Sizes::each(LENGTH_BYTES));
+        if let Some(exchange) = self.algorithm.exchange_of_lengths(self.problem, rank) {
+            writer.append(&exchange, &Sizes::each(LENGTH_BYTES));
         }
         let sizes = Sizes::of(self.collective, self.problem, schedule.blocks, self.lengths);
         writer.append(&schedule, &sizes);
@@ -121,6 +115,8 @@ pub struct Writer<'job> {
     machine: &'job Machine,
     /// In how many stripes a block goes through slots, if that is said; else 1.
     pub segments: usize,
+    /// How many stripes have been written, of all schedules.
+    stripes: usize,
     work: Work,
 }
 
@@ -135,7 +131,7 @@ struct Work {
 
 impl<'job> Writer<'job> {
     pub fn new(machine: &'job Machine) -> Self {
-        Writer { program: Program::default(), machine, segments: 1, work: Work::default() }
+        Writer { program: Program::default(), machine, segments: 1, stripes: 0, work: Work::default() }
     }
 
     pub fn append(&mut self, schedule: &Schedule, sizes: &Sizes) {
@@ -150,7 +146,9 @@ impl<'job> Writer<'job> {
             if !stripes.are_alike(0, number) {
                 plan = stripes.plan(number);
             }
-            self.append_stripe(&plan, Stripe::of(schedule.rank, number, stripes.slots.banks()), sizes);
+            let stripe = Stripe::of(schedule.rank, self.stripes, stripes.slots.banks());
+            self.append_stripe(&plan, stripe, sizes);
+            self.stripes += 1;
         }
     }
 

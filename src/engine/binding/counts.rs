@@ -45,6 +45,17 @@ impl Counts {
         }
     }
 
+    /// The same data counted in bytes, each block directly behind the one before.
+    pub fn in_packed_bytes(&self) -> Counts {
+        let Counts::Each { places, bytes } = self else { return self.in_bytes() };
+        let place = |end: &mut usize, &(_, elements): &(usize, usize)| {
+            let start = *end;
+            *end += elements * bytes;
+            Some((start, elements * bytes))
+        };
+        Counts::Each { places: places.iter().scan(0, place).collect(), bytes: 1 }
+    }
+
     /// Bytes of data in an element, where all elements have the same datatype; else 0.
     pub fn element_bytes(&self) -> usize {
         match self {

@@ -30,6 +30,11 @@ impl Side {
         Side { base, datatype, blocks: None, counts }
     }
 
+    /// Bytes of the data of a side, packed at an address.
+    pub fn packed(&self, base: *mut u8) -> Side {
+        Side { base, datatype: bytes(), blocks: None, counts: self.counts.in_packed_bytes() }
+    }
+
     /// Address, number and datatype of some elements; where each block is an element, of those in one block.
     #[inline]
     pub fn elements_at(&self, offset: usize, elements: usize) -> (*mut u8, usize, &rustcoll_datatype) {

@@ -5,6 +5,7 @@ use crate::engine::{DataPlan, LengthExchange, Plan};
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::{Layout, Task, Work, Wrapping};
+use crate::mpi::shared_memory::segment::Segment;
 use crate::mpi::shim::bindings::{RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE, rustcoll_shim_abort};
 use std::ffi::CStr;
 use std::ptr;
@@ -22,32 +23,51 @@ pub struct Exchanging {
     numbers: Arguments,
     /// How the memory of the first stage lies.
     layout: Layout,
-    /// The second stage, once it is known.
-    data: Option<(Arc<DataPlan>, Layout)>,
+    /// What the last call's first stage led to.
+    data: Option<Data>,
+    /// Whether the second stage has begun.
+    is_in_data: bool,
     /// The most bytes of temporary memory.
     scratch_limit: usize,
+}
+
+/// A second stage.
+struct Data {
+    /// What the first stage left behind.
+    learnt: Vec<u64>,
+    stage: Arc<DataPlan>,
+    layout: Layout,
 }
 
 impl Exchanging {
     /// A call that has not begun.
     pub fn new(exchange: &Arc<LengthExchange>, scratch_limit: usize) -> Exchanging {
-        let numbers = Arguments::of_numbers(ptr::null_mut(), 0);
-        let layout = Layout::new(&exchange.plan, &numbers);
-        Exchanging { exchange: Arc::clone(exchange), numbers, layout, data: None, scratch_limit }
+        let numbers = Arguments::of_numbers(ptr::null_mut(), exchange.numbers.len());
+        let (exchange, layout) = (Arc::clone(exchange), Layout::new(&exchange.plan, &numbers));
+        Exchanging { exchange, numbers, layout, data: None, is_in_data: false, scratch_limit }
     }
 
     /// Begins anew. An error leaves nothing outstanding.
-    pub fn begin(&mut self, work: &mut Work) -> Result<(), Error> {
+    pub fn begin(&mut self, work: &mut Work, wrapping: &Wrapping) -> Result<(), Error> {
         let LengthExchange { plan, numbers, .. } = &*self.exchange;
-        let copied = work.numbers(numbers).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
-        self.numbers = Arguments::of_numbers(copied, numbers.len());
-        self.data = None;
-        work.begin(plan, &Wrapping::default())
+        let copied = work.lengths(numbers).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+        self.numbers.recv.move_to(copied.cast());
+        self.is_in_data = false;
+        work.begin(plan, wrapping)
     }
 
-    /// Goes on to the end.
-    pub fn finish(&mut self, work: &mut Work, channel: &Channel, arguments: &Arguments) -> Result<(), Error> {
-        self.drive(work, channel, arguments, |work, task| work.finish(task, None).map(|()| true))?;
+    /// Goes on to the end. Plans with slots need the segment that they are in.
+    pub fn finish(
+        &mut self,
+        work: &mut Work,
+        channel: &Channel,
+        arguments: &Arguments,
+        wrapping: &Wrapping,
+        mut segment: Option<&mut Segment>,
+    ) -> Result<(), Error> {
+        self.drive(work, channel, arguments, wrapping, |work, task| {
+            work.finish(task, segment.as_deref_mut()).map(|()| true)
+        })?;
         Ok(())
     }
 
@@ -57,8 +77,9 @@ impl Exchanging {
         work: &mut Work,
         channel: &Channel,
         arguments: &Arguments,
+        wrapping: &Wrapping,
     ) -> Result<bool, Error> {
-        self.drive(work, channel, arguments, Work::advance)
+        self.drive(work, channel, arguments, wrapping, Work::advance)
     }
 
     /// Goes on with the stage that is under way, and from the first to the second. A block that was too long is an error
@@ -68,32 +89,43 @@ impl Exchanging {
         work: &mut Work,
         channel: &Channel,
         arguments: &Arguments,
-        go: impl Fn(&mut Work, &Task) -> Result<bool, Error>,
+        wrapping: &Wrapping,
+        mut go: impl FnMut(&mut Work, &Task) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
-        let (wrapping, numbers) = (&Wrapping::default(), &self.numbers);
-        let lengths =
-            Task { plan: &self.exchange.plan, layout: &self.layout, channel, arguments: numbers, wrapping };
-        let (data, layout) = match &self.data {
-            Some(data) => data,
-            None if !go(work, &lengths)? => return Ok(false),
-            None => {
-                if self.learnt().iter().any(|&length| length > LONGEST) {
-                    end_the_job(
-                        channel,
-                        c"rustcoll: a rank told of a block that no memory holds; ending the job",
-                    );
-                }
-                let data = self.exchange.data(self.learnt());
-                let layout = Layout::new(&data.plan, arguments);
-                self.obtain(work, channel, &data.plan, &layout, arguments);
-                work.begin(&data.plan, wrapping)?;
-                self.data.insert((data, layout))
+        if !self.is_in_data {
+            let Exchanging { exchange, layout, numbers, .. } = &*self;
+            let (plan, wrapping) = (&exchange.plan, &Wrapping::default());
+            if !go(work, &Task { plan, layout, channel, arguments: numbers, wrapping })? {
+                return Ok(false);
             }
-        };
-        match go(work, &Task { plan: &data.plan, layout, channel, arguments, wrapping })? {
-            true if data.is_truncated => Err(RUSTCOLL_ERR_TRUNCATE),
+            self.begin_data(work, channel, arguments)?;
+        }
+        let Data { stage, layout, .. } = self.data.as_ref().expect("the first stage has ended");
+        match go(work, &Task { plan: &stage.plan, layout, channel, arguments, wrapping })? {
+            true if stage.is_truncated => Err(RUSTCOLL_ERR_TRUNCATE),
             ended => Ok(ended),
         }
+    }
+
+    fn begin_data(&mut self, work: &mut Work, channel: &Channel, arguments: &Arguments) -> Result<(), Error> {
+        let is_known = self.data.as_ref().is_some_and(|data| data.learnt == self.learnt());
+        if !is_known {
+            let learnt = self.learnt().to_vec();
+            if learnt.iter().any(|&length| length > LONGEST) {
+                end_the_job(
+                    channel,
+                    c"rustcoll: a rank told of a block that no memory holds; ending the job",
+                );
+            }
+            let stage = self.exchange.data(&learnt);
+            let layout = Layout::new(&stage.plan, arguments);
+            self.data = Some(Data { learnt, stage, layout });
+        }
+        let Data { stage, layout, .. } = self.data.as_ref().expect("it was just planned");
+        self.obtain(work, channel, &stage.plan, layout, arguments);
+        work.begin(&stage.plan, &Wrapping::default())?;
+        self.is_in_data = true;
+        Ok(())
     }
 
     /// Obtains the memory of the second stage, of which nobody knew before. The other ranks have this one's lengths and

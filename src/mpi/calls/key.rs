@@ -1,9 +1,10 @@
 //! When two calls are the same: in everything but where their buffers are.
 
-use super::arguments::{handle, number};
+use super::arguments::handle;
 use crate::mpi::messages::transport::bytes;
 use crate::mpi::parameters::settings::Values;
 use crate::mpi::shim::bindings::*;
+use std::slice;
 
 /// Everything that the shim says of a call, but the addresses of its buffers, and the values of parameters at the call.
 pub struct Key {
@@ -24,11 +25,22 @@ struct SideKey {
     blocks: Option<Box<Blocks>>,
 }
 
-/// Arrays of a call; each is `None` where the caller gave none.
+/// Arrays of a call.
 struct Blocks {
-    counts: Option<Box<[isize]>>,
-    displacements: Option<Box<[isize]>>,
+    counts: Numbers,
+    displacements: Numbers,
+    /// `None` if the caller gave none.
     datatypes: Option<Box<[rustcoll_datatype]>>,
+}
+
+/// An array of a caller's, as wide as the caller's, so that two are compared as a whole.
+enum Numbers {
+    /// The caller gave none.
+    Missing,
+    /// As MPI's functions without `_c` take them.
+    Ints(Box<[i32]>),
+    /// As those with `_c` take them, and displacements in bytes.
+    Wide(Box<[isize]>),
 }
 
 impl Key {
@@ -93,38 +105,70 @@ impl Blocks {
     /// # Safety
     /// The side's arrays are NULL or have so many elements.
     unsafe fn new(side: &rustcoll_side, blocks: usize) -> Blocks {
-        let copied = |numbers: rustcoll_numbers| {
-            // SAFETY: by this function's contract.
-            let copy = || (0..blocks).map(|index| unsafe { number(numbers, index) }).collect();
-            (!numbers.values.is_null()).then(copy)
-        };
         let described = || {
             // SAFETY: by this function's contract.
             (0..blocks).map(|index| unsafe { described(side.datatypes, index) }).collect()
         };
         let datatypes = (!side.datatypes.values.is_null()).then(described);
-        Blocks { counts: copied(side.counts), displacements: copied(side.displacements), datatypes }
+        // SAFETY: by this function's contract.
+        unsafe {
+            let (counts, displacements) =
+                (Numbers::copied(side.counts, blocks), Numbers::copied(side.displacements, blocks));
+            Blocks { counts, displacements, datatypes }
+        }
     }
 
     /// # Safety
     /// The side's arrays are NULL or have as many elements as these.
-    #[cold]
     unsafe fn are_of(&self, side: &rustcoll_side) -> bool {
-        let are_alike = |own: &Option<Box<[isize]>>, others: rustcoll_numbers| match own {
-            None => others.values.is_null(),
+        let are_datatypes_of = |own: &[rustcoll_datatype]| {
             // SAFETY: by this function's contract.
-            Some(own) => !others.values.is_null() && all(own, |index| unsafe { number(others, index) }),
+            !side.datatypes.values.is_null() && all(own, |index| unsafe { described(side.datatypes, index) })
         };
-        are_alike(&self.counts, side.counts)
-            && are_alike(&self.displacements, side.displacements)
-            && match &self.datatypes {
-                None => side.datatypes.values.is_null(),
-                Some(own) => {
-                    !side.datatypes.values.is_null()
-                        // SAFETY: by this function's contract.
-                        && all(own, |index| unsafe { described(side.datatypes, index) })
+        // SAFETY: by this function's contract.
+        let are_numbers_of =
+            unsafe { self.counts.are(side.counts) && self.displacements.are(side.displacements) };
+        are_numbers_of && self.datatypes.as_deref().map_or(side.datatypes.values.is_null(), are_datatypes_of)
+    }
+}
+
+impl Numbers {
+    /// # Safety
+    /// The array is the shim's: NULL or of that length.
+    unsafe fn copied(numbers: rustcoll_numbers, length: usize) -> Numbers {
+        let rustcoll_numbers { values, are_wide } = numbers;
+        // SAFETY: by this function's contract.
+        unsafe {
+            match () {
+                () if values.is_null() => Numbers::Missing,
+                () if are_wide != 0 => Numbers::Wide(slice::from_raw_parts(values.cast(), length).into()),
+                () => Numbers::Ints(slice::from_raw_parts(values.cast(), length).into()),
+            }
+        }
+    }
+
+    /// Whether an array has the same numbers in the same width.
+    ///
+    /// # Safety
+    /// The array is the shim's: NULL or as long as this one.
+    unsafe fn are(&self, other: rustcoll_numbers) -> bool {
+        let rustcoll_numbers { values, are_wide } = other;
+        // SAFETY: by this function's contract.
+        unsafe {
+            match self {
+                Numbers::Missing => values.is_null(),
+                Numbers::Ints(own) => {
+                    !values.is_null()
+                        && are_wide == 0
+                        && **own == *slice::from_raw_parts(values.cast(), own.len())
+                }
+                Numbers::Wide(own) => {
+                    !values.is_null()
+                        && are_wide != 0
+                        && **own == *slice::from_raw_parts(values.cast(), own.len())
                 }
             }
+        }
     }
 }
 

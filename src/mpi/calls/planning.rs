@@ -3,7 +3,7 @@
 use super::arguments::{Arguments, Side};
 use crate::algorithms::{Collective, Graph, Problem};
 use crate::engine::mock_up::{Deeds, Lengths};
-use crate::engine::{Counts, bind, bind_two_groups};
+use crate::engine::{Binding, Counts, bind, bind_two_groups};
 use crate::engine::{LengthExchange, Plan, SlotBounds, largest_need};
 use crate::mpi::decision::decided::Decision;
 use crate::mpi::decision::info::Info;
@@ -203,8 +203,8 @@ fn planned(
         return Some(Planned { served: Served::Below, is_packed: false, decision });
     };
     let decision = Decision::new(collective, group, number, shown, decided);
-    let schedule = match made_of {
-        MadeOf::Messages(schedule, _) => schedule,
+    let (schedule, problem) = match made_of {
+        MadeOf::Messages(schedule, problem) => (schedule, problem),
         MadeOf::Calls(calls, problem) => {
             // Also where a schedule would find a copy of the input instead.
             let problem = Problem { in_place: arguments.in_place, ..problem };
@@ -215,13 +215,21 @@ fn planned(
     if schedule.slots > 0 {
         let geometry = geometry.expect("what takes shared memory is chosen where it is had");
         let bounds = geometry.bounds(stripe);
-        let plan = in_slots(arguments, schedule, &bounds, group);
+        let is_packed = is_packed_whole(arguments);
+        let bindings = in_elements_and_bytes(arguments, schedule, group, is_packed);
+        if let Some(exchange) =
+            LengthExchange::in_slots(algorithm, problem, schedule, &bindings, is_packed, bounds)
+        {
+            let served = Served::Here(Program::Exchange(Arc::new(exchange)));
+            return Some(Planned { served, is_packed, decision });
+        }
+        let plan = in_slots(arguments, schedule, &bindings, &bounds);
         let extent = if collective.reduces() { arguments.extent() } else { 1 };
         // Beyond its slots lies what other calls use. Only who sends more than it expects of others needs more.
         if schedule.slots > geometry.slots || !plan.keeps_to_slots(extent, &bounds) {
             return None;
         }
-        let is_packed = plan.is_in_bytes && is_packed_whole(arguments);
+        let is_packed = plan.is_in_bytes && is_packed;
         let served = Served::Here(Program::Plan(Arc::new(plan)));
         return Some(Planned { served, is_packed, decision });
     }
@@ -233,7 +241,7 @@ fn planned(
         0 => bind(collective, rank, schedule.blocks, send, recv),
         _ => bind_two_groups(collective, rank, (size, remote), schedule.blocks, send, recv),
     };
-    let program = match LengthExchange::new(algorithm, schedule, &binding) {
+    let program = match LengthExchange::new(algorithm, problem, schedule, &binding) {
         Some(exchange) => Program::Exchange(Arc::new(exchange)),
         None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
     };
@@ -260,20 +268,35 @@ fn lengths(call: &Call, arguments: &Arguments) -> Lengths {
     Lengths { send, recv, own }
 }
 
+/// A call's blocks in elements and in bytes, for a schedule with slots.
+fn in_elements_and_bytes(
+    arguments: &Arguments,
+    schedule: &Schedule,
+    group: Group,
+    is_packed: bool,
+) -> [Binding; 2] {
+    let Arguments { collective, ref send, ref recv, .. } = *arguments;
+    let binding = |send: &Counts, recv: &Counts| bind(collective, group.rank, schedule.blocks, send, recv);
+    let bytes = |side: &Side| match is_packed && side.datatype().contiguous == 0 {
+        true => side.counts.in_packed_bytes(),
+        false => side.counts.in_bytes(),
+    };
+    [binding(&send.counts, &recv.counts), binding(&bytes(send), &bytes(recv))]
+}
+
 /// The plan of a schedule with slots. Where blocks are cut into stripes, ranks must cut them at the same bytes, whatever
 /// their datatypes: reductions have the same elements on all ranks, of all else the bytes are numbered.
-fn in_slots(arguments: &Arguments, schedule: &Schedule, bounds: &SlotBounds, group: Group) -> Plan {
-    let Arguments { collective, ref send, ref recv, .. } = *arguments;
-    let (send, recv) = (&send.counts, &recv.counts);
-    let plan = |send: &Counts, recv: &Counts, extent| {
-        let binding = bind(collective, group.rank, schedule.blocks, send, recv);
-        Plan::in_stripes(schedule, &binding, extent, bounds)
-    };
-    if collective.reduces() {
-        return plan(send, recv, arguments.extent());
-    }
-    match Some(plan(send, recv, 1)).filter(|plan| plan.stripes() == 1) {
-        Some(whole) if collective != Collective::Bcast => whole,
-        _ => Plan { is_in_bytes: true, ..plan(&send.in_bytes(), &recv.in_bytes(), 1) },
+fn in_slots(
+    arguments: &Arguments,
+    schedule: &Schedule,
+    [elements, bytes]: &[Binding; 2],
+    bounds: &SlotBounds,
+) -> Plan {
+    match arguments.collective {
+        collective if collective.reduces() => {
+            Plan::in_stripes(schedule, elements, arguments.extent(), bounds)
+        }
+        Collective::Bcast => Plan { is_in_bytes: true, ..Plan::in_stripes(schedule, bytes, 1, bounds) },
+        _ => Plan::through_slots(schedule, elements, bytes, bounds),
     }
 }

@@ -59,7 +59,7 @@ impl Transfer {
     pub fn begin(&mut self, work: &mut Work) -> Result<(), Error> {
         match &mut self.course {
             Course::Plan(plan, _) => work.begin(plan, &self.wrapping),
-            Course::Exchanging(exchanging) => exchanging.begin(work),
+            Course::Exchanging(exchanging) => exchanging.begin(work, &self.wrapping),
         }
     }
 
@@ -71,7 +71,7 @@ impl Transfer {
             Course::Plan(plan, layout) => {
                 work.finish(&Task { plan, layout, channel, arguments, wrapping }, segment)
             }
-            Course::Exchanging(exchanging) => exchanging.finish(work, channel, arguments),
+            Course::Exchanging(exchanging) => exchanging.finish(work, channel, arguments, wrapping, segment),
         }
     }
 
@@ -80,7 +80,7 @@ impl Transfer {
         let Transfer { course, arguments, wrapping, channel } = self;
         match course {
             Course::Plan(plan, layout) => work.advance(&Task { plan, layout, channel, arguments, wrapping }),
-            Course::Exchanging(exchanging) => exchanging.advance(work, channel, arguments),
+            Course::Exchanging(exchanging) => exchanging.advance(work, channel, arguments, wrapping),
         }
     }
 }

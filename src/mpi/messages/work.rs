@@ -5,7 +5,7 @@ use super::memory::{Arena, Extent, OutOfMemory, bytes_of};
 use super::transport::{self, Array, Error, Messages, Shared, Span};
 use crate::algorithms::Collective;
 use crate::engine::{CACHE_LINE, Execution, Plan};
-use crate::mpi::calls::arguments::{Arguments, Side};
+use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::calls::uses::{Reader, Use, uses};
 use crate::mpi::shared_memory::segment::Segment;
 use crate::mpi::shim::bindings::*;
@@ -21,6 +21,8 @@ pub struct Work {
     staging: Arena,
     /// What stands in for a buffer of the caller's.
     substitute: Arena,
+    /// Lengths that the ranks tell each other.
+    lengths: Arena,
     bytes: rustcoll_datatype,
     execution: Execution,
     is_truncated: bool,
@@ -43,15 +45,15 @@ pub struct Layout {
 }
 
 /// Copies of the caller's data that a schedule needs around it.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub struct Wrapping {
-    before: Option<(Span, Span)>,
-    after: Option<(Span, Span)>,
+    before: Vec<(Span, Span)>,
+    after: Vec<(Span, Span)>,
 }
 
 /// A buffer of the caller's whose elements have gaps, and for which packed data stand in.
 struct Packed {
-    user: Span,
+    spans: Vec<Span>,
     is_read: bool,
     is_written: bool,
 }
@@ -105,7 +107,7 @@ impl fmt::Display for Group {
 impl Wrapping {
     /// Whether there is nothing to copy.
     pub fn is_none(&self) -> bool {
-        self.before.is_none() && self.after.is_none()
+        self.before.is_empty() && self.after.is_empty()
     }
 }
 
@@ -117,6 +119,7 @@ impl Work {
             scratch: Arena::default(),
             staging: Arena::default(),
             substitute: Arena::default(),
+            lengths: Arena::default(),
             bytes: transport::bytes(),
             execution: Execution::default(),
             is_truncated: false,
@@ -159,14 +162,14 @@ impl Work {
     #[inline]
     pub fn give_back(&mut self, kept: usize) {
         while self.held() > kept {
-            let memories = [&mut self.scratch, &mut self.staging, &mut self.substitute];
-            memories.into_iter().max_by_key(|memory| memory.held()).expect("there are three").release();
+            let memories = [&mut self.scratch, &mut self.staging, &mut self.substitute, &mut self.lengths];
+            memories.into_iter().max_by_key(|memory| memory.held()).expect("there are some").release();
         }
     }
 
     /// Bytes of temporary memory that it holds.
     fn held(&self) -> usize {
-        self.scratch.held() + self.staging.held() + self.substitute.held()
+        self.scratch.held() + self.staging.held() + self.substitute.held() + self.lengths.held()
     }
 
     /// Gives memory up for good: what was given up may still arrive.
@@ -175,6 +178,7 @@ impl Work {
         self.scratch.leak();
         self.staging.leak();
         self.substitute.leak();
+        self.lengths.leak();
     }
 
     #[cold]
@@ -205,13 +209,15 @@ impl Work {
         let mut next = self.substitute.at_least(packed.iter().flatten().map(Packed::bytes).sum())?;
         let mut wrapping = Wrapping::default();
         for (side, packed) in [&mut arguments.send, &mut arguments.recv].into_iter().zip(&packed) {
-            let Some(packed @ &Packed { user, is_read, is_written }) = packed.as_ref() else { continue };
-            let copy = Span { address: next, elements: user.bytes(), datatype: self.bytes };
-            // No call reads two buffers or writes two.
-            wrapping.before = is_read.then_some((user, copy)).or(wrapping.before);
-            wrapping.after = is_written.then_some((copy, user)).or(wrapping.after);
-            *side = Side::elements(next, side.counts.bytes(), self.bytes);
-            next = next.wrapping_add(packed.bytes());
+            let Some(Packed { spans, is_read, is_written }) = packed else { continue };
+            *side = side.packed(next);
+            for &user in spans {
+                let copy = Span { address: next, elements: user.bytes(), datatype: self.bytes };
+                wrapping.before.extend(is_read.then_some((user, copy)));
+                wrapping.after.extend(is_written.then_some((copy, user)));
+                next = next.wrapping_add(user.bytes());
+            }
+            next = next.wrapping_add(next.align_offset(CACHE_LINE));
         }
         Ok(wrapping)
     }
@@ -222,12 +228,12 @@ impl Work {
         let address = self.substitute.fit(Extent::new(elements, &datatype))?;
         let copied = Span { address, elements, datatype };
         arguments.send.move_to(address);
-        Ok(Wrapping { before: Some((user, copied)), after: None })
+        Ok(Wrapping { before: vec![(user, copied)], after: Vec::new() })
     }
 
-    /// A copy of numbers in the memory that stands in for a buffer of the caller's.
-    pub fn numbers(&mut self, numbers: &[u64]) -> Result<*mut u64, OutOfMemory> {
-        let copy = self.substitute.at_least(size_of_val(numbers))?.cast();
+    /// A copy of lengths that the ranks tell each other.
+    pub fn lengths(&mut self, numbers: &[u64]) -> Result<*mut u64, OutOfMemory> {
+        let copy = self.lengths.at_least(size_of_val(numbers))?.cast();
         // SAFETY: the memory is new to the copy, long enough, and aligned for any datatype.
         unsafe { ptr::copy_nonoverlapping(numbers.as_ptr(), copy, numbers.len()) };
         Ok(copy)
@@ -337,7 +343,7 @@ impl Work {
 impl Packed {
     /// Bytes of memory that the packed data take.
     fn bytes(&self) -> usize {
-        self.user.bytes().next_multiple_of(CACHE_LINE)
+        self.spans.iter().map(Span::bytes).sum::<usize>().next_multiple_of(CACHE_LINE)
     }
 }
 
@@ -346,9 +352,10 @@ fn packed_sides(arguments: &Arguments, group: Group) -> [Option<Packed>; 2] {
     let blocks = (group.partners(), group.partners());
     uses(arguments, Reader::of(group, blocks)).map(|found| {
         let Use { reads, writes } = found?;
-        let user = *reads.first().or(writes.first())?;
-        let packed = Packed { user, is_read: !reads.is_empty(), is_written: !writes.is_empty() };
-        (user.datatype.contiguous == 0).then_some(packed)
+        let (is_read, is_written) = (!reads.is_empty(), !writes.is_empty());
+        let spans = if is_read { reads } else { writes };
+        let has_gaps = spans.first()?.datatype.contiguous == 0;
+        has_gaps.then_some(Packed { spans, is_read, is_written })
     })
 }
 
@@ -383,12 +390,12 @@ fn scratch_datatype(plan: &Plan, arguments: &Arguments) -> rustcoll_datatype {
 }
 
 #[inline]
-fn copy(spans: &Option<(Span, Span)>) -> Result<(), Error> {
-    spans.as_ref().map_or(Ok(()), copy_now)
+fn copy(spans: &[(Span, Span)]) -> Result<(), Error> {
+    if spans.is_empty() { Ok(()) } else { copy_now(spans) }
 }
 
 #[cold]
-fn copy_now((source, target): &(Span, Span)) -> Result<(), Error> {
+fn copy_now(spans: &[(Span, Span)]) -> Result<(), Error> {
     // SAFETY: one of the two is a buffer of the caller's as its arguments describe it, the other a copy's memory.
-    unsafe { transport::copy(*source, *target) }
+    spans.iter().try_for_each(|&(source, target)| unsafe { transport::copy(source, target) })
 }

@@ -401,7 +401,7 @@ mod tests {
         for taken in ["alltoall_radix", "alltoall_window", "bcast_segment", "reduce_segment"] {
             assert!(names.contains(&taken), "{taken}");
         }
-        for not_taken in ["barrier_segment", "alltoallv_segment", "bcast_window"] {
+        for not_taken in ["barrier_segment", "alltoallw_segment", "bcast_window"] {
             assert!(!names.contains(&not_taken), "{not_taken}");
         }
     }

@@ -87,6 +87,10 @@ mod tests {
         for size in 1..=most_ranks {
             for collective in Collective::ALL {
                 let call = Call::new(collective, size, 0);
+                let is_left_out = format!("does not serve {}", collective.name());
+                if notes.iter().any(|note| note.message.ends_with(&is_left_out)) {
+                    continue;
+                }
                 for piece in rules.decisions(&call) {
                     let is_noted = notes.iter().any(|note| {
                         Some(&note.origin) == piece.decision.origin.as_ref()
