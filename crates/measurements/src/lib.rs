@@ -4,11 +4,13 @@
 #![forbid(unsafe_code)]
 
 mod contestant;
+mod form;
 mod heat;
 mod line;
 mod series;
 
 pub use contestant::Contestant;
+pub use form::Form;
 pub use heat::Heat;
 pub use line::{Cause, Fault, Job, Line, Measurement, Reference, Trial};
 pub use series::Series;

@@ -38,7 +38,7 @@ pub struct Job {
 /// Who calls what.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Trial {
-    /// The collective.
+    /// The collective, in its form: `allreduce`, `iallreduce`, `allreduce_init`.
     pub collective: String,
     /// The bytes by the collective's measure.
     pub bytes: usize,
@@ -50,7 +50,7 @@ pub struct Trial {
 /// shortest calls were known well (Hunold and Carpen-Amarie 2018, section 4.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// The collective.
+    /// The collective, in its form: `allreduce`, `iallreduce`, `allreduce_init`.
     pub collective: String,
     /// The sum of the times that it took, in seconds.
     pub seconds: f64,
@@ -61,7 +61,7 @@ pub struct Reference {
 /// All times of a contestant in one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// The collective.
+    /// The collective, in its form: `allreduce`, `iallreduce`, `allreduce_init`.
     pub collective: String,
     /// The number of ranks.
     pub ranks: usize,
@@ -83,7 +83,7 @@ pub struct Measurement {
 /// Why a contestant has no times in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
-    /// The collective.
+    /// The collective, in its form: `allreduce`, `iallreduce`, `allreduce_init`.
     pub collective: String,
     /// The bytes by the collective's measure.
     pub bytes: usize,

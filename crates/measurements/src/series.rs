@@ -1,16 +1,19 @@
 //! What is measured.
 
+use crate::Form;
 use rustcoll::algorithms::{Collective, Cut};
-use rustcoll::selection::{nearest, quantity};
+use rustcoll::selection::quantity;
 use std::fmt;
 use std::str::FromStr;
 
-/// A collective and the numbers of bytes with which it is called, by its measure; of each block where it has none:
-/// `allreduce:8,64,1K`. A barrier has no bytes.
+/// A collective in one of its forms, and the numbers of bytes with which it is called, by its measure; of each block where it
+/// has none: `allreduce:8,64,1K`, `iallreduce:8`, `allreduce_init:8`. A barrier has no bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
     /// The collective.
     pub collective: Collective,
+    /// How it is called.
+    pub form: Form,
     /// The numbers of bytes.
     pub bytes: Vec<usize>,
 }
@@ -20,19 +23,24 @@ const ELEMENT: usize = 4;
 
 impl Series {
     /// Fails if the collective cannot be measured with these bytes.
-    pub fn new(collective: Collective, bytes: Vec<usize>) -> Result<Self, String> {
-        let name = collective.name();
+    pub fn new(collective: Collective, form: Form, bytes: Vec<usize>) -> Result<Self, String> {
+        let name = form.name(collective);
         match bytes.iter().find(|bytes| !bytes.is_multiple_of(ELEMENT)) {
             _ if collective.cut() == Cut::Edges => {
                 Err(format!("{name} is not measured: it depends on who the neighbours are"))
             }
-            _ if collective == Collective::Barrier => Ok(Series { collective, bytes: vec![0] }),
+            _ if collective == Collective::Barrier => Ok(Series { collective, form, bytes: vec![0] }),
             _ if bytes.is_empty() => Err(format!("{name}: bytes are missing, as {name}:8,1K")),
             Some(odd) => {
                 Err(format!("{name}: {odd} bytes are no multiple of {ELEMENT}, those of an element"))
             }
-            None => Ok(Series { collective, bytes }),
+            None => Ok(Series { collective, form, bytes }),
         }
+    }
+
+    /// The collective's name in this form: `allreduce`, `iallreduce`, `allreduce_init`.
+    pub fn name(&self) -> String {
+        self.form.name(self.collective)
     }
 }
 
@@ -41,18 +49,16 @@ impl FromStr for Series {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, bytes) = text.split_once(':').map_or((text, None), |(name, bytes)| (name, Some(bytes)));
-        let collective = Collective::ALL.into_iter().find(|collective| collective.name() == name);
-        let collective = collective
-            .ok_or_else(|| nearest::unknown("collective", name, Collective::ALL.map(Collective::name)))?;
+        let (collective, form) = Form::parse(name)?;
         let bytes = bytes.map_or(Ok(Vec::new()), |bytes| bytes.split(',').map(quantity::bytes).collect());
-        Series::new(collective, bytes.map_err(|error: String| format!("{name}: {error}"))?)
+        Series::new(collective, form, bytes.map_err(|error: String| format!("{name}: {error}"))?)
     }
 }
 
 impl fmt::Display for Series {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let bytes: Vec<String> = self.bytes.iter().map(usize::to_string).collect();
-        write!(formatter, "{}:{}", self.collective.name(), bytes.join(","))
+        write!(formatter, "{}:{}", self.name(), bytes.join(","))
     }
 }
 
@@ -66,12 +72,17 @@ mod tests {
         assert_eq!(series.to_string(), "allreduce:8,1024");
         assert_eq!(series.to_string().parse(), Ok(series));
         assert_eq!("barrier".parse::<Series>().unwrap().bytes, [0]);
+        for text in ["iallreduce:8", "allreduce_init:8", "ibarrier:0"] {
+            assert_eq!(text.parse::<Series>().unwrap().to_string(), text);
+        }
     }
 
     #[test]
     fn what_cannot_be_measured_is_refused() {
         for (text, expected) in [
             ("alreduce:8", "unknown collective `alreduce`; the nearest known one is `allreduce`"),
+            ("iallreduc:8", "unknown collective `iallreduc`; the nearest known one is `iallreduce`"),
+            ("allreduce_init", "allreduce_init: bytes are missing, as allreduce_init:8,1K"),
             ("allreduce", "allreduce: bytes are missing, as allreduce:8,1K"),
             ("allreduce:8,x", "allreduce: `x` is not a number of bytes"),
             ("allreduce:9", "allreduce: 9 bytes are no multiple of 4, those of an element"),

@@ -117,6 +117,17 @@ impl Call {
         check(unsafe { mpi_sys::MPI_Wait(&mut self.request, mpi_sys::RSMPI_STATUS_IGNORE) })
     }
 
+    /// Frees the request of a persistent operation that is not under way, if there is one.
+    pub fn free_request(&mut self) -> Result<(), Error> {
+        // SAFETY: the request is null or persistent and not active.
+        unsafe {
+            match self.request == mpi_sys::RSMPI_REQUEST_NULL {
+                true => Ok(()),
+                false => check(mpi_sys::MPI_Request_free(&mut self.request)),
+            }
+        }
+    }
+
     /// Frees the operator and the datatypes, which MPI allows while an operation is under way.
     pub fn free_handles(&self) {
         if let Some(operator) = &self.operator {
@@ -145,11 +156,6 @@ impl Drop for Call {
         }
         // Nothing is left to do about an error.
         let _ = self.wait();
-        // SAFETY: the request is null or persistent and not active.
-        unsafe {
-            if self.request != mpi_sys::RSMPI_REQUEST_NULL {
-                mpi_sys::MPI_Request_free(&mut self.request);
-            }
-        }
+        let _ = self.free_request();
     }
 }

@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
+pub use measurements::Form;
 use mpi_sys::{MPI_Aint, MPI_Datatype, MPI_Op, MPI_Request};
 use rustcoll::algorithms::Collective;
 
@@ -12,22 +13,6 @@ use crate::handles;
 use crate::image::Image;
 use crate::operator::Operator;
 use crate::persistent;
-
-/// How a collective is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Form {
-    /// It returns when it is done.
-    Blocking,
-    /// It returns a request that is active.
-    Nonblocking,
-    /// It returns a request that can be started again and again.
-    Persistent,
-}
-
-impl Form {
-    /// All of them.
-    pub const ALL: [Form; 3] = [Form::Blocking, Form::Nonblocking, Form::Persistent];
-}
 
 /// The buffers of a call as far as this rank has them, its operator and its root.
 #[derive(Debug)]

@@ -62,12 +62,50 @@ fn contestants_take_turns_and_all_their_times_are_told() {
 fn every_collective_of_a_group_can_be_measured() {
     let collectives = rustcoll::algorithms::Collective::ALL.map(|collective| collective.name());
     let own = collectives.iter().filter(|name| !name.starts_with("neighbor_"));
-    let series: Vec<String> = own.map(|name| format!("{name}:12")).collect();
+    let series: Vec<String> = own
+        .flat_map(|name| [format!("{name}:12"), format!("i{name}:12"), format!("{name}_init:12")])
+        .collect();
     let mut arguments = vec!["--at-least", "1", "--contestants", "rustcoll,tuned"];
     arguments.extend(series.iter().map(String::as_str));
     let job = run(&mut measure(&arguments));
     job.assert(job.success, "the program failed");
     job.assert(measurements(&job.text).len() == 2 * series.len(), "a result is missing");
+}
+
+#[test]
+fn all_forms_of_a_collective_are_measured() {
+    for mode in [&[][..], &["--hot"]] {
+        let series = ["iallreduce:8", "allreduce_init:8"];
+        let arguments = [&["--contestants", "rustcoll,tuned,rustcoll:ring"], &series[..]].concat();
+        let job = run(&mut measure(&[mode, &arguments].concat()));
+        job.assert(job.success, "the program failed");
+        let all = measurements(&job.text);
+        let told = all.iter().map(|one| (&one.collective[..], &one.contestant[..])).collect::<Vec<_>>();
+        let contestants = |name| ["rustcoll", "tuned", "rustcoll:ring"].map(|contestant| (name, contestant));
+        assert_eq!(told, ["iallreduce", "allreduce_init"].map(contestants).concat());
+        assert!(all.iter().all(|one| one.nanoseconds.len() >= 3 && one.bytes == 8));
+        assert_eq!([&all[2].ran, &all[5].ran], ["ring", "ring"]);
+    }
+}
+
+#[test]
+fn what_has_no_other_form_than_the_blocking_one_is_not_measured_in_it() {
+    let heats = ["iallreduce:8/tuned:allreduce_as_reduce_bcast,copy", "allgather_init:8/rustcoll:shared"];
+    let job = run(&mut measure(&heats));
+    job.assert(!job.success, "this must be told");
+    job.assert_contains("not eligible: mock-ups stand for blocking collectives alone, not for iallreduce");
+    job.assert_contains("this algorithm does not serve the call, but");
+    let told: Vec<_> = measurements(&job.text).into_iter().map(|one| one.contestant).collect();
+    assert_eq!(told, ["copy"]);
+}
+
+/// tuned has algorithms of blocking collectives alone, so choosing one of them would choose nothing.
+#[test]
+fn the_algorithm_of_another_form_is_not_chosen() {
+    let mut command = measure(&["iallreduce:8/tuned:3"]);
+    let job = run(command.env("OMPI_MCA_coll_tuned_use_dynamic_rules", "1"));
+    job.assert(!job.success, "this must be refused");
+    job.assert_contains("the contestant tuned:3: MPI knows no variable coll_tuned_iallreduce_algorithm");
 }
 
 #[test]

@@ -149,6 +149,16 @@ impl Race {
         self.heats.iter().map(|heat| heat.series.bytes.len() * self.contestants_of(heat).len()).sum()
     }
 
+    /// The same with some of its cells; `None` if there are none.
+    pub fn only(&self, is_wanted: impl Fn(&Heat, usize) -> bool) -> Option<Race> {
+        let mut race = self.clone();
+        for (heat, whole) in race.heats.iter_mut().zip(&self.heats) {
+            heat.series.bytes.retain(|&bytes| is_wanted(whole, bytes));
+        }
+        race.heats.retain(|heat| !heat.series.bytes.is_empty());
+        (!race.heats.is_empty()).then_some(race)
+    }
+
     /// A bar that shows how far a job is.
     pub fn progress(&self) -> Progress {
         Progress::new(&format!("{} ranks", self.ranks))

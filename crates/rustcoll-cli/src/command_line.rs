@@ -1,6 +1,7 @@
 //! What may be written behind `rustcoll`.
 
 mod bench;
+mod collectives;
 mod guide;
 mod guidelines;
 mod pricing;
@@ -18,9 +19,9 @@ pub use pricing::{
 
 pub use tune::TuneOptions;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use collectives::collectives;
 use rustcoll::algorithms::Collective;
 use rustcoll::cost::simulation::MOST_BYTES;
 use rustcoll::selection::quantity;
@@ -339,13 +340,6 @@ fn whose(text: &str) -> Result<Whose, String> {
     if text == "all" { Ok(Whose::All) } else { quantity::number(text).map(Whose::Rank) }
 }
 
-/// Reads a collective's name.
-fn collectives() -> impl TypedValueParser<Value = Collective> {
-    let named = |name: String| Collective::ALL.into_iter().find(|collective| collective.name() == name);
-    let names = PossibleValuesParser::new(Collective::ALL.map(Collective::name));
-    names.try_map(move |name| named(name).ok_or("unknown collective"))
-}
-
 fn ranks(text: &str) -> Result<usize, String> {
     quantity::number(text).and_then(|ranks| within(ranks, 1..=MOST_RANKS))
 }
@@ -401,6 +395,18 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn of_the_forms_of_a_collective_only_the_blocking_one_is_accepted() {
+        let read = |name: &str| CommandLine::try_parse_from(["rustcoll", "tune", "--output", "x", name]);
+        assert!(read("allreduce").is_ok());
+        for name in ["iallreduce", "allreduce_init"] {
+            let told = read(name).unwrap_err().to_string();
+            assert!(told.contains("only the blocking form is known here, `allreduce`"), "{told}");
+        }
+        let told = read("alreduce").unwrap_err().to_string();
+        assert!(!told.contains("iallreduce"), "{told}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::command_line::{Format, GuidelinesOptions};
 use crate::failure::{Failure, Outcome};
 use crate::progress::Progress;
 use crate::words::counted;
-use measurements::{Cause, Contestant, Heat, Line, Measurement, Series};
+use measurements::{Cause, Contestant, Form, Heat, Line, Measurement, Series};
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::quantity;
 use rustcoll::text::{Side, columns};
@@ -69,13 +69,25 @@ fn races(options: &GuidelinesOptions) -> Result<Vec<Race>, Failure> {
         let all = Collective::ALL.into_iter().filter(|collective| MockUp::all(*collective).next().is_some());
         names.extend(all.map(|collective| collective.name().to_owned()));
     }
-    let heats: Vec<Heat> =
-        merged(series(&names, &options.bytes)?).into_iter().map(|series| heat(series, options)).collect();
+    let all = series(&names, &options.bytes)?;
+    all.iter().try_for_each(check_form)?;
+    let heats: Vec<Heat> = merged(all).into_iter().map(|series| heat(series, options)).collect();
     let race = |&ranks| {
         let ranks_per_host = options.ranks_per_host.unwrap_or(ranks);
         Ok(Race { heats: heats.clone(), ..Race::new(ranks, ranks_per_host, Vec::new(), Vec::new())? })
     };
     distinct(&options.ranks).iter().map(race).collect::<Result<_, String>>().map_err(Failure::Usage)
+}
+
+fn check_form(series: &Series) -> Result<(), Failure> {
+    match series.form {
+        Form::Blocking => Ok(()),
+        _ => Err(Failure::Usage(format!(
+            "{}: guidelines are about blocking collectives, as {}",
+            series.name(),
+            series.collective.name()
+        ))),
+    }
 }
 
 /// Each collective once, with all bytes that it is named with.

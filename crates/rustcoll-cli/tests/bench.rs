@@ -38,6 +38,22 @@ fn medians_and_ratios_stand_in_a_table() {
 }
 
 #[test]
+fn each_form_of_a_collective_has_rows_of_its_own() {
+    let forms = ["bcast", "ibcast", "bcast_init"];
+    let all = ["rustcoll", "tuned"];
+    let lines = forms.iter().flat_map(|form| all.map(|contestant| measurement(form, 8, contestant, "1000")));
+    let lines: Vec<String> = [JOB.to_owned()].into_iter().chain(lines).collect();
+    let (run, folder) = bench("bench_forms", &lines, "", "ibcast bcast_init:8 --bytes 8");
+    let output = run.right();
+    let first_cells = output.lines().filter_map(|line| line.split_whitespace().next());
+    assert_eq!(first_cells.filter(|cell| forms.contains(cell)).collect::<Vec<_>>(), forms, "{output}");
+    let asked = fs::read_to_string(folder.join("asked")).unwrap();
+    assert!(asked.ends_with("bcast:8 ibcast:8 bcast_init:8\n"), "{asked}");
+    let times = fs::read_to_string(folder.join("times.csv")).unwrap();
+    assert!(times.contains("bench,bcast_init,4,8,tuned,0,,0,1000\n"), "{times}");
+}
+
+#[test]
 fn open_mpi_is_asked_for_the_components_that_race_and_for_no_others() {
     let lines = ["rustcoll", "copy", "adapt"].map(|name| measurement("bcast", 8, name, "1000"));
     let lines = [&[JOB.to_owned()], &lines[..]].concat();
@@ -96,6 +112,7 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
         ("bench --contestants tuned:3:x", 2, "`x` is not key=value"),
         ("bench --ranks 6 --ranks-per-host 4", 2, "6 ranks do not fill hosts of 4 each"),
         ("bench alreduce", 2, "unknown collective `alreduce`; the nearest known one is `allreduce`"),
+        ("bench ialreduce", 2, "unknown collective `ialreduce`; the nearest known one is `iallreduce`"),
         ("bench --bytes 9 --program /bin/true", 2, "allreduce: 9 bytes are no multiple of 4"),
         ("bench --mca x", 2, "`x` is not NAME=VALUE"),
         ("bench --program /nowhere/measure", 1, "the measuring program /nowhere/measure: No such file"),

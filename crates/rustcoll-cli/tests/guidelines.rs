@@ -190,6 +190,11 @@ fn what_cannot_be_checked_is_refused_with_a_reason() {
             "unknown collective `bcst`; the nearest known one is `bcast`",
         ),
         (
+            "guidelines bcast_init --program /bin/true",
+            2,
+            "bcast_init: guidelines are about blocking collectives, as bcast",
+        ),
+        (
             "guidelines --program /bin/true --launcher /nowhere/mpirun",
             1,
             "4 ranks, job 1 of 3: /nowhere/mpirun cannot be started: No such file",

@@ -400,6 +400,7 @@ fn jobs_that_cannot_be_measured_by_end_the_tuning() {
 #[test]
 fn options_that_make_no_sense_are_refused() {
     for (line, expected) in [
+        ("ibcast", "only the blocking form is known here, `bcast`"),
         ("--ranks 1", "1 rank cannot call a collective"),
         ("--ranks 6 --ranks-per-host 4", "6 ranks do not fill hosts of 4 each"),
         ("--bytes 8..", "the range `8..` has no last size, as 8..1M has"),

@@ -1,7 +1,7 @@
 //! What was measured, cell by cell.
 
 use super::Race;
-use measurements::{Contestant, Heat, Measurement};
+use measurements::{Contestant, Measurement};
 use tuning::statistics::Summary;
 
 /// A collective on some ranks with some bytes, and who called it.
@@ -85,20 +85,13 @@ impl Cells {
 
     /// What is left of a race's launch: the cells in which not all contestants were measured. `None` if nothing is.
     pub fn left(&self, race: &Race, launch: usize) -> Option<Race> {
-        let is_left =
-            |heat: &Heat, bytes: usize| match self.find(heat.series.collective.name(), race.ranks, bytes) {
-                Some(cell) => {
-                    let has = |contestant: &Contestant| cell.has(&contestant.to_string(), launch);
-                    !race.contestants_of(heat).iter().all(has)
-                }
-                None => true,
-            };
-        let mut left = race.clone();
-        for (heat, whole) in left.heats.iter_mut().zip(&race.heats) {
-            heat.series.bytes.retain(|&bytes| is_left(whole, bytes));
-        }
-        left.heats.retain(|heat| !heat.series.bytes.is_empty());
-        (!left.heats.is_empty()).then_some(left)
+        race.only(|heat, bytes| match self.find(&heat.series.name(), race.ranks, bytes) {
+            Some(cell) => {
+                let has = |contestant: &Contestant| cell.has(&contestant.to_string(), launch);
+                !race.contestants_of(heat).iter().all(has)
+            }
+            None => true,
+        })
     }
 }
 

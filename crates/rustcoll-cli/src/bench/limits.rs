@@ -30,8 +30,8 @@ pub fn ratios<'plan>(
         for (series, &bytes) in
             race.series().flat_map(|series| series.bytes.iter().map(move |bytes| (series, bytes)))
         {
-            let collective = series.collective;
-            let Some(cell) = cells.find(collective.name(), race.ranks, bytes) else { continue };
+            let (collective, form) = (series.collective, series.form);
+            let Some(cell) = cells.find(&series.name(), race.ranks, bytes) else { continue };
             let bound = |model: Hockney| model.bound(collective, race.ranks, bytes);
             let ratio = match experiment.against {
                 Against::BestOther => cell.ratio(&subject),
@@ -41,11 +41,25 @@ pub fn ratios<'plan>(
                     .map(|(found, bound)| found.median / bound),
             };
             let (Some(ratio), Some(ran)) = (ratio, cell.ran(&subject)) else { continue };
-            let place = ReportedCell { experiment: &experiment.name, collective, ranks: race.ranks, bytes };
+            let (experiment, ranks) = (&experiment.name[..], race.ranks);
+            let place = ReportedCell { experiment, collective, form, ranks, bytes };
             ratios.push(Ratio { place, ratio, ran: ran.to_owned() });
         }
     }
     Ok(ratios)
+}
+
+/// The cells of each collective and form, by its name, in the order in which they come.
+pub fn by_name<'ratios, 'plan>(ratios: &'ratios [Ratio<'plan>]) -> Vec<(String, Vec<&'ratios Ratio<'plan>>)> {
+    let mut all: Vec<(String, Vec<&Ratio>)> = Vec::new();
+    for ratio in ratios {
+        let name = ratio.place.name();
+        match all.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, own)) => own.push(ratio),
+            None => all.push((name, vec![ratio])),
+        }
+    }
+    all
 }
 
 /// What came of a limit.
@@ -84,7 +98,7 @@ impl Verdict {
 }
 
 fn described(cell: &Ratio) -> String {
-    let ReportedCell { collective, ranks, bytes, .. } = cell.place;
+    let ReportedCell { ranks, bytes, .. } = cell.place;
     let bytes = quantity::in_units(bytes);
-    format!("{}, {ranks} ranks, {bytes} bytes: {:.2} by `{}`", collective.name(), cell.ratio, cell.ran)
+    format!("{}, {ranks} ranks, {bytes} bytes: {:.2} by `{}`", cell.place.name(), cell.ratio, cell.ran)
 }

@@ -2,7 +2,7 @@
 
 use super::other_mpis::{self, OtherMpis};
 use super::{Race, bound};
-use measurements::{Contestant, Series};
+use measurements::{Contestant, Form, Series};
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::{Measure, nearest, quantity};
 use serde::Deserialize;
@@ -183,8 +183,16 @@ pub struct Remark {
 pub struct ReportedCell<'plan> {
     pub experiment: &'plan str,
     pub collective: Collective,
+    pub form: Form,
     pub ranks: usize,
     pub bytes: usize,
+}
+
+impl ReportedCell<'_> {
+    /// The collective's name in its form.
+    pub fn name(&self) -> String {
+        self.form.name(self.collective)
+    }
 }
 
 impl Where {
@@ -193,7 +201,7 @@ impl Where {
         let is_named =
             |names: &[String], name: &str| names.is_empty() || names.iter().any(|other| other == name);
         is_named(&self.experiments, place.experiment)
-            && is_named(&self.collectives, place.collective.name())
+            && is_named(&self.collectives, &place.name())
             && (self.ranks.is_empty() || self.ranks.contains(&place.ranks))
             && self.power_of_two.is_none_or(|is_one| is_one == place.ranks.is_power_of_two())
             && self.range().is_none_or(|range| range.contains(&place.bytes))
@@ -208,7 +216,7 @@ impl Where {
         let names = || plan.experiments.iter().map(|experiment| &experiment.name[..]);
         let unknown = self.experiments.iter().find(|name| names().all(|known| known != *name));
         unknown.map_or(Ok(()), |name| Err(nearest::unknown("experiment", name, names())))?;
-        self.collectives.iter().try_for_each(|name| collective(name).map(drop))?;
+        self.collectives.iter().try_for_each(|name| Form::parse(name).map(drop))?;
         self.bytes.as_ref().map_or(Ok(()), |range| quantity::range(range, quantity::bytes).map(drop))
     }
 
@@ -225,11 +233,6 @@ impl Where {
         words.extend(self.bytes.as_ref().map(|bytes| format!("{bytes} bytes")));
         if words.is_empty() { "all".into() } else { words.join("; ") }
     }
-}
-
-fn collective(name: &str) -> Result<Collective, String> {
-    let named = Collective::ALL.into_iter().find(|collective| collective.name() == name);
-    named.ok_or_else(|| nearest::unknown("collective", name, Collective::ALL.map(Collective::name)))
 }
 
 impl Plan {
@@ -312,14 +315,14 @@ impl Plan {
     }
 
     fn series(&self, experiment: &Experiment, name: &str) -> Result<Series, String> {
-        let collective = collective(name)?;
+        let (collective, form) = Form::parse(name)?;
         let bytes = match Measure::of(collective) {
             _ if !experiment.bytes.is_empty() => &experiment.bytes,
             Measure::Vector | Measure::AllBlocks => &self.bytes.vector,
             Measure::Block | Measure::Nothing => &self.bytes.block,
         };
         let bytes = bytes.iter().map(|bytes| quantity::bytes(bytes)).collect::<Result<_, _>>();
-        Series::new(collective, bytes.map_err(|reason| format!("{name}: {reason}"))?)
+        Series::new(collective, form, bytes.map_err(|reason| format!("{name}: {reason}"))?)
     }
 
     /// Why a cell is beyond its limit, if anybody said so.
@@ -356,16 +359,31 @@ mod tests {
         let limit = "limit = [{ where = { collectives = ['bcast'], bytes = '1K..', power_of_two = true }, each = 1.0 }]";
         let plan = Plan::read(&experiment(limit)).unwrap();
         let cells = &plan.experiments[0].limits[0].cells;
-        let place = ReportedCell { experiment: "a", collective: Collective::Bcast, ranks: 4, bytes: 1024 };
+        let (collective, form) = (Collective::Bcast, Form::Blocking);
+        let place = ReportedCell { experiment: "a", collective, form, ranks: 4, bytes: 1024 };
         assert!(cells.contains(place));
         for other in [
             ReportedCell { collective: Collective::Reduce, ..place },
+            ReportedCell { form: Form::Nonblocking, ..place },
             ReportedCell { ranks: 6, ..place },
             ReportedCell { bytes: 8, ..place },
         ] {
             assert!(!cells.contains(other));
         }
         assert_eq!(cells.described(), "bcast; p a power of two; 1K.. bytes");
+    }
+
+    #[test]
+    fn forms_are_named_as_mpi_names_them() {
+        let text = experiment("limit = [{ where = { collectives = ['ibcast'] }, each = 1.0 }]");
+        let plan = Plan::read(&text.replace("'alltoall'", "'ibcast', 'alltoall_init'")).unwrap();
+        let races = plan.races(&plan.experiments[0]).unwrap();
+        let series: Vec<String> = races[0].series().map(Series::to_string).collect();
+        assert_eq!(series, ["bcast:8,1024", "ibcast:8,1024", "alltoall_init:64"]);
+        let (collective, form) = (Collective::Bcast, Form::Nonblocking);
+        let place = ReportedCell { experiment: "a", collective, form, ranks: 4, bytes: 8 };
+        let cells = &plan.experiments[0].limits[0].cells;
+        assert!(cells.contains(place) && !cells.contains(ReportedCell { form: Form::Blocking, ..place }));
     }
 
     #[test]
@@ -427,6 +445,10 @@ mod tests {
             (
                 "[[experiment]]\nname = 'b'\ntitle = ''\nranks = [2]\ncollectives = ['bcast', 'scan']\nagainst = 'bound'",
                 "there is no bound of scan, only of bcast and allreduce",
+            ),
+            (
+                "[[experiment]]\nname = 'b'\ntitle = ''\nranks = [2]\ncollectives = ['bcast', 'ibcast']\nagainst = 'bound'",
+                "there is no bound of ibcast, only of bcast and allreduce",
             ),
             (
                 "[[experiment]]\nname = 'a'\ntitle = ''\nranks = [2]\ncollectives = ['scan']",

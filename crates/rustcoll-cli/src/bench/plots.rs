@@ -1,10 +1,9 @@
 //! Pictures of ratios: a panel for each collective, a line for each number of ranks.
 
-use super::limits::Ratio;
+use super::limits::{Ratio, by_name};
 use crate::pictures::{COLOURS, FONT, bounds, in_words, register_the_font};
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use rustcoll::algorithms::Collective;
 use rustcoll::selection::quantity;
 use std::collections::BTreeSet;
 
@@ -17,22 +16,15 @@ const LEVEL: f64 = 1.0;
 /// Draws a picture of lines.
 pub fn draw(ratios: &[Ratio]) -> Result<String, String> {
     register_the_font()?;
-    let mut collectives: Vec<Collective> = Vec::new();
-    for ratio in ratios {
-        if !collectives.contains(&ratio.place.collective) {
-            collectives.push(ratio.place.collective);
-        }
-    }
-    let (across, down) = (collectives.len().min(ACROSS), collectives.len().div_ceil(ACROSS));
+    let panels = by_name(ratios);
+    let (across, down) = (panels.len().min(ACROSS), panels.len().div_ceil(ACROSS));
     let mut text = String::new();
     {
         let size = (PANEL.0 * across as u32, PANEL.1 * down as u32);
         let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
         area.fill(&WHITE).map_err(in_words)?;
-        for (panel, collective) in area.split_evenly((down, across)).iter().zip(collectives) {
-            let own: Vec<&Ratio> =
-                ratios.iter().filter(|ratio| ratio.place.collective == collective).collect();
-            draw_panel(panel, collective, &own).map_err(in_words)?;
+        for (panel, (name, own)) in area.split_evenly((down, across)).iter().zip(panels) {
+            draw_panel(panel, &name, &own).map_err(in_words)?;
         }
         area.present().map_err(in_words)?;
     }
@@ -43,7 +35,7 @@ type Drawn<Backend> = Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend
 
 fn draw_panel<Backend: DrawingBackend>(
     area: &DrawingArea<Backend, Shift>,
-    collective: Collective,
+    name: &str,
     ratios: &[&Ratio],
 ) -> Drawn<Backend> {
     let (least, most) = bounds(ratios.iter().map(|ratio| ratio.place.bytes as f64));
@@ -53,7 +45,7 @@ fn draw_panel<Backend: DrawingBackend>(
         |bytes: &f64| if most > 0.0 { quantity::in_units(bytes.round() as usize) } else { String::new() };
     let (least, most) = (least.max(1.0), (2.0 * least.max(1.0)).max(most));
     let mut chart = ChartBuilder::on(area)
-        .caption(collective.name(), (FONT, 17))
+        .caption(name, (FONT, 17))
         .margin(8)
         .x_label_area_size(26)
         .y_label_area_size(38)

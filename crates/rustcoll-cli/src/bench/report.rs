@@ -2,14 +2,13 @@
 
 use super::bound::FORMULAS;
 use super::cells::Cells;
-use super::limits::{Ratio, Verdict, ratios};
+use super::limits::{Ratio, Verdict, by_name, ratios};
 use super::plan::{Against, Experiment, Limit, Plan};
 use super::plots;
 use super::store::Store;
 use crate::failure::Failure;
 use crate::files;
 use measurements::Contestant;
-use rustcoll::algorithms::Collective;
 use rustcoll::selection::quantity;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -140,16 +139,8 @@ fn section(plan: &Plan, outcome: &Outcome, picture: &Path) -> String {
     let name = |path: Option<&std::ffi::OsStr>| path.unwrap_or_default().to_string_lossy().into_owned();
     let folder = name(picture.parent().and_then(Path::file_name));
     let _ = writeln!(text, "\n![ratios]({folder}/{})", name(picture.file_name()));
-    let mut collectives: Vec<Collective> = Vec::new();
-    for ratio in &outcome.ratios {
-        if !collectives.contains(&ratio.place.collective) {
-            collectives.push(ratio.place.collective);
-        }
-    }
-    for collective in collectives {
-        let own: Vec<&Ratio> =
-            outcome.ratios.iter().filter(|ratio| ratio.place.collective == collective).collect();
-        text += &table(collective, &own);
+    for (name, own) in by_name(&outcome.ratios) {
+        text += &table(&name, &own);
     }
     let beyond: BTreeSet<(String, Option<String>)> =
         outcome.verdicts.iter().flat_map(|(_, verdict)| verdict.beyond.clone()).collect();
@@ -196,11 +187,11 @@ fn setting(plan: &Plan, experiment: &Experiment) -> String {
 }
 
 /// A row for each number of bytes, a column for each number of ranks.
-fn table(collective: Collective, ratios: &[&Ratio]) -> String {
+fn table(name: &str, ratios: &[&Ratio]) -> String {
     let ranks: BTreeSet<usize> = ratios.iter().map(|ratio| ratio.place.ranks).collect();
     let bytes: BTreeSet<usize> = ratios.iter().map(|ratio| ratio.place.bytes).collect();
     let head: String = ranks.iter().map(|ranks| format!(" p = {ranks} |")).collect();
-    let mut text = format!("\n| {} |{head}\n|--:|{}\n", collective.name(), "--:|".repeat(ranks.len()));
+    let mut text = format!("\n| {name} |{head}\n|--:|{}\n", "--:|".repeat(ranks.len()));
     let line = |label: String, cell: &dyn Fn(usize) -> Option<f64>| {
         let cells: String = ranks.iter().map(|&ranks| format!(" {} |", number(cell(ranks)))).collect();
         format!("| {label} |{cells}\n")

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 /// Of `rustcoll bench`.
 #[derive(Args, Debug)]
 pub struct BenchOptions {
-    /// What to measure: collectives, possibly with bytes of their own, as allreduce alltoall:8,1K
+    /// What to measure: collectives, possibly with bytes of their own, as allreduce alltoall:8,1K. iallreduce is the form that does
+    /// not block, from the call to the end of MPI_Wait; allreduce_init is the persistent one, from MPI_Start to the end of MPI_Wait
     #[arg(default_value = "allreduce")]
     pub series: Vec<String>,
     /// Bytes by the collective's measure, see docs/rules.md; of each block where it has none. Units are B, KiB, MiB and GiB, or

@@ -1,6 +1,6 @@
 //! Cells as heats of a job.
 
-use measurements::{Contestant, Heat, Series};
+use measurements::{Contestant, Form, Heat, Series};
 use tuning::CellKey;
 
 /// A cell and who races in it.
@@ -14,7 +14,8 @@ pub fn heats(cells: &[Racing]) -> Vec<Heat> {
     let heat = |cells: &[Racing]| {
         let (place, contestants) = &cells[0];
         let bytes = cells.iter().map(|(place, _)| place.bytes).collect();
-        Heat { series: Series { collective: place.collective, bytes }, contestants: contestants.clone() }
+        let series = Series { collective: place.collective, form: Form::Blocking, bytes };
+        Heat { series, contestants: contestants.clone() }
     };
     cells.chunk_by(is_alike).map(heat).collect()
 }

@@ -6,7 +6,7 @@ use crate::bench::launcher::{DEFAULT_LAUNCHER, Launcher, rules_parameter};
 use crate::bench::{Race, distinct, machine};
 use crate::command_line::{LaunchOptions, MachineOption, TuneOptions};
 use crate::failure::Failure;
-use measurements::{Contestant, Series};
+use measurements::{Contestant, Form, Series};
 use rustcoll::algorithms::{Collective, Cut};
 use rustcoll::cost::Machine;
 use rustcoll::selection::{Call, quantity};
@@ -109,7 +109,7 @@ fn series(options: &TuneOptions) -> Result<Vec<Series>, Failure> {
         collectives = all.filter(|collective| collective.cut() != Cut::Edges).collect();
     }
     let bytes = sizes(options);
-    let of = |collective| Series::new(collective, bytes.clone()).map_err(Failure::Usage);
+    let of = |collective| Series::new(collective, Form::Blocking, bytes.clone()).map_err(Failure::Usage);
     collectives.into_iter().map(of).collect()
 }
 

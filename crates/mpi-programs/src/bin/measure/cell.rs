@@ -4,6 +4,7 @@ use mpi_programs::call::Call;
 use mpi_programs::communicator::Communicator;
 use mpi_programs::environment::Error;
 use mpi_programs::even;
+use mpi_programs::invocation::Form;
 use mpi_programs::mock_up::MockUp;
 use rustcoll::algorithms::{Algorithm, Collective};
 use rustcoll::engine::mock_up::{Deeds, Limits, NoRoom};
@@ -24,6 +25,8 @@ pub struct Cell {
     pub copy: Copy,
     /// What mock-ups do instead, by name, with their memory, as far as there is room for them.
     mock_ups: Vec<(&'static str, Result<MockUp, NoRoom>)>,
+    /// The number of the racer whose persistent request the call has.
+    request_of: Option<usize>,
 }
 
 impl Cell {
@@ -46,7 +49,7 @@ impl Cell {
             Ok::<_, String>((algorithm.name, made))
         };
         let mock_ups = mock_ups.into_iter().map(mock_up).collect::<Result<_, _>>()?;
-        Ok(Cell { bytes, call, copy: Copy::of(copied), mock_ups })
+        Ok(Cell { bytes, call, copy: Copy::of(copied), mock_ups, request_of: None })
     }
 
     /// Why there is no room for one of the mock-ups, on any rank.
@@ -55,11 +58,32 @@ impl Cell {
         known.and_then(|(_, made)| made.as_ref().err().copied())
     }
 
+    /// Makes a racer's persistent request on a communicator, unless the call has it already. The one of another racer is freed.
+    pub fn make_request(&mut self, racer: usize, communicator: &Communicator) -> Result<(), Error> {
+        if self.request_of != Some(racer) {
+            self.request_of = None;
+            self.call.free_request()?;
+            self.call.prepare(communicator, Form::Persistent)?;
+            self.request_of = Some(racer);
+        }
+        Ok(())
+    }
+
+    /// Calls in one of the forms, and waits until the operation is done. A persistent request must have been made.
+    pub fn perform(&mut self, form: Form, communicator: &Communicator) -> Result<(), Error> {
+        match form {
+            Form::Blocking => return self.call.perform(communicator),
+            Form::Nonblocking => self.call.begin(communicator, form)?,
+            Form::Persistent => self.call.start()?,
+        }
+        self.call.wait()
+    }
+
     /// Has one of the mock-ups make its calls on a communicator.
     ///
     /// # Panics
     /// If the cell was made without it, or there is no room for it.
-    pub fn perform(&mut self, algorithm: &Algorithm, communicator: &Communicator) -> Result<(), Error> {
+    pub fn perform_by(&mut self, algorithm: &Algorithm, communicator: &Communicator) -> Result<(), Error> {
         let known = self.mock_ups.iter_mut().find(|(name, _)| *name == algorithm.name);
         let (_, mock_up) = known.expect("the cell has the mock-ups of its heat");
         let mock_up = mock_up.as_mut().expect("who has no room is not asked");

@@ -13,7 +13,8 @@ use std::time::Duration;
 #[derive(Debug, Parser)]
 pub struct Options {
     /// Collectives and bytes by the collective's measure, as allreduce:8,1K, and who calls them, as
-    /// allreduce:8,1K/rustcoll,rustcoll:ring; without `/` those of --contestants
+    /// allreduce:8,1K/rustcoll,rustcoll:ring; without `/` those of --contestants. Of iallreduce the time is measured from the call to the
+    /// end of MPI_Wait, of allreduce_init from MPI_Start to the end of MPI_Wait
     #[arg(required = true, value_name = "HEAT", value_parser = str::parse::<Heat>)]
     pub heats: Vec<Heat>,
     /// Who takes turns, as rustcoll,tuned:3,rustcoll:bruck:radix=4; rustcoll@FILE follows a rule file of its own, and

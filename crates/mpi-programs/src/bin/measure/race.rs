@@ -8,6 +8,7 @@ use mpi_programs::communicator::Communicator;
 use mpi_programs::component::name_of;
 use mpi_programs::environment::Error;
 use mpi_programs::even;
+use mpi_programs::invocation::Form;
 use rustcoll::algorithms::Collective;
 
 use crate::bystander::Bystander;
@@ -45,14 +46,14 @@ pub struct Race<'job> {
 
 /// Fails if a contestant is not there, which all ranks find alike.
 pub fn check(heat: &Heat) -> Result<(), String> {
-    racer::values(heat.series.collective, &heat.contestants, &mut Variables::default()).map(drop)
+    racer::values(&heat.series, &heat.contestants, &mut Variables::default()).map(drop)
 }
 
 impl<'job> Race<'job> {
     /// Makes communicators. Fails as [`check`] does.
     pub fn new(heat: &'job Heat, setting: &'job Setting<'job>) -> Result<Self, String> {
         let (series, mut variables) = (&heat.series, Variables::default());
-        let racers = Racer::all(series.collective, &heat.contestants, &mut variables, setting.control)?;
+        let racers = Racer::all(series, &heat.contestants, &mut variables, setting.control)?;
         Ok(Race { setting, series, variables, racers })
     }
 
@@ -97,7 +98,7 @@ impl<'job> Race<'job> {
         }
         let all: f64 = seconds.iter().sum();
         let nanoseconds = nanoseconds(&seconds);
-        let collective = self.collective().name().to_owned();
+        let collective = self.series.name();
         tell(&Line::Reference(Reference { collective, seconds: all, nanoseconds }))?;
         Ok(Repetitions::within(all.max(options.reference.unwrap_or(0.0)), options))
     }
@@ -159,14 +160,22 @@ impl<'job> Race<'job> {
         if racer.contestant.is_copy() {
             return Ok(Ok(String::new()));
         }
+        if racer.contestant.mock_up().is_some() && self.series.form != Form::Blocking {
+            let reason = "not eligible: mock-ups stand for blocking collectives alone, not for";
+            return Ok(Err((Cause::NotEligible, format!("{reason} {}", self.series.name()))));
+        }
         if let Some(lack) = racer.contestant.mock_up().and_then(|algorithm| cell.lack(algorithm)) {
             return Ok(Err((Cause::NotEligible, format!("not eligible: {lack}"))));
         }
         self.variables.apply(&racer.values)?;
         cell.call.fill(SEED);
+        let call = || {
+            racer.prepare(cell)?;
+            racer.perform(cell)
+        };
         let result = match racer.contestant.is_own() {
-            true => self.check_own(racer, || racer.perform(cell))?,
-            false => self.check_other(racer, || racer.perform(cell))?,
+            true => self.check_own(racer, call)?,
+            false => self.check_other(racer, call)?,
         };
         let difference = cell.call.difference().or_else(|| cell.call.changed_source());
         if !self.setting.control.everywhere(difference.is_none())? {
@@ -207,7 +216,7 @@ impl<'job> Race<'job> {
     }
 
     fn trial(&self, racer: &Racer, bytes: usize) -> Trial {
-        let (collective, contestant) = (self.collective().name().to_owned(), racer.contestant.to_string());
+        let (collective, contestant) = (self.series.name(), racer.contestant.to_string());
         Trial { collective, bytes, contestant }
     }
 
@@ -247,13 +256,18 @@ impl Contest for Turns<'_> {
     }
 
     fn needs_warming_up(&self, contestant: usize) -> bool {
-        self.racers[contestant].shares_communicator
+        self.racers[contestant].needs_warming_up()
     }
 
     fn prepare(&mut self, contestant: usize) -> Result<(), Error> {
         let (race, racer) = (self.race, self.racers[contestant]);
-        race.setting.timer.watchdog().watch_over(|| race.trial(racer, self.cell.bytes));
-        race.variables.apply(&racer.values)
+        let watchdog = race.setting.timer.watchdog();
+        watchdog.watch_over(|| race.trial(racer, self.cell.bytes));
+        race.variables.apply(&racer.values)?;
+        watchdog.call_begins_in(Duration::ZERO);
+        racer.prepare(self.cell)?;
+        watchdog.call_has_ended();
+        Ok(())
     }
 
     fn call(&mut self, contestant: usize) -> Result<(), Error> {

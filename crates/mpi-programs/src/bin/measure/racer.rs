@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
-use measurements::Contestant;
+use measurements::{Contestant, Series};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::environment::Error;
-use rustcoll::algorithms::{Algorithm, Collective};
+use mpi_programs::invocation::Form;
+use rustcoll::algorithms::Algorithm;
 
 use crate::cell::Cell;
 use crate::rule_files;
@@ -16,11 +17,14 @@ use crate::variables::{Values, Variables};
 pub struct Racer {
     /// Who it is.
     pub contestant: Contestant,
+    /// Its place among those who race.
+    number: usize,
+    form: Form,
     /// What its variables must be while it calls.
     pub values: Values,
     means: Means,
     /// Whether another one's calls come between its own on its communicator, so that the component plans them anew.
-    pub shares_communicator: bool,
+    shares_communicator: bool,
 }
 
 /// What a contestant does when it is its turn.
@@ -35,16 +39,16 @@ enum Means {
 }
 
 impl Racer {
-    /// Those who race in a collective. Fails if one is not there, which all ranks find alike.
+    /// Those who race in a series. Fails if one is not there, which all ranks find alike.
     pub fn all(
-        collective: Collective,
+        series: &Series,
         contestants: &[Contestant],
         variables: &mut Variables,
         control: &Communicator,
     ) -> Result<Vec<Racer>, String> {
         let mut racers: Vec<Racer> = Vec::new();
-        let all_values = values(collective, contestants, variables)?;
-        for (contestant, values) in contestants.iter().zip(all_values) {
+        let all_values = values(series, contestants, variables)?;
+        for (number, (contestant, values)) in contestants.iter().zip(all_values).enumerate() {
             let refuse = |error: Error| format!("the contestant {contestant}: {error}");
             let companion = racers.iter_mut().find(|other| can_share(&other.contestant, contestant));
             let shares_communicator = companion.is_some();
@@ -59,16 +63,33 @@ impl Racer {
                     Means::of(contestant, control).map_err(refuse)?
                 }
             };
-            racers.push(Racer { contestant: contestant.clone(), values, means, shares_communicator });
+            let (contestant, form) = (contestant.clone(), series.form);
+            racers.push(Racer { contestant, number, form, values, means, shares_communicator });
         }
         Ok(racers)
     }
 
-    /// Calls once.
+    /// Whether the first call of a turn takes longer than the next ones would: on a communicator that others use, or with a
+    /// request that is new.
+    pub fn needs_warming_up(&self) -> bool {
+        self.shares_communicator || self.form == Form::Persistent
+    }
+
+    /// Prepares for calls with the variables as they are: makes the persistent request, if its form has one.
+    pub fn prepare(&self, cell: &mut Cell) -> Result<(), Error> {
+        match &self.means {
+            Means::Collective(communicator) if self.form == Form::Persistent => {
+                cell.make_request(self.number, communicator)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Calls once, after [`Racer::prepare`].
     pub fn perform(&self, cell: &mut Cell) -> Result<(), Error> {
         match &self.means {
-            Means::Collective(communicator) => cell.call.perform(communicator),
-            Means::MockUp(algorithm, communicator) => cell.perform(algorithm, communicator),
+            Means::Collective(communicator) => cell.perform(self.form, communicator),
+            Means::MockUp(algorithm, communicator) => cell.perform_by(algorithm, communicator),
             Means::Copy => {
                 cell.copy.perform();
                 Ok(())
@@ -107,12 +128,12 @@ impl Means {
 
 /// What the variables of contestants must be. Fails if one is not there.
 pub fn values(
-    collective: Collective,
+    series: &Series,
     contestants: &[Contestant],
     variables: &mut Variables,
 ) -> Result<Vec<Values>, String> {
     let values = |contestant| {
-        let values = variables.values(collective, contestant);
+        let values = variables.values(series, contestant);
         values.map_err(|reason| format!("the contestant {contestant}: {reason}"))
     };
     contestants.iter().map(values).collect()

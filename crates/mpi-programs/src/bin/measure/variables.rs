@@ -3,10 +3,9 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use measurements::Contestant;
+use measurements::{Contestant, Series};
 use mpi_programs::environment::{Error, HAS_COMPONENTS};
 use mpi_programs::tools::{self, ControlVariable};
-use rustcoll::algorithms::Collective;
 use rustcoll::selection::nearest;
 
 /// By which tuned is made to look at its algorithm variables.
@@ -29,7 +28,8 @@ pub type Values = BTreeMap<String, i32>;
 
 impl Variables {
     /// What a contestant's variables must be; none where there are no components. Fails if there is no such component, variable or algorithm.
-    pub fn values(&mut self, collective: Collective, contestant: &Contestant) -> Result<Values, String> {
+    pub fn values(&mut self, series: &Series, contestant: &Contestant) -> Result<Values, String> {
+        let collective = series.collective;
         if contestant.is_copy() {
             return Ok(Values::new());
         }
@@ -51,7 +51,9 @@ impl Variables {
         if has_no_variables {
             return Ok(Values::new());
         }
-        let prefix = format!("coll_{component}_{}", collective.name());
+        // Others have variables for each form, as libnbc's of iallreduce; those of tuned are for blocking calls alone.
+        let called = if contestant.is_own() { collective.name().to_owned() } else { series.name() };
+        let prefix = format!("coll_{component}_{called}");
         let mut values = Values::new();
         if let Some(algorithm) = &contestant.algorithm {
             // Without this, tuned has the variable, and does not look at it.
@@ -61,7 +63,7 @@ impl Variables {
             let name = self.find(&[format!("{prefix}_algorithm")])?;
             let number = self.0[&name].control.number_of(algorithm).map_err(|names| {
                 let names = names.iter().map(String::as_str);
-                nearest::unknown(&format!("{} algorithm", collective.name()), algorithm, names)
+                nearest::unknown(&format!("{called} algorithm"), algorithm, names)
             })?;
             values.insert(name, number);
         }
