@@ -203,6 +203,8 @@ fn a_plan_is_measured_and_reported() {
     let line = plan(&folder, "{ each = 1.6, mean = 0.9 }", "");
     let run = rustcoll(&line);
     assert_eq!(run.code, Some(0), "{}", run.errors);
+    let expected = "| one | ranks | 8 | 64 |\n|---|--:|--:|--:|\n| bcast | 4 | 0.50 | 1.50 |\n\n";
+    assert!(run.output.starts_with(expected), "{}", run.output);
     assert!(run.output.contains("| one | all | 2 | 1.60 | 1.50 | 0.90 | 0.87 | holds |"), "{}", run.output);
     let report = fs::read_to_string(folder.join("report.md")).unwrap();
     for part in [
@@ -260,6 +262,42 @@ fn a_cell_beyond_its_limit_is_named_with_its_reason() {
     assert_eq!(run.code, Some(0), "{}", run.errors);
     assert!(run.output.contains("| 1 beyond it, with a reason |"), "{}", run.output);
     assert!(report().contains(": 1.50 by ``. It waits."), "{}", report());
+}
+
+/// Has the launcher of a plan say other times from its second job on.
+fn changes_its_mind(folder: &Path, times: &str) {
+    let lines = [
+        JOB.to_owned(),
+        measurement("bcast", 64, "rustcoll", times),
+        measurement("bcast", 64, "tuned", "2000"),
+    ];
+    fs::write(folder.join("again"), lines.join("\n") + "\n").unwrap();
+    let path = folder.join("launcher");
+    let script = fs::read_to_string(&path).unwrap();
+    fs::write(path, format!("{script}cp {at}/again {at}/lines\n", at = folder.display())).unwrap();
+}
+
+#[test]
+fn a_cell_beyond_its_limit_is_measured_again_and_fails_only_if_it_is_beyond_it_twice() {
+    for (name, times, code, ratio, found) in [
+        ("performance_twice_right", "2200", 0, "1.10", "holds"),
+        ("performance_twice_wrong", "4000", 1, "1.50", "1 beyond it"),
+    ] {
+        let folder = folder(name);
+        let line = plan(&folder, "{ each = 1.2 }", "twice = true\n");
+        changes_its_mind(&folder, times);
+        let run = rustcoll(&line);
+        assert_eq!(run.code, Some(code), "{}", run.errors);
+        assert!(
+            run.errors.contains("one: beyond a limit, and so measured again: 1 cell\n"),
+            "{}",
+            run.errors
+        );
+        let asked = fs::read_to_string(folder.join("asked")).unwrap();
+        assert!(asked.ends_with(" bcast:64\n") && asked.lines().count() == 2, "{asked}");
+        assert!(run.output.contains(&format!("| one | all | 2 | 1.20 | {ratio} |")), "{}", run.output);
+        assert!(run.output.contains(&format!("| {found} |")), "{}", run.output);
+    }
 }
 
 #[test]

@@ -39,6 +39,13 @@ impl Cell {
         Some(self.summary(contestant)?.median / best.reduce(f64::min)?)
     }
 
+    /// The same cell with some of its launches.
+    pub fn of_launches(&self, is_wanted: impl Fn(usize) -> bool) -> Cell {
+        let mut own = self.clone();
+        own.measurements.retain(|measurement| is_wanted(measurement.launch));
+        own
+    }
+
     /// What ran for a contestant.
     pub fn ran(&self, contestant: &str) -> Option<&str> {
         Some(&self.of(contestant).next()?.ran)
@@ -135,6 +142,17 @@ mod tests {
             cells.add(Measurement { launch, ..measurement("a", times) });
         }
         assert_eq!(cells.0[0].ratio("a"), Some(4.0));
+    }
+
+    #[test]
+    fn launches_can_be_looked_at_alone() {
+        let mut cells = Cells::default();
+        for (launch, own, other) in [(0, 40, 10), (1, 40, 20)] {
+            cells.add(Measurement { launch, ..measurement("a", &[own]) });
+            cells.add(Measurement { launch, ..measurement("b", &[other]) });
+        }
+        let ratio = |launch| cells.0[0].of_launches(|one| one == launch).ratio("a");
+        assert_eq!([0, 1, 2].map(ratio), [Some(4.0), Some(2.0), None]);
     }
 
     #[test]

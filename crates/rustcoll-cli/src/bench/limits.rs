@@ -1,7 +1,7 @@
 //! Which limits of a plan hold.
 
 use super::bound::{Hockney, PAIR};
-use super::cells::Cells;
+use super::cells::{Cell, Cells};
 use super::plan::{Against, Experiment, Limit, Plan, ReportedCell};
 use rustcoll::selection::quantity;
 use tuning::statistics::geometric_mean;
@@ -34,7 +34,8 @@ pub fn ratios<'plan>(
             let Some(cell) = cells.find(&series.name(), race.ranks, bytes) else { continue };
             let bound = |model: Hockney| model.bound(collective, race.ranks, bytes);
             let ratio = match experiment.against {
-                Against::BestOther => cell.ratio(&subject),
+                Against::BestOther if !experiment.twice => cell.ratio(&subject),
+                Against::BestOther => lesser_ratio(cell, &subject, experiment.launches),
                 Against::Bound => cell
                     .summary(&subject)
                     .zip(model.and_then(bound))
@@ -49,6 +50,14 @@ pub fn ratios<'plan>(
     Ok(ratios)
 }
 
+/// How a contestant compares with the best of the others: in the launches that all cells have, or in the one in which the cell was
+/// measured again, if this is less.
+fn lesser_ratio(cell: &Cell, contestant: &str, launches: usize) -> Option<f64> {
+    let first = cell.of_launches(|launch| launch < launches).ratio(contestant);
+    let again = cell.of_launches(|launch| launch >= launches).ratio(contestant);
+    first.into_iter().chain(again).reduce(f64::min)
+}
+
 /// The cells of each collective and form, by its name, in the order in which they come.
 pub fn by_name<'ratios, 'plan>(ratios: &'ratios [Ratio<'plan>]) -> Vec<(String, Vec<&'ratios Ratio<'plan>>)> {
     let mut all: Vec<(String, Vec<&Ratio>)> = Vec::new();
@@ -60,6 +69,28 @@ pub fn by_name<'ratios, 'plan>(ratios: &'ratios [Ratio<'plan>]) -> Vec<(String, 
         }
     }
     all
+}
+
+impl Limit {
+    /// Whether a cell of which the limit speaks is beyond it.
+    fn is_exceeded_by(&self, cell: &Ratio) -> bool {
+        self.each.is_some_and(|most| cell.ratio > most)
+            || self.algorithm.as_ref().is_some_and(|algorithm| *algorithm != cell.ran)
+    }
+}
+
+/// The cells of an experiment that are beyond one of its limits.
+pub fn beyond<'plan>(
+    plan: &Plan,
+    experiment: &'plan Experiment,
+    cells: &Cells,
+) -> Result<Vec<ReportedCell<'plan>>, String> {
+    let is_beyond = |ratio: &Ratio| {
+        let exceeds = |limit: &Limit| limit.cells.contains(ratio.place) && limit.is_exceeded_by(ratio);
+        experiment.limits.iter().any(exceeds)
+    };
+    let all = ratios(plan, experiment, cells)?;
+    Ok(all.iter().filter(|ratio| is_beyond(ratio)).map(|ratio| ratio.place).collect())
 }
 
 /// What came of a limit.
@@ -82,16 +113,12 @@ impl Verdict {
     pub fn of(limit: &Limit, ratios: &[Ratio], plan: &Plan) -> Verdict {
         let cells: Vec<&Ratio> = ratios.iter().filter(|ratio| limit.cells.contains(ratio.place)).collect();
         let mean = geometric_mean(cells.iter().map(|cell| cell.ratio));
-        let is_beyond = |cell: &&&Ratio| {
-            limit.each.is_some_and(|most| cell.ratio > most)
-                || limit.algorithm.as_ref().is_some_and(|algorithm| *algorithm != cell.ran)
-        };
         let told = |cell: &&Ratio| (described(cell), plan.reason(cell.place).map(str::to_owned));
         Verdict {
             cells: cells.len(),
             worst: cells.iter().map(|cell| cell.ratio).reduce(f64::max),
             mean,
-            beyond: cells.iter().filter(is_beyond).map(told).collect(),
+            beyond: cells.iter().filter(|cell| limit.is_exceeded_by(cell)).map(told).collect(),
             mean_holds: !matches!((mean, limit.mean), (Some(mean), Some(most)) if mean > most),
         }
     }

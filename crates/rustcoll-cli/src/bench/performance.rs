@@ -8,18 +8,19 @@ use super::other_mpis::{self, OtherMpi};
 use super::plan::{Experiment, Plan};
 use super::report;
 use super::store::{self, Store};
-use super::{Race, job, machine};
+use super::{Race, job, limits, machine};
 use crate::command_line::{LaunchOptions, PerformanceOptions, ProgramOptions, RepetitionOptions};
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::progress::Progress;
-use measurements::{Contestant, Line, Measurement};
+use crate::words::counted;
+use measurements::{Contestant, Heat, Line, Measurement};
 use rustcoll::selection::nearest;
 use rustix::process::geteuid;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
 /// Measures by a plan, and reports.
@@ -157,7 +158,33 @@ impl<'plan> Campaign<'plan> {
     }
 
     fn measure(&mut self, experiment: &Experiment, lab: &mut Lab) -> Result<(), Failure> {
-        for Job { launcher, race, launch } in self.jobs(experiment)? {
+        let jobs = self.jobs(experiment, 0..experiment.launches)?;
+        self.carry_out(experiment, jobs, lab)?;
+        if experiment.twice { self.measure_again(experiment, lab) } else { Ok(()) }
+    }
+
+    /// Measures the cells that are beyond a limit in one more job.
+    fn measure_again(&mut self, experiment: &Experiment, lab: &mut Lab) -> Result<(), Failure> {
+        let Some(cells) = self.store.experiments.get(&experiment.name) else { return Ok(()) };
+        let beyond = limits::beyond(self.plan, experiment, cells).map_err(Failure::Input)?;
+        if beyond.is_empty() {
+            return Ok(());
+        }
+        let count = counted(beyond.len(), "cell");
+        eprintln!("rustcoll: {}: beyond a limit, and so measured again: {count}", experiment.name);
+        let mut jobs = self.jobs(experiment, experiment.launches..experiment.launches + 1)?;
+        jobs.retain_mut(|job| {
+            let is_beyond = |heat: &Heat, bytes| {
+                let called = (heat.series.name(), job.race.ranks, bytes);
+                beyond.iter().any(|place| (place.name(), place.ranks, place.bytes) == called)
+            };
+            job.race.only(is_beyond).map(|race| job.race = race).is_some()
+        });
+        self.carry_out(experiment, jobs, lab)
+    }
+
+    fn carry_out(&mut self, experiment: &Experiment, jobs: Vec<Job>, lab: &mut Lab) -> Result<(), Failure> {
+        for Job { launcher, race, launch } in jobs {
             let cells = self.store.experiments.entry(experiment.name.clone()).or_default();
             let Some(left) = cells.left(&race, launch) else { continue };
             let prepared = experiment.network.as_ref().map_or(Ok(()), |network| lab.prepare(network));
@@ -173,13 +200,13 @@ impl<'plan> Campaign<'plan> {
     }
 
     /// In the order in which they take turns. Those of MPIs that are not there are left out, which is said.
-    fn jobs(&self, experiment: &Experiment) -> Result<Vec<Job>, Failure> {
+    fn jobs(&self, experiment: &Experiment, launches: Range<usize>) -> Result<Vec<Job>, Failure> {
         let mut jobs = Vec::new();
         let mut missing = BTreeSet::new();
         for race in self.plan.races(experiment).map_err(Failure::Input)? {
             let parts = other_mpis::parts(&race, &self.plan.other_mpis);
-            for (launch, (mpi, race)) in (0..experiment.launches)
-                .flat_map(|launch| parts.iter().map(move |part| (launch, part.clone())))
+            for (launch, (mpi, race)) in
+                launches.clone().flat_map(|launch| parts.iter().map(move |part| (launch, part.clone())))
             {
                 let launcher = match mpi {
                     Some((name, mpi)) if !mpi.program.exists() => {

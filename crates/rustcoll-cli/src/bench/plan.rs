@@ -97,6 +97,9 @@ pub struct Experiment {
     /// How many jobs measure each cell.
     #[serde(default = "one")]
     pub launches: usize,
+    /// Whether cells beyond a limit are measured in one more launch, and are beyond it only if they are so again.
+    #[serde(default)]
+    pub twice: bool,
     /// What the first contestant's times are divided by.
     #[serde(default)]
     pub against: Against,
@@ -272,6 +275,9 @@ impl Plan {
         let races = self.races(experiment)?;
         other_mpis::check(experiment, &races[0].contestants, &self.other_mpis)?;
         match experiment.against {
+            Against::Bound if experiment.twice => {
+                return Err("twice = true needs another contestant, and there is none but the bound".into());
+            }
             Against::Bound => bound::check(experiment, &races[0].series().collect::<Vec<_>>())?,
             Against::BestOther if races[0].contestants.len() < 2 => {
                 return Err("a contestant needs another one to be compared with".into());
@@ -434,6 +440,10 @@ mod tests {
             ("launches = 0", "the experiment `a`: launches = 0 measures nothing: at least 1 is needed"),
             ("limit = [{}]", "the experiment `a`: a limit says neither each, mean nor algorithm"),
             ("limit = [{ where = { collectives = ['bcst'] }, each = 1.0 }]", "unknown collective `bcst`"),
+            (
+                "against = 'bound'\ntwice = true",
+                "twice = true needs another contestant, and there is none but the bound",
+            ),
             ("against = 'bound'", "alpha and beta come from its broadcasts between 2 ranks"),
             ("contestants = ['tuned']", "a contestant needs another one to be compared with"),
             ("bytes = ['8', '9']", "bcast: 9 bytes are no multiple of 4"),

@@ -18,7 +18,7 @@ use tuning::statistics::geometric_mean;
 
 const INTRODUCTION: &str = "# Performance
 
-Written by `make bench`; do not edit. A number is the median time of the first contestant divided by that of the best of
+Written by `rustcoll performance`; do not edit. A number is the median time of the first contestant divided by that of the best of
 the others, unless a section says otherwise: below 1 it is faster. All of them take turns in one job, from starts at one instant (on one node, after a barrier)
 until the last rank has ended. Other MPIs take turns with it in jobs of their own, several of each; then the median of the jobs'
 medians counts. Results are checked. Bytes are those by the collective's measure ([rules.md](rules.md)).
@@ -57,6 +57,9 @@ pub fn write(plan: &Plan, store: &Store, path: &Path, output: &mut impl Write) -
         }
     }
     files::write(Some(path), text.as_bytes(), &mut io::sink())?;
+    for outcome in &outcomes {
+        output.write_all(overview(outcome).as_bytes())?;
+    }
     writeln!(output, "{}", summary(&outcomes).trim())?;
     Ok(outcomes.iter().flat_map(|outcome| &outcome.verdicts).all(|(_, verdict)| is_explained(verdict)))
 }
@@ -174,6 +177,9 @@ fn setting(plan: &Plan, experiment: &Experiment) -> String {
     if experiment.launches > 1 {
         let _ = write!(text, " {} jobs of each MPI.", experiment.launches);
     }
+    if experiment.twice {
+        text += " A cell beyond a limit is measured in one more job, and the lesser of its ratios counts.";
+    }
     for (name, value) in &experiment.mca {
         let _ = write!(text, " `{name}` is `{value}`.");
     }
@@ -184,6 +190,26 @@ fn setting(plan: &Plan, experiment: &Experiment) -> String {
         let _ = write!(text, "{BOUND}{FORMULAS}");
     }
     text
+}
+
+/// All ratios of an experiment: a row for each collective and number of ranks, a column for each number of bytes.
+fn overview(outcome: &Outcome) -> String {
+    let ratios = &outcome.ratios;
+    let bytes: BTreeSet<usize> = ratios.iter().map(|ratio| ratio.place.bytes).collect();
+    let head: String = bytes.iter().map(|&bytes| format!(" {} |", quantity::in_units(bytes))).collect();
+    let name = &outcome.experiment.name;
+    let mut text = format!("| {name} | ranks |{head}\n|---|--:|{}\n", "--:|".repeat(bytes.len()));
+    for (name, own) in by_name(ratios) {
+        let ranks: BTreeSet<usize> = own.iter().map(|ratio| ratio.place.ranks).collect();
+        for ranks in ranks {
+            let cell =
+                |bytes| own.iter().find(|ratio| (ratio.place.ranks, ratio.place.bytes) == (ranks, bytes));
+            let cells =
+                bytes.iter().map(|&bytes| format!(" {} |", number(cell(bytes).map(|cell| cell.ratio))));
+            let _ = writeln!(text, "| {name} | {ranks} |{}", cells.collect::<String>());
+        }
+    }
+    if ratios.is_empty() { String::new() } else { text + "\n" }
 }
 
 /// A row for each number of bytes, a column for each number of ranks.
