@@ -26,6 +26,8 @@
 # make sbom            bills of materials of the libraries and the command, into build/sbom
 # make bench           docs/performance.md: rustcoll against Open MPI's own components, over an emulated network as root, and
 #                      against MPICH and Intel MPI on one node
+# make bench-quick     every collective in its three forms on two ranks, in minutes: fails where rustcoll is far slower than Open MPI's own
+#                      components
 # make other-mpis      MPICH and Intel MPI from PyPI, into build/other-mpis, and the measuring program for them
 # make bench-costs     what it costs to choose an algorithm, and to build schedules
 # make dist            the committed sources with the guide's page and all crates, which need neither Node.js nor a network, into
@@ -76,7 +78,7 @@ MODULEFILES ?= $(COMMAND_PREFIX)/share/modulefiles
 DEMO_RANKS ?= 8
 SHARED_RANKS ?= 2 3 4 5 6 7 8 9 13 16
 CHECK_ALL ?= check check-long check-guide check-mpi4py check-mpi4py-shared check-preload check-series check-in-tree check-packages \
-  check-supply-chain check-mutations check-sanitizer check-book check-lab
+  check-supply-chain check-mutations check-sanitizer check-book check-lab bench-quick
 LAB_TESTS = python3 -B -m unittest discover --top-level-directory lab --start-directory lab/tests
 
 # Of the Open MPI that MPICC is of.
@@ -269,6 +271,10 @@ other-mpis: prerequisites
 .PHONY: bench
 bench: all other-mpis
 	$(COMMAND) performance benches/performance.toml --report docs/performance.md
+
+.PHONY: bench-quick
+bench-quick: all
+	$(COMMAND) performance benches/quick.toml --report $(BUILD)/bench-quick.md
 
 .PHONY: bench-costs
 bench-costs:
