@@ -16,6 +16,8 @@ typedef struct rustcoll_request {
     void *operation;
     opal_object_t **retained;
     size_t retained_count;
+    /* Room for what most requests retain: communicators, an operator, and a datatype for each buffer. */
+    opal_object_t *few[5];
 } rustcoll_request;
 
 static void start(ompi_request_t *request)
@@ -63,7 +65,7 @@ static void construct(rustcoll_request *request)
     request->super.super.req_free = free_request;
     request->super.super.req_cancel = cancel_request;
     request->operation = NULL;
-    request->retained = NULL;
+    request->retained = request->few;
     request->retained_count = 0;
 }
 
@@ -77,7 +79,9 @@ static void destruct(rustcoll_request *request)
         opal_object_t *object = request->retained[--request->retained_count];
         OBJ_RELEASE(object);
     }
-    free(request->retained);
+    if (request->few != request->retained) {
+        free(request->retained);
+    }
 }
 
 static OBJ_CLASS_INSTANCE(rustcoll_request, ompi_coll_base_nbc_request_t, construct, destruct);
@@ -115,10 +119,11 @@ static int retain_all(rustcoll_request *request, const rustcoll_call *call, stru
         received = topology.indegree;
     }
     const int is_typed = NULL != call->recv.datatypes.values || NULL != call->send.datatypes.values;
-    size_t datatypes = is_typed ? sent + received : 2;
-    request->retained = calloc(3 + datatypes, sizeof *request->retained);
-    if (NULL == request->retained) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
+    if (is_typed) {
+        request->retained = calloc(3 + sent + received, sizeof *request->retained);
+        if (NULL == request->retained) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
     }
     retain(request, communicator);
     if (is_inter) {

@@ -2,12 +2,14 @@
 
 use super::arguments::Arguments;
 use super::key::Key;
+use super::operation::Spare;
 use super::planning::Planned;
 use super::transfer::Transfer;
 use crate::algorithms::Collective;
 use crate::mpi::parameters::settings::Values;
 use crate::mpi::shim::bindings::*;
 use std::ffi::c_void;
+use std::sync::Arc;
 
 /// A communicator remembers so many calls of each collective. Programs repeat a few in turn, which differ in operators,
 /// datatypes or counts.
@@ -21,8 +23,34 @@ pub struct Job {
     pub planned: Planned,
     /// How rustcoll carries it out, where rustcoll does and its memory is the communicator's.
     pub transfer: Option<Transfer>,
-    /// How far the buffers of the transfer are from those of the call; `None` if copies take their places.
-    shifts: Option<(isize, isize)>,
+    shifts: Option<Shifts>,
+    /// An operation of this call that has ended, for the next one.
+    pub spare: Arc<Spare>,
+}
+
+/// How far the buffers of a transfer are from those of its call.
+#[derive(Clone, Copy)]
+pub struct Shifts {
+    send: isize,
+    recv: isize,
+}
+
+impl Shifts {
+    /// `None` if copies take the places of buffers.
+    pub fn of(transfer: &Transfer, call: &rustcoll_call) -> Option<Shifts> {
+        let shift = |from: *const c_void, to: *mut u8| to.addr().wrapping_sub(from.addr()) as isize;
+        let Arguments { send, recv, .. } = &transfer.arguments;
+        let (send, recv) = (shift(call.send.buffer, send.base()), shift(call.recv.buffer, recv.base()));
+        transfer.wrapping.is_none().then_some(Shifts { send, recv })
+    }
+
+    /// Turns a transfer to the buffers of a call that is the same.
+    #[inline]
+    pub fn turn(self, transfer: &mut Transfer, call: &rustcoll_call) {
+        let moved = |buffer: *const c_void, shift| buffer.cast_mut().cast::<u8>().wrapping_offset(shift);
+        transfer.arguments.send.move_to(moved(call.send.buffer, self.send));
+        transfer.arguments.recv.move_to(moved(call.recv.buffer, self.recv));
+    }
 }
 
 /// The last jobs of each collective.
@@ -72,25 +100,20 @@ impl Jobs {
 impl Job {
     /// A call that is not carried out by messages in the communicator's memory.
     pub fn new(key: Key, planned: Planned) -> Job {
-        Job { key, planned, transfer: None, shifts: None }
+        Job { key, planned, transfer: None, shifts: None, spare: Arc::default() }
     }
 
     /// A call with its transfer.
     pub fn with_transfer(key: Key, planned: Planned, transfer: Transfer, call: &rustcoll_call) -> Job {
-        let shift = |from: *const c_void, to: *mut u8| to.addr().wrapping_sub(from.addr()) as isize;
-        let Arguments { send, recv, .. } = &transfer.arguments;
-        let shifts = (shift(call.send.buffer, send.base()), shift(call.recv.buffer, recv.base()));
-        let shifts = transfer.wrapping.is_none().then_some(shifts);
-        Job { key, planned, transfer: Some(transfer), shifts }
+        let shifts = Shifts::of(&transfer, call);
+        Job { transfer: Some(transfer), shifts, ..Job::new(key, planned) }
     }
 
     /// Turns the transfer to the buffers of a call that is the same. Says whether there is one that can be.
     #[inline]
     pub fn turn_to(&mut self, call: &rustcoll_call) -> bool {
-        let (Some(transfer), Some((send, recv))) = (&mut self.transfer, self.shifts) else { return false };
-        let moved = |buffer: *const c_void, shift| buffer.cast_mut().cast::<u8>().wrapping_offset(shift);
-        transfer.arguments.send.move_to(moved(call.send.buffer, send));
-        transfer.arguments.recv.move_to(moved(call.recv.buffer, recv));
+        let (Some(transfer), Some(shifts)) = (&mut self.transfer, self.shifts) else { return false };
+        shifts.turn(transfer, call);
         true
     }
 }

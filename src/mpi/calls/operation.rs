@@ -1,14 +1,17 @@
 //! Collectives that do not block: each carries its own memory and goes on whenever MPI makes progress.
 
+use super::job::Shifts;
 use super::staged::Staged;
 use super::transfer::Transfer;
+use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::transport::{Error, status};
 use crate::mpi::messages::work::Work;
+use crate::mpi::parameters::settings;
 use crate::mpi::reporting::watch::{self, Subject};
 use crate::mpi::shim::bindings::*;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, Weak};
 use std::time::Instant;
 
 /// A prepared collective.
@@ -25,7 +28,14 @@ pub struct Operation {
     pub subject: Subject,
     /// When it was last started, if anybody wanted to know.
     pub start: Option<Instant>,
+    /// How it turns to the buffers of the next call that is the same; `None` if it cannot.
+    pub shifts: Option<Shifts>,
+    /// Where it waits for that call once its request is freed.
+    pub spare: Weak<Spare>,
 }
+
+/// An operation whose request was freed.
+pub type Spare = Mutex<Option<Box<Operation>>>;
 
 /// Operations that are under way. Each is owned by its request, which MPI does not free before it is complete.
 struct UnderWay(Vec<*mut Operation>);
@@ -51,6 +61,34 @@ impl Operation {
         }
     }
 
+    /// Takes a spare operation for a call that is the same.
+    pub fn of_spare(
+        spare: &Spare,
+        call: &rustcoll_call,
+        channel: Channel,
+        request: *mut c_void,
+    ) -> Option<Box<Operation>> {
+        let mut operation = spare.try_lock().ok()?.take()?;
+        operation.shifts?.turn(&mut operation.transfer, call);
+        operation.transfer.move_to(channel);
+        operation.request = request;
+        Some(operation)
+    }
+
+    /// Keeps it for the next call that is the same, unless another one is kept already or it did not come to its end.
+    pub fn free(mut self: Box<Self>) {
+        if self.shifts.is_none() || self.staged.is_some() {
+            return;
+        }
+        let Some(spare) = self.spare.upgrade() else { return };
+        if let Ok(mut kept) = spare.try_lock()
+            && kept.is_none()
+        {
+            self.work.give_back(settings::scratch_kept());
+            *kept = Some(self);
+        };
+    }
+
     /// Begins anew.
     fn begin(&mut self) -> Result<(), Error> {
         self.transfer.check_communicator()?;
@@ -59,6 +97,9 @@ impl Operation {
     }
 
     fn end(&mut self, ended: Result<(), Error>) -> c_int {
+        if ended.is_err() {
+            self.shifts = None;
+        }
         status(match &mut self.staged {
             Some(staged) => staged.end(ended),
             None => ended,

@@ -48,6 +48,11 @@ impl Transfer {
         Transfer { course, arguments, wrapping, channel }
     }
 
+    /// Turns to another call's tags.
+    pub fn move_to(&mut self, channel: Channel) {
+        self.channel = channel;
+    }
+
     /// Whether the communicator can still be used, as far as MPI knows. MPI looks itself where a call blocks.
     pub fn check_communicator(&self) -> Result<(), Error> {
         // SAFETY: the handle is that of the call's communicator.

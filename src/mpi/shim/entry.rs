@@ -272,7 +272,7 @@ extern "C" fn rustcoll_prepare(
             Ok(None) => RUSTCOLL_BELOW,
             Err(error) => error,
             Ok(Some(prepared)) => {
-                operation.write(Box::into_raw(Box::new(prepared)).cast());
+                operation.write(Box::into_raw(prepared).cast());
                 RUSTCOLL_SUCCESS
             }
         }
@@ -288,7 +288,7 @@ extern "C" fn rustcoll_operation_start(operation: *mut c_void) {
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_operation_free(operation: *mut c_void) {
     // SAFETY: the shim passes what `rustcoll_prepare` wrote, once, and not while it is under way.
-    guarded((), || drop(unsafe { Box::from_raw(operation.cast::<Operation>()) }));
+    guarded((), || unsafe { Box::from_raw(operation.cast::<Operation>()) }.free());
 }
 
 #[unsafe(no_mangle)]
