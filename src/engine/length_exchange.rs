@@ -27,7 +27,7 @@ pub struct LengthExchange {
     binding: Binding,
     use_of_lengths: UseOfLengths,
     /// The last answer. Programs repeat themselves.
-    last: Mutex<Option<(Vec<u64>, Arc<DataPlan>)>>,
+    last: Mutex<Option<Arc<DataPlan>>>,
 }
 
 /// What lengths are exchanged for.
@@ -44,6 +44,8 @@ enum UseOfLengths {
 /// The second stage.
 #[derive(Debug)]
 pub struct DataPlan {
+    /// What the first stage left in its receive buffer.
+    pub learnt: Vec<u64>,
     /// What moves the data.
     pub plan: Plan,
     /// Whether a block is longer than its place in the receive buffer, so that only its beginning is delivered.
@@ -117,22 +119,22 @@ impl LengthExchange {
     pub fn data(&self, numbers: &[u64]) -> Arc<DataPlan> {
         let mut last = self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         match &*last {
-            Some((known, plan)) if known == numbers => Arc::clone(plan),
+            Some(known) if known.learnt == numbers => Arc::clone(known),
             _ => {
-                let planned = Arc::new(self.planned(numbers));
-                *last = Some((numbers.to_vec(), Arc::clone(&planned)));
-                planned
+                let (plan, is_truncated) = self.planned(numbers);
+                let planned = Arc::new(DataPlan { learnt: numbers.to_vec(), plan, is_truncated });
+                Arc::clone(last.insert(planned))
             }
         }
     }
 
-    fn planned(&self, numbers: &[u64]) -> DataPlan {
+    /// The plan of the second stage, and whether it delivers only the beginning of a block.
+    fn planned(&self, numbers: &[u64]) -> (Plan, bool) {
         match &self.use_of_lengths {
             UseOfLengths::OfScratch => self.planned_with_lengths(numbers),
             UseOfLengths::Padding => {
                 let longest = numbers.last().map_or(0, |&longest| longest as usize);
-                let plan = self.plan_with(&self.schedule, Layout::Uniform { elements: longest });
-                DataPlan { plan, is_truncated: false }
+                (self.plan_with(&self.schedule, Layout::Uniform { elements: longest }), false)
             }
             UseOfLengths::Stripes { bounds, bytes, counts_bytes } => {
                 self.planned_in_slots(numbers, bounds, bytes, *counts_bytes)
@@ -140,7 +142,7 @@ impl LengthExchange {
         }
     }
 
-    fn planned_with_lengths(&self, numbers: &[u64]) -> DataPlan {
+    fn planned_with_lengths(&self, numbers: &[u64]) -> (Plan, bool) {
         // After the lengths of scratch blocks, those of what arrives, for the case that it has to go to scratch as well.
         let blocks = self.schedule.blocks;
         let scratch = Layout::packed(numbers[blocks..].iter().map(|&length| length as usize));
@@ -150,7 +152,7 @@ impl LengthExchange {
             false => self.plan_with(&with_results_in_scratch(Schedule::clone(&self.schedule)), scratch),
         };
         let is_truncated = arriving.iter().zip(expected).any(|(arriving, expected)| arriving > expected);
-        DataPlan { plan, is_truncated }
+        (plan, is_truncated)
     }
 
     /// A plan with bytes in scratch memory.
@@ -165,7 +167,7 @@ impl LengthExchange {
         bounds: &SlotBounds,
         bytes: &Binding,
         counts_bytes: bool,
-    ) -> DataPlan {
+    ) -> (Plan, bool) {
         let schedule = &*self.schedule;
         let told = &numbers[numbers.len() - schedule.blocks * NUMBERS_IN_SLOTS..];
         let told = told.chunks_exact(NUMBERS_IN_SLOTS);
@@ -194,7 +196,7 @@ impl LengthExchange {
                 Plan { is_in_bytes: true, ..plan }
             }
         };
-        DataPlan { plan, is_truncated }
+        (plan, is_truncated)
     }
 }
 

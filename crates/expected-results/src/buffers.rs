@@ -223,7 +223,7 @@ impl<D: Datatype + Clone> Buffers<D> {
         self.contents.root
     }
 
-    /// Whether the input stands in the receive buffer.
+    /// Whether the call is in place: the receive buffer holds the input.
     pub fn is_in_place(&self) -> bool {
         self.contents.in_place
     }

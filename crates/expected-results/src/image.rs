@@ -18,13 +18,13 @@ const GAP: usize = 2;
 
 /// What an MPI knows elements by.
 pub trait Datatype: Debug {
-    /// What the MPI is told.
+    /// The handle that MPI functions take.
     type Handle: Copy + Debug;
 
     /// Where the values lie.
     fn layout(&self) -> &Layout;
 
-    /// What the MPI is told.
+    /// The datatype's handle.
     fn handle(&self) -> Self::Handle;
 }
 
@@ -179,7 +179,7 @@ impl<D: Datatype + Clone> Values for Comparison<'_, D> {
 #[derive(Clone, Debug)]
 pub struct Image<D: Datatype> {
     blocks: Vec<Elements<D>>,
-    /// The arguments by which MPI is told of the blocks, if it takes lists.
+    /// Arrays for MPI functions that take one count, displacement and datatype for each block.
     counts: Vec<c_int>,
     displacements: Vec<c_int>,
     datatypes: Vec<D::Handle>,

@@ -23,20 +23,12 @@ pub struct Exchanging {
     numbers: Arguments,
     /// How the memory of the first stage lies.
     layout: Layout,
-    /// What the last call's first stage led to.
-    data: Option<Data>,
+    /// The second stage of the last call.
+    data: Option<(Arc<DataPlan>, Layout)>,
     /// Whether the second stage has begun.
     is_in_data: bool,
     /// The most bytes of temporary memory.
     scratch_limit: usize,
-}
-
-/// A second stage.
-struct Data {
-    /// What the first stage left behind.
-    learnt: Vec<u64>,
-    stage: Arc<DataPlan>,
-    layout: Layout,
 }
 
 impl Exchanging {
@@ -100,7 +92,7 @@ impl Exchanging {
             }
             self.begin_data(work, channel, arguments)?;
         }
-        let Data { stage, layout, .. } = self.data.as_ref().expect("the first stage has ended");
+        let (stage, layout) = self.data.as_ref().expect("the first stage has ended");
         match go(work, &Task { plan: &stage.plan, layout, channel, arguments, wrapping })? {
             true if stage.is_truncated => Err(RUSTCOLL_ERR_TRUNCATE),
             ended => Ok(ended),
@@ -108,20 +100,19 @@ impl Exchanging {
     }
 
     fn begin_data(&mut self, work: &mut Work, channel: &Channel, arguments: &Arguments) -> Result<(), Error> {
-        let is_known = self.data.as_ref().is_some_and(|data| data.learnt == self.learnt());
+        let is_known = self.data.as_ref().is_some_and(|(stage, _)| stage.learnt == self.learnt());
         if !is_known {
-            let learnt = self.learnt().to_vec();
-            if learnt.iter().any(|&length| length > LONGEST) {
+            if self.learnt().iter().any(|&length| length > LONGEST) {
                 end_the_job(
                     channel,
                     c"rustcoll: a rank told of a block that no memory holds; ending the job",
                 );
             }
-            let stage = self.exchange.data(&learnt);
+            let stage = self.exchange.data(self.learnt());
             let layout = Layout::new(&stage.plan, arguments);
-            self.data = Some(Data { learnt, stage, layout });
+            self.data = Some((stage, layout));
         }
-        let Data { stage, layout, .. } = self.data.as_ref().expect("it was just planned");
+        let (stage, layout) = self.data.as_ref().expect("it was just planned");
         self.obtain(work, channel, &stage.plan, layout, arguments);
         work.begin(&stage.plan, &Wrapping::default())?;
         self.is_in_data = true;
