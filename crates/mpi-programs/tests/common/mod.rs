@@ -31,6 +31,13 @@ impl Job {
     pub fn count(&self, text: &str) -> usize {
         self.text.matches(text).count()
     }
+
+    /// Whether a rank died of a jump to where nothing is, so that no frame of its stack is known. While `MPI_Finalize` unloads plug-ins,
+    /// Open MPI 4.1's thread of progress may still run a callback of one of them, of PMIx; on a busy machine one job in a few hundred dies
+    /// so, with rustcoll or without. Of any other invalid access there are frames.
+    fn ran_unloaded_code(&self) -> bool {
+        self.text.contains("Signal: Segmentation fault (11)") && !self.text.contains("] [ 0] ")
+    }
 }
 
 /// How many seconds a job may take, also on a machine that is busy with other work. It only ends jobs that hang.
@@ -61,12 +68,26 @@ fn run_within(seconds: u32, command: &mut Command) -> Job {
             None => limited.env_remove(name),
         };
     }
-    let Output { status, stdout, stderr } = limited.output().expect("timeout is there");
-    let text = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-    let job = Job { success: status.success(), text };
-    job.assert(status.code() != Some(124), &format!("{command:?} did not end within {seconds} seconds"));
+    let mut once = || {
+        let Output { status, stdout, stderr } = limited.output().expect("timeout is there");
+        let text = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+        let job = Job { success: status.success(), text };
+        job.assert(status.code() != Some(124), &format!("{command:?} did not end within {seconds} seconds"));
+        job
+    };
+    let mut job = once();
+    for _ in 0..REPETITIONS {
+        if !job.ran_unloaded_code() {
+            break;
+        }
+        eprintln!("a rank ran code that was not there any more; once again:\n{}", job.text);
+        job = once();
+    }
     job
 }
+
+/// How often a job is run again that died of what Open MPI does by itself.
+const REPETITIONS: u32 = 2;
 
 /// `mpirun` with the component that `make` built and named in `--mca coll`.
 pub fn mpirun(ranks: usize) -> Command {
