@@ -238,9 +238,7 @@ impl fmt::Display for Reason {
                 "lengths of blocks are not known"
             }
             Reason::Unmet(Requirement::OneNode) => "the ranks are not all known to be on one node",
-            Reason::Unmet(Requirement::SharedMemory) => {
-                "it does not block, or the ranks of a node could not share memory"
-            }
+            Reason::Unmet(Requirement::SharedMemory) => "the ranks of a node share no memory for it",
             Reason::Unmet(Requirement::Predefined) => "the operator is not one of MPI's own",
             Reason::Unmet(Requirement::OtherCollectives) => {
                 "it does not block, is called by another mock-up, or there is no room for a mock-up"

@@ -174,12 +174,15 @@ int rustcoll_request_new(const rustcoll_module *module, const rustcoll_call *cal
     int local_tag = OMPI_COMM_IS_INTER(communicator) ? tag_on_local_communicator(tag) : tag;
     rustcoll_request *request = OBJ_NEW(rustcoll_request);
     if (NULL == request) {
+        rustcoll_missed(module->state, is_persistent);
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     OMPI_REQUEST_INIT(&request->super.super, is_persistent);
     request->super.super.req_mpi_object.comm = communicator;
     int status = retain_all(request, call, communicator);
-    if (MPI_SUCCESS == status) {
+    if (MPI_SUCCESS != status) {
+        rustcoll_missed(module->state, is_persistent);
+    } else {
         status = rustcoll_prepare(module->state, call, is_persistent, tag, local_tag, request,
                                   &request->operation);
     }

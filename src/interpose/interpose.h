@@ -11,6 +11,9 @@
 #include "shim.h"
 #include "errors.h"
 
+/* Tags below are those of collectives that block. */
+enum { RUSTCOLL_FIRST_REQUEST_TAG = 64 };
+
 #define RUSTCOLL_DATATYPE(opaque) ((MPI_Datatype) (intptr_t) (opaque))
 #define RUSTCOLL_OPERATOR(opaque) ((MPI_Op) (intptr_t) (opaque))
 

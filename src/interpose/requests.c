@@ -6,9 +6,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Tags below are those of collectives that block. */
-enum { FIRST_TAG = 64 };
-
 /* What a request uses of the user's, who may free it meanwhile: MPI itself does not know of the use. */
 typedef struct used {
     MPI_Datatype *datatypes;
@@ -53,11 +50,11 @@ static int highest_tag(void)
 
 /* Half of the tags are for persistent operations, which may stay for ever, and half for the others, of which there are never so many at a time
  * that one is used again too early. */
-static unsigned tags(void) { return (unsigned) (highest_tag() - FIRST_TAG) / 2; }
+static unsigned tags(void) { return (unsigned) (highest_tag() - RUSTCOLL_FIRST_REQUEST_TAG) / 2; }
 
 static int tag_of(unsigned number, int is_persistent)
 {
-    return FIRST_TAG + (int) (2 * (number % tags())) + is_persistent;
+    return RUSTCOLL_FIRST_REQUEST_TAG + (int) (2 * (number % tags())) + is_persistent;
 }
 
 static int uses_datatype(const used *used, MPI_Datatype datatype)
@@ -298,6 +295,7 @@ int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int i
     const int tag = tag_of(number, is_persistent);
     request *added = calloc(1, sizeof *added);
     if (NULL == added) {
+        rustcoll_missed(state->rust, is_persistent);
         return RUSTCOLL_ERR_NO_MEM;
     }
     rustcoll_hold(state);
@@ -306,6 +304,8 @@ int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int i
     int status = RUSTCOLL_ERR_NO_MEM;
     if (note_used(added, call)) {
         status = rustcoll_prepare(state->rust, call, is_persistent, tag, tag, added, &added->operation);
+    } else {
+        rustcoll_missed(state->rust, is_persistent);
     }
     if (MPI_SUCCESS == status) {
         status = receive_from_itself(added);

@@ -215,6 +215,8 @@ void rustcoll_ended_below(void *state);
  * will be called with. */
 int rustcoll_prepare(void *state, const rustcoll_call *call, int is_persistent, int tag, int local_tag,
                      void *request, void **operation);
+/* Instead of that, where the shim itself has no memory for it; the other ranks count on this one. */
+void rustcoll_missed(void *state, int is_persistent);
 /* Starts a prepared collective; a persistent one may be started again after its completion. */
 void rustcoll_operation_start(void *operation);
 /* Frees a collective that is not under way. */
@@ -282,6 +284,8 @@ const char *rustcoll_shim_parameter_files(int which);
 const char *rustcoll_shim_switches(void);
 /* The tag under which a collective communicates that blocks. */
 int rustcoll_shim_tag(int collective);
+/* The tag under which ranks come to memory that they share, which no collective has. */
+int rustcoll_shim_memory_tag(void);
 /* MPI_BYTE, MPI_UINT64_T, MPI_MAX, MPI_BOR, MPI_IN_PLACE */
 const void *rustcoll_shim_byte(void);
 const void *rustcoll_shim_number(void);

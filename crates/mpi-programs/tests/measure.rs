@@ -90,13 +90,18 @@ fn all_forms_of_a_collective_are_measured() {
 
 #[test]
 fn what_has_no_other_form_than_the_blocking_one_is_not_measured_in_it() {
-    let heats = ["iallreduce:8/tuned:allreduce_as_reduce_bcast,copy", "allgather_init:8/rustcoll:shared"];
+    let mock_up = "allreduce_as_reduce_bcast";
+    let heats = [
+        &format!("iallreduce:8/tuned:{mock_up},copy"),
+        &format!("allreduce_init:8/rustcoll:{mock_up}"),
+        "allgather_init:8/rustcoll:shared",
+    ];
     let job = run(&mut measure(&heats));
     job.assert(!job.success, "this must be told");
     job.assert_contains("not eligible: mock-ups stand for blocking collectives alone, not for iallreduce");
     job.assert_contains("this algorithm does not serve the call, but");
     let told: Vec<_> = measurements(&job.text).into_iter().map(|one| one.contestant).collect();
-    assert_eq!(told, ["copy"]);
+    assert_eq!(told, ["copy", "rustcoll:shared"]);
 }
 
 /// tuned has algorithms of blocking collectives alone, so choosing one of them would choose nothing.

@@ -120,12 +120,23 @@ fn two_jobs_share_no_memory_between_each_other_but_each_its_own() {
 }
 
 #[test]
-fn calls_that_cannot_share_memory_are_left_to_the_rules_which_is_said_once() {
+fn calls_with_an_operator_of_the_users_are_left_to_the_rules_which_is_said_once() {
     let job = run_forced(3, &[("report", "summary")], &["forms"]);
     assert_right(&job);
     job.assert(job.count("shared_slices is forced for allreduce, but cannot serve this call") == 1, "once");
     let is_forced = |line: &str| line.contains("  shared_slices  ") && line.contains("  forced ");
     job.assert(job.text.lines().any(is_forced), "those that can are served by it");
+}
+
+/// Ten are started three times, of which eight have places. Of the twenty later ones the first three come before all ranks have freed one
+/// of these, though the third not always. From then on a place is free at least for every other one, when all ranks have freed the last.
+#[test]
+fn a_place_that_all_ranks_have_freed_is_that_of_the_next_persistent_operation() {
+    let job = run_forced(3, &[("report", "summary")], &["persistent"]);
+    assert_right(&job);
+    let row = job.text.lines().find(|line| line.contains("  shared_slices  ")).unwrap_or_default();
+    let calls: u32 = row.split_whitespace().nth(4).and_then(|calls| calls.parse().ok()).unwrap_or(0);
+    job.assert((3 * 8 + 9..=3 * 8 + 18).contains(&calls), &format!("{calls} calls in shared memory"));
 }
 
 #[test]

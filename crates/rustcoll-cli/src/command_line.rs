@@ -307,7 +307,7 @@ pub struct ExplainOptions {
     /// Whether the operator is one of MPI's own; true unless given
     #[arg(long, value_name = "true or false")]
     pub predefined: Option<bool>,
-    /// The call does not block, or the ranks of a node could not share memory
+    /// The ranks of a node share no memory for the call
     #[arg(long)]
     pub no_shared_memory: bool,
     /// The result must be reproducible

@@ -267,8 +267,7 @@ fn what_serves_a_call_on_one_node_is_explained() {
     let expected = "shared_flat: cannot serve it: the operator is not one of MPI's own";
     assert!(operator.contains(expected), "{operator}");
     let not_blocking = explain("--no-shared-memory");
-    let expected =
-        "shared_flat: cannot serve it: it does not block, or the ranks of a node could not share memory";
+    let expected = "shared_flat: cannot serve it: the ranks of a node share no memory for it";
     assert!(not_blocking.contains(expected), "{not_blocking}");
     assert_eq!(last_line(&not_blocking), last_line(&operator));
     let all_here = explain("--line ranks_per_node=4->ring");

@@ -56,7 +56,7 @@ pub fn acts(history: &History, rank: usize) -> Vec<Act> {
 }
 
 /// The places of the steps of a rank in its own order: operations that do not block begin earlier than the history says, past steps on
-/// other communicators.
+/// other communicators; persistent ones past the starts of other ones, too.
 fn order(history: &History, rank: usize) -> Vec<usize> {
     let steps = &history.steps;
     let concerns = |place: &usize| match steps[*place].communicator(history) {
@@ -72,11 +72,14 @@ fn order(history: &History, rank: usize) -> Vec<usize> {
             matches!(steps[*place].deed, Deed::Duplicate(_))
                 && steps[*place].communicator(history) == communicator
         };
-        if !matches!(step.deed, Deed::Begin(_)) || order[..index].iter().any(duplicates) {
+        if !matches!(step.deed, Deed::Begin(_) | Deed::Start(_)) || order[..index].iter().any(duplicates) {
             continue;
         }
-        let may_pass =
-            |other: &Step| !matches!(other.deed, Deed::Set(_)) && other.communicator(history) != communicator;
+        let may_pass = |other: &Step| match (&step.deed, &other.deed) {
+            (_, Deed::Set(_)) => false,
+            (Deed::Start(number), Deed::Start(other)) => number != other,
+            _ => other.communicator(history) != communicator,
+        };
         let earliest = draw(history, step, rank, 0) % EARLIEST;
         let mut place = index;
         while place > 0 && ((index - place) as u64) < earliest && may_pass(&steps[order[place - 1]]) {

@@ -317,7 +317,8 @@ pub fn progress() {
 /// Waits until something is so.
 pub fn wait_until(mut is_so: impl FnMut() -> bool) {
     while !is_so() {
-        wait_a_turn(false);
+        // What does not block goes through memory only where all ranks see that they are on one node.
+        wait_a_turn(process().history.surroundings.knows_nodes);
         progress();
     }
 }

@@ -24,6 +24,9 @@ use crate::shim::IS_SHOWN;
 /// In so many steps MPI makes progress once.
 const PROGRESS: u64 = 3;
 
+/// Once in so many times it frees what it does not need before it prepares something.
+const FREES: u64 = 2;
+
 /// What starting an operation comes to that could not be made, or failed before.
 const FAILED_BEFORE: c_int = c_int::MAX;
 
@@ -46,13 +49,23 @@ pub struct Rank {
     rank: usize,
     communicators: Vec<Option<(&'static Communicator, Graph)>>,
     held: Vec<Held>,
+    /// The numbers of the persistent operations that it has yet to start.
+    starts: Vec<u64>,
 }
 
 impl Rank {
     /// One that has done nothing yet.
     pub fn new(history: &'static History, parameters: &'static [Parameter], rank: usize) -> Rank {
         let communicators = history.communicators.iter().map(|_| None).collect();
-        Rank { history, parameters, rank, communicators, held: Vec::new() }
+        let number = |act: &Act| match act {
+            Act::Step(place) => match history.steps[*place].deed {
+                Deed::Start(number) => Some(number),
+                _ => None,
+            },
+            Act::Wait(_) => None,
+        };
+        let starts = acts(history, rank).iter().filter_map(number).collect();
+        Rank { history, parameters, rank, communicators, held: Vec::new(), starts }
     }
 
     /// Does its part to the end.
@@ -104,14 +117,25 @@ impl Rank {
                 }
             }
             Deed::Prepare(call) => {
+                if draw(self.history, step, self.rank, 3).is_multiple_of(FREES) {
+                    self.free_unneeded();
+                }
                 self.prepare(place, call, true);
             }
             Deed::Start(number) => {
+                let place_of_start = self.starts.iter().position(|start| start == number);
+                self.starts.remove(place_of_start.expect("it is one of them"));
                 self.wait_for(|held| held.number == *number);
                 self.start(place, *number);
             }
             Deed::Duplicate(communicator) => self.duplicate(place, *communicator),
         }
+    }
+
+    /// Frees the persistent operations that it never starts again.
+    fn free_unneeded(&mut self) {
+        let Rank { held, starts, .. } = self;
+        held.retain(|held| !held.is_persistent || held.under_way.is_some() || starts.contains(&held.number));
     }
 
     fn make(&mut self, number: usize) {

@@ -342,6 +342,12 @@ extern "C" fn rustcoll_shim_tag(collective: c_int) -> c_int {
     }
 }
 
+/// The tag before those of requests.
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_shim_memory_tag() -> c_int {
+    Collective::ALL.len() as c_int
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_byte() -> *const c_void {
     Datatype::byte().handle()
@@ -521,6 +527,7 @@ fn signatures_agree() {
     let _ = [header::rustcoll_shim_info as unsafe extern "C" fn(_, _, _, _) -> _, rustcoll_shim_info];
     let _ = [header::rustcoll_shim_describe as unsafe extern "C" fn(_, _), rustcoll_shim_describe];
     let _ = [header::rustcoll_shim_complete as unsafe extern "C" fn(_, _), rustcoll_shim_complete];
+    let _ = [header::rustcoll_shim_memory_tag as unsafe extern "C" fn() -> _, rustcoll_shim_memory_tag];
     let _ = [header::rustcoll_shim_spread as unsafe extern "C" fn(_) -> _, rustcoll_shim_spread];
     let _ = [header::rustcoll_shim_host_name as unsafe extern "C" fn(_, _), rustcoll_shim_host_name];
     let _ = [header::rustcoll_shim_abort as unsafe extern "C" fn(_, _), rustcoll_shim_abort];

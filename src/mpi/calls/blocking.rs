@@ -10,12 +10,14 @@ use super::transfer::Transfer;
 use crate::algorithms::Collective;
 use crate::mpi::decision::schedules::{Form, Missing};
 use crate::mpi::messages::scratch;
+use crate::mpi::messages::tags::tag;
 use crate::mpi::messages::transport;
 use crate::mpi::messages::work::Work;
 use crate::mpi::parameters::settings::{self, Settings, Values};
 use crate::mpi::reporting::watch::{self, Subject};
+use crate::mpi::shared_memory::geometry;
+use crate::mpi::shared_memory::patience::Patience;
 use crate::mpi::shared_memory::segment::Segment;
-use crate::mpi::shared_memory::sharing::Exchange;
 use crate::mpi::shim::bindings::*;
 use crate::mpi::shim::panics::guarded;
 use std::ffi::c_int;
@@ -143,36 +145,30 @@ impl Communicator {
             let Blocking { calls: Calls { jobs, are_inner }, .. } = &mut *self.blocking.get();
             let arguments = self.arguments(call)?;
             let has_below = self.below.blocking[call.collective as usize] != 0;
-            let form = Form { has_below, is_blocking: true, calls_others: !*are_inner };
+            let form = Form { has_below, is_blocking: true, may_share: true, calls_others: !*are_inner };
             let planned = self.planned(jobs, call, &arguments, values, form)?;
             Ok((arguments, planned, start))
         }
     }
 
     /// Has all ranks do what they must do first.
-    ///
-    /// # Safety
-    /// As for [`Communicator::run`].
-    unsafe fn exchange(&self, missing: Missing) -> Result<(), transport::Error> {
-        // SAFETY: by this function's contract nobody else uses it.
-        let Blocking { work, segment, calls, other_calls, .. } = unsafe { &mut *self.blocking.get() };
-        let channel = self.channel_of(Collective::Allgather);
-        let mut exchange = Exchange { name: &self.name, group: self.group, channel, work };
+    fn exchange(&self, missing: Missing) -> Result<(), transport::Error> {
         match missing {
             Missing::Nodes => {
                 // The ranks exchange without the lock: progress meanwhile may plan calls that do not block.
-                let nodes = exchange.nodes()?;
+                let nodes = self.teller(tag(Collective::Allgather)).nodes()?;
                 self.planning().note_nodes(nodes);
+                Ok(())
             }
             Missing::SharedMemory => {
-                *segment = exchange.segment(|| self.planning().neighbours())?;
-                self.planning().note_memory(segment.as_ref().map(Segment::geometry));
-                // What was decided without knowing is decided anew.
-                calls.jobs.clear();
-                other_calls.jobs.clear();
+                let mut found = Ok(false);
+                Patience::with(self.handle).wait_until(|| {
+                    found = self.find_memory();
+                    found != Ok(false)
+                })?;
+                found.map(drop)
             }
         }
-        Ok(())
     }
 
     /// Has a call served as was decided: an MPI error code, or [`RUSTCOLL_BELOW`]. Whoever is below knows devices.
@@ -253,6 +249,9 @@ impl Communicator {
                     let channel = self.channel_of(collective);
                     let transfer = Transfer::new(&program, arguments, wrapping, channel, limit);
                     under_way.push(begun);
+                    if segment.is_none() && planned.takes_slots() {
+                        *segment = self.lanes.segment(geometry::BLOCKING);
+                    }
                     let job = Job::with_transfer(key, planned, transfer, call);
                     let status = self.carry_out(calls.jobs.insert(call, &values, job), work, segment);
                     self.settle(call, status)

@@ -12,12 +12,14 @@ use crate::mpi::decision::info::{self, Info};
 use crate::mpi::decision::schedules::Form;
 use crate::mpi::decision::topology;
 use crate::mpi::messages::channel::{Channel, Route};
-use crate::mpi::messages::tags::tag;
+use crate::mpi::messages::tags::{memory_tag, tag};
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::Values;
 use crate::mpi::reporting::watch::Subject;
+use crate::mpi::shared_memory::lanes::Lanes;
 use crate::mpi::shared_memory::nodes::Knowledge;
+use crate::mpi::shared_memory::sharing::{Making, Teller};
 use crate::mpi::shim::bindings::*;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
@@ -40,6 +42,8 @@ pub struct Communicator {
     planning: Mutex<Planning>,
     /// Calls that do not block: those that are started at once, and persistent ones.
     pub(super) overlapping: Mutex<[Jobs; 2]>,
+    /// What the ranks of this node share.
+    pub(super) lanes: Arc<Lanes>,
     pub(super) blocking: UnsafeCell<Blocking>,
 }
 
@@ -63,6 +67,7 @@ impl Communicator {
             graph: OnceLock::new(),
             planning: Mutex::new(Planning::new(group, name, info, Knowledge::new(handle, group))),
             overlapping: Mutex::default(),
+            lanes: Arc::default(),
             blocking: UnsafeCell::new(Blocking::new()),
         }
     }
@@ -85,6 +90,20 @@ impl Communicator {
     pub(super) fn channel_of(&self, collective: Collective) -> Channel {
         let tag = tag(collective);
         self.channel(tag, tag)
+    }
+
+    /// How the ranks tell each other something under a tag.
+    pub(super) fn teller(&self, tag: c_int) -> Teller {
+        Teller { name: Arc::clone(&self.name), group: self.group, channel: self.channel(tag, tag) }
+    }
+
+    /// Goes on to find out whether the ranks can share memory; says whether this one knows.
+    pub(super) fn find_memory(&self) -> Result<bool, Error> {
+        let begin = || {
+            let neighbours = self.planning().neighbours();
+            Making::begin(self.teller(memory_tag()), &neighbours)
+        };
+        self.lanes.find(begin, |geometry| self.planning().note_memory(geometry))
     }
 
     /// How many blocks the send and the receive buffer of a call have, where each block has a count.
@@ -170,12 +189,22 @@ impl Communicator {
         // SAFETY: by this function's contract.
         let planned = match unsafe { jobs.find(call, &values) } {
             Some(job) => job.planned.clone(),
-            None => {
-                let none = Graph::default();
-                let graph = if collective.cut() == Cut::Edges { self.graph() } else { &none };
-                self.planning().plan(arguments, values, form, graph)?
-            }
+            None => return self.planned_anew(arguments, values, form),
         };
+        planned.tell(&self.name, arguments);
+        Ok(planned)
+    }
+
+    /// Who serves a call that moves data, decided anew.
+    pub(super) fn planned_anew(
+        &self,
+        arguments: &Arguments,
+        values: Values,
+        form: Form,
+    ) -> Result<Planned, Refusal> {
+        let none = Graph::default();
+        let graph = if arguments.collective.cut() == Cut::Edges { self.graph() } else { &none };
+        let planned = self.planning().plan(arguments, values, form, graph)?;
         planned.tell(&self.name, arguments);
         Ok(planned)
     }

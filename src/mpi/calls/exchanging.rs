@@ -70,8 +70,11 @@ impl Exchanging {
         channel: &Channel,
         arguments: &Arguments,
         wrapping: &Wrapping,
+        mut segment: Option<&mut Segment>,
     ) -> Result<bool, Error> {
-        self.drive(work, channel, arguments, wrapping, Work::advance)
+        self.drive(work, channel, arguments, wrapping, |work, task| {
+            work.advance(task, segment.as_deref_mut())
+        })
     }
 
     /// Goes on with the stage that is under way, and from the first to the second. A block that was too long is an error

@@ -4,32 +4,117 @@ use super::arguments::Arguments;
 use super::communicator::Communicator;
 use super::job::{Job, Jobs, Shifts};
 use super::key::Key;
-use super::operation::{Operation, Spare};
+use super::operation::{Course, Operation, Spare};
 use super::planning::{Planned, Program, Refusal, Served};
+use super::staged::Staged;
 use super::transfer::Transfer;
+use crate::algorithms::Collective;
 use crate::engine::Plan;
 use crate::mpi::decision::schedules::Form;
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::scratch;
+use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Work;
-use crate::mpi::parameters::settings::Settings;
-use crate::mpi::reporting::watch;
+use crate::mpi::parameters::settings::{Settings, Values};
+use crate::mpi::reporting::watch::{self, Subject};
+use crate::mpi::shared_memory::lanes::{Standing, Turn};
 use crate::mpi::shim::bindings::*;
 use std::ffi::{c_int, c_void};
+use std::mem;
+use std::ptr;
 use std::sync::{Arc, MutexGuard, Weak};
+
+/// A call of which the ranks do not know yet whether they have memory to share.
+pub struct Undecided {
+    /// Lives as long as the call's request.
+    communicator: *const Communicator,
+    arguments: Arguments,
+    values: Values,
+    form: Form,
+}
+
+/// What is known of a call before it begins.
+struct Prospect {
+    what: What,
+    /// For memory that the ranks share, if they do or may.
+    turn: Option<Turn>,
+    spare: Weak<Spare>,
+}
+
+enum What {
+    Planned(Arguments, Planned),
+    Undecided(Undecided),
+}
+
+/// Whether an error, of a call that has not begun, is that of all ranks: what exceeds a limit they know alike.
+pub fn is_refused_by_all(error: Error) -> bool {
+    error == RUSTCOLL_ERR_NO_MEM
+}
+
+/// All that an operation of a call needs, as far as it is known.
+struct Ready {
+    course: Course,
+    staged: Option<Staged>,
+    work: Work,
+    subject: Option<Subject>,
+    shifts: Option<Shifts>,
+}
+
+impl What {
+    fn arguments(&mut self) -> &mut Arguments {
+        match self {
+            What::Planned(arguments, _) | What::Undecided(Undecided { arguments, .. }) => arguments,
+        }
+    }
+}
+
+impl Undecided {
+    fn communicator(&self) -> &Communicator {
+        // SAFETY: it lives as long as the request of the call.
+        unsafe { &*self.communicator }
+    }
+
+    /// Goes on to find out whether the ranks can share memory; says whether this one knows.
+    pub fn find_memory(&self) -> Result<bool, Error> {
+        self.communicator().find_memory()
+    }
+
+    /// Has it served without memory that ranks share, at all ranks alike.
+    pub fn do_without_memory(&mut self) {
+        self.form = Form { may_share: false, has_below: false, ..self.form };
+    }
+
+    /// Decides who serves the call, once the ranks know whether they have memory.
+    pub fn decide(&self) -> Result<Planned, Error> {
+        self.communicator().planned_anew(&self.arguments, self.values, self.form).map_err(Refusal::error)
+    }
+
+    /// What carries it out as was decided, and what is to be told of it.
+    pub fn transfer(
+        &mut self,
+        planned: &Planned,
+        channel: Channel,
+        work: &mut Work,
+    ) -> Result<(Transfer, Subject), Error> {
+        let arguments = mem::replace(&mut self.arguments, Arguments::allgather(ptr::null_mut(), 0));
+        let communicator = self.communicator();
+        let subject = communicator.subject(&arguments, &planned.decision);
+        Ok((communicator.transfer(planned, arguments, channel, work)?, subject))
+    }
+}
 
 impl Communicator {
     /// Prepares a collective that does not block. `None`: the component below serves it.
     ///
     /// # Safety
-    /// The call comes from the shim, on this communicator.
+    /// The call comes from the shim, on this communicator, which lives as long as the request.
     pub unsafe fn prepare(
         &self,
         call: &rustcoll_call,
         is_persistent: bool,
         (tag, own_group_tag): (c_int, c_int),
         request: *mut c_void,
-    ) -> Result<Option<Box<Operation>>, c_int> {
+    ) -> Result<Option<Box<Operation>>, Error> {
         let channel = self.channel(tag, own_group_tag);
         // SAFETY: by this function's contract.
         let spare = if is_persistent { None } else { unsafe { self.spare(call, channel, request) } };
@@ -37,37 +122,81 @@ impl Communicator {
             return Ok(spare);
         }
         // SAFETY: by this function's contract.
-        let (arguments, planned, spare) = match unsafe { self.decide_overlapping(call, is_persistent) } {
-            Ok(decided) => decided,
-            Err(Refusal::Error(error)) => return Err(error),
-            Err(Refusal::Missing(_)) => return Ok(None),
-        };
-        let subject = self.subject(&arguments, &planned.decision);
-        let program = match &planned.served {
-            Served::Nothing => Program::Plan(Arc::new(Plan::default())),
-            Served::Here(program) => program.clone(),
-            Served::Calls(_) => return Err(RUSTCOLL_ERR_INTERN),
-            Served::Below => {
-                // It has a request of its own, of which nobody tells here.
-                if watch::is_on() {
-                    subject.tell(None);
-                }
-                return Ok(None);
+        let decided = unsafe { self.decide_overlapping(call, is_persistent) };
+        let Prospect { what, mut turn, spare } =
+            decided.inspect_err(|&error| self.note_refused(is_persistent, error))?;
+        if let (Some(turn), false) = (&mut turn, is_persistent) {
+            // Before anything else can fail: the other ranks count on it.
+            turn.ask();
+        }
+        // SAFETY: by this function's contract.
+        let ready = unsafe { self.ready(call, is_persistent, channel, what) };
+        let ready = ready.inspect_err(|&error| turn.iter_mut().for_each(|turn| turn.break_off(error)))?;
+        Ok(ready.map(|Ready { course, staged, work, subject, shifts }| {
+            let start = None;
+            Box::new(Operation {
+                course,
+                channel,
+                turn,
+                staged,
+                work,
+                request,
+                subject,
+                start,
+                shifts,
+                spare,
+            })
+        }))
+    }
+
+    /// Notes that the shim had no memory to have a collective prepared.
+    pub fn miss(&self, is_persistent: bool) {
+        self.lanes.miss(is_persistent, RUSTCOLL_ERR_NO_MEM);
+    }
+
+    fn note_refused(&self, is_persistent: bool, error: Error) {
+        if !is_refused_by_all(error) {
+            self.lanes.miss(is_persistent, error);
+        }
+    }
+
+    /// Obtains all that a call needs, as far as it is known. `None`: the component below serves it.
+    ///
+    /// # Safety
+    /// As for [`Communicator::prepare`].
+    unsafe fn ready(
+        &self,
+        call: &rustcoll_call,
+        is_persistent: bool,
+        channel: Channel,
+        mut what: What,
+    ) -> Result<Option<Ready>, Error> {
+        // SAFETY: by this function's contract.
+        let staged = unsafe { self.staged(call, what.arguments()) }?;
+        let staged = staged.map(|(staged, _, copied)| {
+            *what.arguments() = copied;
+            staged
+        });
+        let mut work = Work::new();
+        let (arguments, planned) = match what {
+            What::Planned(arguments, planned) => (arguments, planned),
+            What::Undecided(undecided) => {
+                let course = Course::Undecided(undecided);
+                return Ok(Some(Ready { course, staged, work, subject: None, shifts: None }));
             }
         };
-        // SAFETY: by this function's contract.
-        let (staged, mut arguments) = match unsafe { self.staged(call, &arguments) }? {
-            Some((staged, _, arguments)) => (Some(staged), arguments),
-            None => (None, arguments),
-        };
-        let limit = Settings::of(arguments.collective).values().scratch_limit();
-        let mut work = Work::new();
-        let wrapping = scratch::obtain(&mut work, &mut arguments, &program, &planned, limit, self.place())
-            .map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
-        let transfer = Transfer::new(&program, arguments, wrapping, channel, limit);
+        let subject = self.subject(&arguments, &planned.decision);
+        if let Served::Below = planned.served {
+            // It has a request of its own, of which nobody tells here.
+            if watch::is_on() {
+                subject.tell(None);
+            }
+            return Ok(None);
+        }
+        let transfer = self.transfer(&planned, arguments, channel, &mut work)?;
         let shifts = if is_persistent { None } else { Shifts::of(&transfer, call) };
-        let operation = Operation { transfer, staged, work, request, subject, start: None, shifts, spare };
-        Ok(Some(Box::new(operation)))
+        let course = Course::Decided(transfer);
+        Ok(Some(Ready { course, staged, work, subject: Some(subject), shifts }))
     }
 
     /// An operation that has carried out the same call before, ready for this one.
@@ -97,7 +226,7 @@ impl Communicator {
         self.overlapping.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Reads the arguments of a call that does not block and decides who serves it. Remembers the call.
+    /// Reads the arguments of a call that does not block and decides who serves it, if that can be. Remembers the call.
     ///
     /// # Safety
     /// As for [`Communicator::prepare`].
@@ -105,22 +234,80 @@ impl Communicator {
         &self,
         call: &rustcoll_call,
         is_persistent: bool,
-    ) -> Result<(Arguments, Planned, Weak<Spare>), Refusal> {
+    ) -> Result<Prospect, Error> {
         let below = if is_persistent { &self.below.persistent } else { &self.below.nonblocking };
+        let has_below = below[call.collective as usize] != 0;
+        let form = Form { has_below, is_blocking: false, may_share: true, calls_others: false };
+        // SAFETY: by this function's contract, here and below.
+        let arguments = unsafe { self.arguments(call) }.map_err(Refusal::error)?;
+        let values = Settings::of(arguments.collective).values();
+        let mut overlapping = self.overlapping();
+        let jobs = &mut overlapping[usize::from(is_persistent)];
+        // SAFETY: as above.
+        let depends_on_memory = match unsafe { jobs.find(call, &values) } {
+            Some(job) => job.planned.depends_on_memory,
+            None if arguments.is_empty() => false,
+            None => self.planning().depends_on_memory(&arguments, values, form),
+        };
+        let mut turn = if depends_on_memory { Some(self.lanes.of_next(is_persistent)?) } else { None };
+        let standing = turn.as_mut().map_or(Standing::Has, Turn::standing);
+        if standing == Standing::Has {
+            // SAFETY: as above.
+            match unsafe { self.planned(jobs, call, &arguments, values, form) } {
+                Ok(planned) => {
+                    let turn = turn.filter(|_| planned.takes_slots());
+                    // SAFETY: as above.
+                    let spare = unsafe { self.remember(jobs, call, values, &planned) };
+                    return Ok(Prospect { what: What::Planned(arguments, planned), turn, spare });
+                }
+                Err(Refusal::Missing(_)) => {}
+                Err(Refusal::Error(error)) => return Err(error),
+            }
+        }
+        let mut undecided = Undecided { communicator: ptr::from_ref(self), arguments, values, form };
+        if standing == Standing::HasNone {
+            undecided.do_without_memory();
+        }
+        Ok(Prospect { what: What::Undecided(undecided), turn, spare: Weak::new() })
+    }
+
+    /// Remembers how a call is served, if nobody does yet; where its operations wait for the next one.
+    ///
+    /// # Safety
+    /// As for [`Communicator::prepare`].
+    unsafe fn remember(
+        &self,
+        jobs: &mut Jobs,
+        call: &rustcoll_call,
+        values: Values,
+        planned: &Planned,
+    ) -> Weak<Spare> {
         // SAFETY: by this function's contract.
         unsafe {
-            let arguments = self.arguments(call)?;
-            let values = Settings::of(arguments.collective).values();
-            let form = Form { has_below: below[call.collective as usize] != 0, ..Form::NOT_BLOCKING };
-            let mut overlapping = self.overlapping();
-            let jobs = &mut overlapping[usize::from(is_persistent)];
-            let planned = self.planned(jobs, call, &arguments, values, form)?;
             if let Some(job) = jobs.find(call, &values) {
-                return Ok((arguments, planned, Arc::downgrade(&job.spare)));
+                return Arc::downgrade(&job.spare);
             }
-            let key = Key::new(call, values, self.blocks(arguments.collective));
-            let job = jobs.insert(call, &values, Job::new(key, planned.clone()));
-            Ok((arguments, planned, Arc::downgrade(&job.spare)))
+            let key = Key::new(call, values, self.blocks(Collective::ALL[call.collective as usize]));
+            Arc::downgrade(&jobs.insert(call, &values, Job::new(key, planned.clone())).spare)
         }
+    }
+
+    /// What carries out a call as was decided, with its memory.
+    fn transfer(
+        &self,
+        planned: &Planned,
+        mut arguments: Arguments,
+        channel: Channel,
+        work: &mut Work,
+    ) -> Result<Transfer, Error> {
+        let program = match &planned.served {
+            Served::Nothing => Program::Plan(Arc::new(Plan::default())),
+            Served::Here(program) => program.clone(),
+            Served::Calls(_) | Served::Below => return Err(RUSTCOLL_ERR_INTERN),
+        };
+        let limit = Settings::of(arguments.collective).values().scratch_limit();
+        let wrapping = scratch::obtain(work, &mut arguments, &program, planned, limit, self.place())
+            .map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+        Ok(Transfer::new(&program, arguments, wrapping, channel, limit))
     }
 }

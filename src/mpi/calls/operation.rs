@@ -1,6 +1,7 @@
 //! Collectives that do not block: each carries its own memory and goes on whenever MPI makes progress.
 
 use super::job::Shifts;
+use super::nonblocking::{Undecided, is_refused_by_all};
 use super::staged::Staged;
 use super::transfer::Transfer;
 use crate::mpi::messages::channel::Channel;
@@ -8,6 +9,8 @@ use crate::mpi::messages::transport::{Error, status};
 use crate::mpi::messages::work::Work;
 use crate::mpi::parameters::settings;
 use crate::mpi::reporting::watch::{self, Subject};
+use crate::mpi::shared_memory::lanes::{Standing, Turn};
+use crate::mpi::shared_memory::segment::Segment;
 use crate::mpi::shim::bindings::*;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -17,21 +20,52 @@ use std::time::Instant;
 /// A prepared collective.
 pub struct Operation {
     /// What it carries out.
-    pub transfer: Transfer,
+    pub course: Course,
+    /// Where its messages go.
+    pub channel: Channel,
+    /// Its turn in memory that the ranks share, if it needs one.
+    pub turn: Option<Turn>,
     /// Copies of those buffers of its that lie on a device.
     pub staged: Option<Staged>,
     /// Its memory.
     pub work: Work,
     /// What MPI knows it by.
     pub request: *mut c_void,
-    /// What is to be told of it.
-    pub subject: Subject,
+    /// What is to be told of it, once it is decided.
+    pub subject: Option<Subject>,
     /// When it was last started, if anybody wanted to know.
     pub start: Option<Instant>,
     /// How it turns to the buffers of the next call that is the same; `None` if it cannot.
     pub shifts: Option<Shifts>,
     /// Where it waits for that call once its request is freed.
     pub spare: Weak<Spare>,
+}
+
+/// How far an operation is decided.
+pub enum Course {
+    /// Not yet.
+    Undecided(Undecided),
+    /// This carries it out.
+    Decided(Transfer),
+}
+
+/// Why an operation cannot begin.
+enum Refused {
+    /// All ranks refuse it.
+    Everywhere(Error),
+    /// Perhaps this one alone.
+    Here(Error),
+}
+
+impl Refused {
+    fn of(error: Error) -> Refused {
+        if is_refused_by_all(error) { Refused::Everywhere(error) } else { Refused::Here(error) }
+    }
+
+    fn error(self) -> Error {
+        let (Refused::Everywhere(error) | Refused::Here(error)) = self;
+        error
+    }
 }
 
 /// An operation whose request was freed.
@@ -52,13 +86,80 @@ static STARTED: Mutex<UnderWay> = Mutex::new(UnderWay(Vec::new()));
 /// How many operations are under way, to leave early where there is none.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
+impl Course {
+    /// Decides what has not been decided.
+    fn decide(
+        &mut self,
+        channel: Channel,
+        work: &mut Work,
+        subject: &mut Option<Subject>,
+    ) -> Result<(), Refused> {
+        let Course::Undecided(undecided) = self else { return Ok(()) };
+        let planned = undecided.decide().map_err(Refused::of)?;
+        let (mut transfer, told) = undecided.transfer(&planned, channel, work).map_err(Refused::Here)?;
+        transfer.begin(work).map_err(Refused::Here)?;
+        (*self, *subject) = (Course::Decided(transfer), Some(told));
+        Ok(())
+    }
+
+    fn go_on(&mut self, work: &mut Work, segment: Option<&mut Segment>) -> Result<bool, Error> {
+        match self {
+            Course::Decided(transfer) => transfer.advance(work, segment),
+            Course::Undecided(_) => Err(RUSTCOLL_ERR_INTERN),
+        }
+    }
+}
+
 impl Operation {
     /// Goes on as far as it can; `Some` if it came to its end, well or not.
     fn advance(&mut self) -> Option<c_int> {
-        match self.transfer.advance(&mut self.work) {
+        match self.go_on() {
             Ok(false) => None,
             ended => Some(self.end(ended.map(|_| ()))),
         }
+    }
+
+    /// Says whether it came to its end.
+    fn go_on(&mut self) -> Result<bool, Error> {
+        if !self.is_placed()? {
+            return Ok(false);
+        }
+        let Operation { course, channel, turn, work, subject, .. } = self;
+        let Some(turn) = turn else {
+            course.decide(*channel, work, subject).map_err(Refused::error)?;
+            return course.go_on(work, None);
+        };
+        let mut refused = None;
+        let ended = turn.take(|mut place| match course.decide(*channel, work, subject) {
+            Ok(()) => course.go_on(work, place.segment()),
+            Err(Refused::Here(error)) => {
+                place.miss(error);
+                Err(error)
+            }
+            Err(Refused::Everywhere(error)) => {
+                refused = Some(error);
+                Ok(true)
+            }
+        });
+        refused.map_or(ended, Err)
+    }
+
+    /// Whether it is known if the operation has a lane of memory that the ranks share.
+    fn is_placed(&mut self) -> Result<bool, Error> {
+        if let (Course::Undecided(undecided), Some(turn)) = (&mut self.course, &mut self.turn) {
+            if !undecided.find_memory()? {
+                return Ok(false);
+            }
+            match turn.standing() {
+                Standing::Unknown => return Ok(false),
+                Standing::Has => {}
+                Standing::HasNone => {
+                    undecided.do_without_memory();
+                    self.turn = None;
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Takes a spare operation for a call that is the same.
@@ -69,15 +170,19 @@ impl Operation {
         request: *mut c_void,
     ) -> Option<Box<Operation>> {
         let mut operation = spare.try_lock().ok()?.take()?;
-        operation.shifts?.turn(&mut operation.transfer, call);
-        operation.transfer.move_to(channel);
-        operation.request = request;
+        if let (Course::Decided(transfer), Some(shifts)) = (&mut operation.course, operation.shifts) {
+            shifts.turn(transfer, call);
+            transfer.move_to(channel);
+        }
+        (operation.channel, operation.request) = (channel, request);
+        operation.turn.as_mut().map(Turn::ask);
         Some(operation)
     }
 
-    /// Keeps it for the next call that is the same, unless another one is kept already or it did not come to its end.
+    /// Keeps it for the next call that is the same, unless another one is kept already, it did not come to its end, or was never started.
     pub fn free(mut self: Box<Self>) {
-        if self.shifts.is_none() || self.staged.is_some() {
+        let is_unused = self.turn.as_ref().is_some_and(Turn::is_due);
+        if self.shifts.is_none() || self.staged.is_some() || is_unused {
             return;
         }
         let Some(spare) = self.spare.upgrade() else { return };
@@ -91,14 +196,23 @@ impl Operation {
 
     /// Begins anew.
     fn begin(&mut self) -> Result<(), Error> {
-        self.transfer.check_communicator()?;
+        if let Some(turn) = &mut self.turn {
+            turn.ask();
+        }
+        self.channel.check()?;
         self.staged.as_ref().map_or(Ok(()), Staged::begin)?;
-        self.transfer.begin(&mut self.work)
+        match &mut self.course {
+            Course::Decided(transfer) => transfer.begin(&mut self.work),
+            Course::Undecided(_) => Ok(()),
+        }
     }
 
     fn end(&mut self, ended: Result<(), Error>) -> c_int {
-        if ended.is_err() {
+        if let Err(error) = ended {
             self.shifts = None;
+            if let Some(turn) = &mut self.turn {
+                turn.miss(error);
+            }
         }
         status(match &mut self.staged {
             Some(staged) => staged.end(ended),
@@ -107,8 +221,8 @@ impl Operation {
     }
 
     fn note_ended(&self) {
-        if let Some(start) = self.start {
-            self.subject.tell(Some(start.elapsed()));
+        if let (Some(subject), Some(start)) = (&self.subject, self.start) {
+            subject.tell(Some(start.elapsed()));
         }
     }
 }
@@ -123,7 +237,7 @@ pub unsafe fn start(operation: *mut Operation) {
     starting.start = watch::now();
     let ended = match starting.begin() {
         Ok(()) => starting.advance(),
-        Err(error) => Some(error),
+        Err(error) => Some(starting.end(Err(error))),
     };
     match ended {
         Some(error) => {

@@ -12,9 +12,9 @@ use crate::mpi::messages::scratch;
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::{Settings, Values, is_preloaded, word};
+use crate::mpi::shared_memory::geometry::Geometry;
 use crate::mpi::shared_memory::nodes::{Knowledge, Nodes};
-use crate::mpi::shared_memory::segment::Geometry;
-use crate::mpi::shim::bindings::{RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE};
+use crate::mpi::shim::bindings::{RUSTCOLL_ERR_INTERN, RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE};
 use crate::schedule::Schedule;
 use crate::selection::Call;
 use std::sync::Arc;
@@ -62,6 +62,16 @@ pub enum Program {
     Exchange(Arc<LengthExchange>),
 }
 
+impl Refusal {
+    /// As an MPI error, where the ranks have done all that they must do first.
+    pub fn error(self) -> Error {
+        match self {
+            Refusal::Missing(_) => RUSTCOLL_ERR_INTERN,
+            Refusal::Error(error) => error,
+        }
+    }
+}
+
 impl Program {
     /// The plan that is carried out first.
     pub fn first(&self) -> &Plan {
@@ -81,6 +91,8 @@ pub struct Planned {
     pub is_packed: bool,
     /// What was decided.
     pub decision: Decision,
+    /// Whether it depended on memory that ranks share.
+    pub depends_on_memory: bool,
 }
 
 impl Planning {
@@ -104,6 +116,13 @@ impl Planning {
     /// Notes each rank's node.
     pub fn note_nodes(&mut self, nodes: Nodes) {
         self.schedules.note_nodes(nodes);
+    }
+
+    /// Whether it decides about a call if the ranks have memory to share.
+    pub fn depends_on_memory(&mut self, arguments: &Arguments, values: Values, form: Form) -> bool {
+        let call = described(arguments, values, self.group);
+        let call = self.schedules.located(&call, values, form);
+        self.schedules.depends_on_memory(&call, values, form)
     }
 
     /// Decides who serves a call and plans it. `graph`: the neighbours, where it has any.
@@ -135,7 +154,12 @@ impl Planned {
     /// A call that moves no data.
     pub fn nothing(collective: Collective, group: Group) -> Planned {
         let decision = Decision::nothing_to_do(collective, group);
-        Planned { served: Served::Nothing, is_packed: false, decision }
+        Planned { served: Served::Nothing, is_packed: false, decision, depends_on_memory: false }
+    }
+
+    /// Whether it goes by memory that the ranks share.
+    pub fn takes_slots(&self) -> bool {
+        matches!(&self.served, Served::Here(program) if program.first().slots.is_some())
     }
 
     /// Notes and logs what was decided about a call on a communicator of that name.
@@ -196,11 +220,11 @@ fn planned(
     group: Group,
     geometry: Option<Geometry>,
 ) -> Option<Planned> {
-    let Chosen { decided, selected } = chosen;
+    let Chosen { decided, selected, depends_on_memory } = chosen;
     let collective = call.collective;
     let Some(Selected { algorithm, number, shown, stripe, made_of }) = selected else {
         let decision = Decision::below(collective, group, decided);
-        return Some(Planned { served: Served::Below, is_packed: false, decision });
+        return Some(Planned { served: Served::Below, is_packed: false, decision, depends_on_memory });
     };
     let decision = Decision::new(collective, group, number, shown, decided);
     let (schedule, problem) = match made_of {
@@ -209,7 +233,12 @@ fn planned(
             // Also where a schedule would find a copy of the input instead.
             let problem = Problem { in_place: arguments.in_place, ..problem };
             let deeds = Deeds::new(collective, calls, &problem, group.rank, lengths(call, arguments));
-            return Some(Planned { served: Served::Calls(Arc::new(deeds)), is_packed: false, decision });
+            return Some(Planned {
+                served: Served::Calls(Arc::new(deeds)),
+                is_packed: false,
+                decision,
+                depends_on_memory,
+            });
         }
     };
     if schedule.slots > 0 {
@@ -221,7 +250,7 @@ fn planned(
             LengthExchange::in_slots(algorithm, problem, schedule, &bindings, is_packed, bounds)
         {
             let served = Served::Here(Program::Exchange(Arc::new(exchange)));
-            return Some(Planned { served, is_packed, decision });
+            return Some(Planned { served, is_packed, decision, depends_on_memory });
         }
         let plan = in_slots(arguments, schedule, &bindings, &bounds);
         let extent = if collective.reduces() { arguments.extent() } else { 1 };
@@ -231,7 +260,7 @@ fn planned(
         }
         let is_packed = plan.is_in_bytes && is_packed;
         let served = Served::Here(Program::Plan(Arc::new(plan)));
-        return Some(Planned { served, is_packed, decision });
+        return Some(Planned { served, is_packed, decision, depends_on_memory });
     }
     let is_packed = collective == Collective::Bcast && arguments.has_gaps() && schedule.blocks > 1;
     let packed = Counts::One { count: call.bytes, bytes: 1 };
@@ -245,7 +274,7 @@ fn planned(
         Some(exchange) => Program::Exchange(Arc::new(exchange)),
         None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
     };
-    Some(Planned { served: Served::Here(program), is_packed, decision })
+    Some(Planned { served: Served::Here(program), is_packed, decision, depends_on_memory })
 }
 
 /// Whether the data of a call that is cut into stripes are packed before and unpacked after it. Only Open MPI's own functions can begin

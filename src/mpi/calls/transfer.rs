@@ -5,10 +5,9 @@ use super::exchanging::Exchanging;
 use super::planning::Program;
 use crate::engine::Plan;
 use crate::mpi::messages::channel::Channel;
-use crate::mpi::messages::transport::{Error, check};
+use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::{Layout, Task, Work, Wrapping};
 use crate::mpi::shared_memory::segment::Segment;
-use crate::mpi::shim::bindings::rustcoll_shim_failure;
 use std::sync::Arc;
 
 /// A call, ready to begin.
@@ -53,12 +52,6 @@ impl Transfer {
         self.channel = channel;
     }
 
-    /// Whether the communicator can still be used, as far as MPI knows. MPI looks itself where a call blocks.
-    pub fn check_communicator(&self) -> Result<(), Error> {
-        // SAFETY: the handle is that of the call's communicator.
-        check(unsafe { rustcoll_shim_failure(self.channel.other.communicator) })
-    }
-
     /// Begins anew. An error leaves nothing outstanding.
     #[inline]
     pub fn begin(&mut self, work: &mut Work) -> Result<(), Error> {
@@ -80,12 +73,14 @@ impl Transfer {
         }
     }
 
-    /// Goes on as far as it can without waiting; says whether it came to the end.
-    pub fn advance(&mut self, work: &mut Work) -> Result<bool, Error> {
+    /// Goes on as far as it can without waiting; says whether it came to the end. A plan with slots needs the segment that they are in.
+    pub fn advance(&mut self, work: &mut Work, segment: Option<&mut Segment>) -> Result<bool, Error> {
         let Transfer { course, arguments, wrapping, channel } = self;
         match course {
-            Course::Plan(plan, layout) => work.advance(&Task { plan, layout, channel, arguments, wrapping }),
-            Course::Exchanging(exchanging) => exchanging.advance(work, channel, arguments, wrapping),
+            Course::Plan(plan, layout) => {
+                work.advance(&Task { plan, layout, channel, arguments, wrapping }, segment)
+            }
+            Course::Exchanging(exchanging) => exchanging.advance(work, channel, arguments, wrapping, segment),
         }
     }
 }

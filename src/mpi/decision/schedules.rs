@@ -10,7 +10,7 @@ use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::{Values, name_below, number};
 use crate::mpi::shared_memory::nodes::{Knowledge, Nodes, Spread};
 use crate::schedule::Schedule;
-use crate::selection::{Call, Choice, MOST_SEGMENTS, Parameters, Table};
+use crate::selection::{Call, Choice, MOST_SEGMENTS, Parameters, Rule, Table};
 use std::collections::HashSet;
 use std::ffi::c_int;
 use std::ptr;
@@ -53,14 +53,11 @@ pub struct Form {
     /// that do not, when it duplicates a communicator, and these meet the exchange on some ranks before and on others
     /// after it.
     pub is_blocking: bool,
+    /// Whether there is shared memory for it, if the ranks can have any.
+    pub may_share: bool,
     /// Whether it may be served by calls of other collectives. Those that such calls bring about may not, lest they call each
     /// other for ever.
     pub calls_others: bool,
-}
-
-impl Form {
-    /// A call that does not block, with nothing below for it.
-    pub const NOT_BLOCKING: Form = Form { has_below: false, is_blocking: false, calls_others: false };
 }
 
 /// What ranks must do before a call can be decided.
@@ -97,6 +94,8 @@ pub struct Chosen<'a> {
     pub decided: Decided,
     /// `None`: the component below serves it.
     pub selected: Option<Selected<'a>>,
+    /// Whether it depended on memory that ranks share.
+    pub depends_on_memory: bool,
 }
 
 /// What rustcoll serves a call by.
@@ -141,6 +140,10 @@ impl Schedules {
         graph: Graph,
     ) -> Result<Chosen<'_>, Missing> {
         let call = &self.located(call, values, form);
+        let mut depends_on_memory = self.depends_on_memory(call, values, form);
+        // What does not block is held by now, and cannot be passed on, at ranks that did not know yet whether there is memory.
+        let has_below = form.has_below && (form.is_blocking || !depends_on_memory);
+        let form = Form { has_below, ..form };
         let (mut choice, mut decided) = self.choice(call, values, form);
         let mut has_room = true;
         if let Some(algorithm) = choice.algorithm()
@@ -152,17 +155,16 @@ impl Schedules {
         let call = &Call { calls_others: call.calls_others && has_room, ..*call };
         if !has_room {
             (choice, decided) = self.choice(call, values, form);
+            depends_on_memory = self.depends_on_memory(call, values, form);
         }
         if form.is_blocking && call.nodes.is_none() && self.needs_nodes(call, choice, &decided) {
             return Err(Missing::Nodes);
         }
-        if self.memory == SharedMemory::Unknown
-            && choice.algorithm().is_some_and(Algorithm::takes_shared_memory)
-        {
+        if depends_on_memory && self.memory == SharedMemory::Unknown {
             return Err(Missing::SharedMemory);
         }
-        let lacks =
-            [(self.lacks_memory(call, values, form), Lack::SharedMemory), (!has_room, Lack::RoomForCalls)];
+        let lacks_memory = depends_on_memory && self.memory == SharedMemory::Missing;
+        let lacks = [(lacks_memory, Lack::SharedMemory), (!has_room, Lack::RoomForCalls)];
         let lacking = lacks.into_iter().filter_map(|(is_lacking, lack)| is_lacking.then_some(lack));
         let decided = lacking.fold(decided, |decided, lack| Decided::Without(lack, Box::new(decided)));
         let selected = match choice {
@@ -183,16 +185,32 @@ impl Schedules {
                 Some(Selected { algorithm, number, shown, stripe, made_of })
             }
         };
-        Ok(Chosen { decided, selected })
+        Ok(Chosen { decided, selected, depends_on_memory })
     }
 
-    /// Whether what would have been chosen, if all ranks had memory to share, takes it.
-    fn lacks_memory(&mut self, call: &Call, values: Values, form: Form) -> bool {
-        let can_share = form.is_blocking && call.remote == 0;
-        can_share && self.memory == SharedMemory::Missing && {
-            let (wished, _) = self.choice(&Call { shares_memory: true, ..*call }, values, form);
+    /// Whether it decides about a call if all ranks have memory to share. That they find out at different times, so nothing else may
+    /// depend on it.
+    pub fn depends_on_memory(&mut self, call: &Call, values: Values, form: Form) -> bool {
+        let [with, without] = [true, false].map(|shares_memory| Call { shares_memory, ..*call });
+        self.may_share(call, values, form) && {
+            let (wished, decided) = self.choice(&with, values, form);
+            let is_forced = matches!(decided, Decided::Info | Decided::Parameter);
             wished.algorithm().is_some_and(Algorithm::takes_shared_memory)
+                || (!is_forced && self.ruled(&with) != self.ruled(&without))
         }
+    }
+
+    /// Those of the communicator's and of the job's rules that match.
+    fn ruled(&mut self, call: &Call) -> [Option<*const Rule>; 2] {
+        let Tables { own, job } = self.tables(call);
+        [own, job].map(|table| table.rule(call).map(ptr::from_ref))
+    }
+
+    /// Whether the ranks may share memory for a call, if they can have any. Those of several nodes tell each other first who is where,
+    /// which only calls that block do.
+    fn may_share(&self, call: &Call, values: Values, form: Form) -> bool {
+        let is_located = form.is_blocking || matches!(self.nodes.known(false), Spread::Nodes(_));
+        form.may_share && is_located && call.remote == 0 && values.may_share_memory()
     }
 
     /// Whether the choice, or what was chosen, depends on the ranks' nodes; the same on all ranks.
@@ -208,10 +226,8 @@ impl Schedules {
     }
 
     /// A call with what it may know of the ranks' nodes.
-    fn located(&self, call: &Call, values: Values, form: Form) -> Call {
-        // Calls that do not block overlap, and need not start in the same order on all ranks.
-        let may_share = form.is_blocking && call.remote == 0 && values.may_share_memory();
-        let shares_memory = may_share && self.memory != SharedMemory::Missing;
+    pub fn located(&self, call: &Call, values: Values, form: Form) -> Call {
+        let shares_memory = self.may_share(call, values, form) && self.memory != SharedMemory::Missing;
         let calls_others = form.calls_others && call.remote == 0 && !call.reproducible;
         let call = &Call { shares_memory, calls_others, ..*call };
         match self.nodes.known(form.is_blocking) {

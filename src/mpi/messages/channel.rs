@@ -1,6 +1,8 @@
 //! Where a collective's messages go: on an inter-communicator, the ranks of the two groups are reached by different
 //! communicators.
 
+use super::transport::{Error, check};
+use crate::mpi::shim::bindings::rustcoll_shim_failure;
 use std::ffi::{c_int, c_void};
 
 /// A communicator and a tag on it.
@@ -24,6 +26,12 @@ pub struct Channel {
 }
 
 impl Channel {
+    /// Whether the communicator can still be used, as far as MPI knows.
+    pub fn check(&self) -> Result<(), Error> {
+        // SAFETY: the handle is that of the call's communicator.
+        check(unsafe { rustcoll_shim_failure(self.other.communicator) })
+    }
+
     /// How a peer is reached, and its rank there.
     #[inline]
     pub fn to(&self, peer: u32) -> (Route, c_int) {

@@ -174,7 +174,7 @@ impl Work {
 
     /// Gives memory up for good: what was given up may still arrive.
     #[cold]
-    fn leak(&mut self) {
+    pub fn leak(&mut self) {
         self.scratch.leak();
         self.staging.leak();
         self.substitute.leak();
@@ -263,18 +263,28 @@ impl Work {
         ended.map(drop)
     }
 
-    /// Goes on with a plan as far as it can without waiting; says whether it came to its end.
-    pub fn advance(&mut self, task: &Task) -> Result<bool, Error> {
+    /// Goes on with a plan as far as it can without waiting; says whether it came to its end. A plan with slots needs the segment that
+    /// they are in, the same each time.
+    pub fn advance(&mut self, task: &Task, segment: Option<&mut Segment>) -> Result<bool, Error> {
         let error = match self.failed_by {
             Some(error) => error,
-            None => {
-                match self.drive(task, None, |execution, transport| execution.advance(task.plan, transport)) {
-                    Ok(is_over) => return Ok(is_over),
-                    Err(error) => *self.failed_by.insert(error),
-                }
-            }
+            None => match self.try_to_advance(task, segment) {
+                Ok(is_over) => return Ok(is_over),
+                Err(error) => *self.failed_by.insert(error),
+            },
         };
         if self.abandon() { Err(error) } else { Ok(false) }
+    }
+
+    fn try_to_advance(&mut self, task: &Task, segment: Option<&mut Segment>) -> Result<bool, Error> {
+        let advance =
+            |execution: &mut Execution, transport: &mut Messages| execution.advance(task.plan, transport);
+        let is_over = self.drive(task, segment, advance)?;
+        if !is_over && task.plan.slots.is_some() {
+            // Of messages MPI tells it.
+            task.channel.check()?;
+        }
+        Ok(is_over)
     }
 
     #[cold]
@@ -331,8 +341,8 @@ impl Work {
             is_truncated: &mut self.is_truncated,
         };
         let is_over = go(&mut self.execution, &mut transport)?;
-        transport.leave();
         if is_over {
+            transport.leave();
             copy(&wrapping.after)?;
             return if self.is_truncated { Err(RUSTCOLL_ERR_TRUNCATE) } else { Ok(true) };
         }

@@ -127,7 +127,8 @@ fn shared_memory_parameters() -> [Registered; 3] {
         )),
         shared(general_parameter(
             "shared_memory_size",
-            "How much memory a rank shares with the others of its node, on each communicator, in KiB; 4096 unless set",
+            "How much memory a rank shares with the others of its node, on each communicator, in KiB, for collectives that \
+             block, as much again for those that do not, and for each persistent one; 4096 unless set",
             &["default"],
             1,
             &SHARED_MEMORY_SIZE,

@@ -3,7 +3,7 @@
 use crate::algorithms::{Algorithm, Collective, Parameter};
 use crate::engine::mock_up::Limits;
 use crate::engine::{SlotBounds, Slots};
-use crate::mpi::shared_memory::segment::PAGE;
+use crate::mpi::shared_memory::geometry::PAGE;
 use crate::mpi::shim::bindings::rustcoll_shim_is_preloaded;
 use crate::selection::Parameters;
 use std::ffi::{CStr, c_char};

@@ -5,7 +5,14 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+/// How many mappings this process has.
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+
+/// A process has so many at most: the system gives it 65,530 mappings unless told otherwise, each of these is a few, and the program needs
+/// some.
+const MOST: usize = 2048;
 
 /// Memory of which a part is this process's own, and the rest that of others, which is only read.
 pub struct Mapping {
@@ -19,6 +26,16 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
+    /// Whether there may be one more.
+    pub fn check_room() -> io::Result<()> {
+        match LIVE.load(Relaxed) < MOST {
+            true => Ok(()),
+            false => {
+                Err(io::Error::other(format!("{MOST} communicators of this process share memory already")))
+            }
+        }
+    }
+
     /// New memory without a name, all zero; and what others find it by, as long as it is open.
     pub fn new(bytes: usize, own: Range<usize>) -> io::Result<(Mapping, File)> {
         let file = nameless_file()?;
@@ -46,6 +63,7 @@ impl Mapping {
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
+        LIVE.fetch_add(1, Relaxed);
         let mapping = Mapping { base: base.cast(), bytes };
         let start = mapping.base.wrapping_add(own.start).cast();
         // SAFETY: the part lies within the mapping, at a page's start.
@@ -89,6 +107,7 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: the mapping is this one's, and what refers to it does not outlive it.
         unsafe { libc::munmap(self.base.cast(), self.bytes) };
+        LIVE.fetch_sub(1, Relaxed);
     }
 }
 

@@ -1,6 +1,10 @@
 //! The memory that the ranks of a node share, and how they find it.
 
+pub mod allotment;
+pub mod geometry;
+pub mod lanes;
 pub mod mapping;
+pub mod node;
 pub mod nodes;
 pub mod patience;
 pub mod segment;

@@ -1,29 +1,12 @@
-//! The memory that the ranks of a node share for one communicator.
-//!
-//! The first rank of a node makes it, without a name (`memfd`), so that nothing of it outlives the processes that know it. Each rank has a
-//! piece there, which it alone writes and the others only read. What lies in a piece:
-//!
-//! | what | how much |
-//! |---|---|
-//! | in the first piece a token, by which others see that they found the right memory | a cache line |
-//! | how many stripes the rank has ended, of each kind of slots | a cache line each |
-//! | slots in lines, for blocks of up to [`LINE_PAYLOAD`] bytes, each with its flag behind it | banks of cache lines |
-//! | flags of short slots, flags of long ones | banks of cache lines |
-//! | short slots, long ones | banks of [`Slots::SHORT_BANK`], and of as many bytes as the user wants |
-//!
-//! [`Slots::BANKS`] tells how many banks of each kind there are.
+//! A lane of the memory that the ranks of a node share, in which one collective at a time goes on: its slots and their flags.
 
+use super::geometry::{Geometry, ended};
 use super::mapping::Mapping;
 use super::patience::Patience;
-use super::tenancy::{self, Tenant};
+use super::tenancy::Tenant;
 use crate::engine::turns::Turns;
-use crate::engine::{CACHE_LINE, LINE_PAYLOAD, SlotBounds, Slots};
+use crate::engine::{CACHE_LINE, LINE_PAYLOAD, Slots};
 use crate::mpi::messages::transport::Error;
-use std::fs::File;
-use std::io;
-use std::ops::Range;
-use std::os::fd::AsRawFd;
-use std::process;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{
@@ -31,211 +14,22 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-/// How many numbers a rank tells the others of its piece.
-pub const OFFER: usize = 2;
-
-/// What decides where things lie in a piece; the same on all ranks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Geometry {
-    /// Slots of a rank, and so flags in a bank.
-    pub slots: usize,
-    /// Bytes of a bank of slots that lie apart from flags.
-    pub bank: usize,
-}
-
-/// What an area of slots apart from flags is a multiple of.
-pub const PAGE: usize = 4096;
-
-impl Geometry {
-    /// For so many ranks: one slot for each, for each of two phases, and some more.
-    pub fn new(ranks: usize, bank: usize) -> Geometry {
-        let slots = 2 * ranks + 6;
-        // Room for an element in each slot, at least.
-        Geometry { slots, bank: bank.max(slots * CACHE_LINE).next_multiple_of(PAGE) }
-    }
-
-    /// What plans must keep to.
-    pub fn bounds(&self, stripe: Option<usize>) -> SlotBounds {
-        SlotBounds { line: LINE_PAYLOAD, bank: self.bank, stripe }
-    }
-
-    fn lines(&self) -> usize {
-        ended(Slots::KINDS)
-    }
-
-    /// Where the flags of a kind begin; of lines, the lines themselves.
-    fn flags(&self, kind: usize) -> usize {
-        let banks: usize = Slots::BANKS[..kind].iter().sum();
-        self.lines() + banks * self.slots * CACHE_LINE
-    }
-
-    /// Where the slots begin that are apart from flags.
-    fn data(&self) -> usize {
-        self.flags(Slots::KINDS).next_multiple_of(PAGE)
-    }
-
-    /// Where a bank of slots begins that are apart from flags.
-    fn bank(&self, kind: usize, bank: usize) -> usize {
-        let short = Slots::BANKS[1] * Slots::SHORT_BANK;
-        self.data() + if kind == 1 { bank * Slots::SHORT_BANK } else { short + bank * self.bank }
-    }
-
-    fn bytes(&self) -> usize {
-        self.bank(2, Slots::BANKS[2])
-    }
-}
-
-/// Where a rank tells how many stripes of a kind of slots it has ended, behind the token.
-fn ended(kind: usize) -> usize {
-    (1 + kind) * CACHE_LINE
-}
-
-/// The ranks of this rank's node, and how their memory lies.
-pub struct Node {
-    geometry: Geometry,
-    /// In ascending order.
-    ranks: Vec<usize>,
-    /// Whose node it is.
-    rank: usize,
-}
-
-/// The memory of a node, before the others know it.
-pub struct Made {
-    mapping: Mapping,
-    /// What others find it by.
-    file: File,
-    token: u64,
-}
-
-/// What a rank tells whose node another rank makes memory for.
-const NOTHING_TO_OFFER: [u64; OFFER] = [0, 1];
-
-impl Made {
-    /// What others must know to find it.
-    fn offer(&self) -> [u64; OFFER] {
-        [u64::from(process::id()) << 32 | self.file.as_raw_fd() as u64, self.token]
-    }
-}
-
-/// What a rank tells the others. That of one that cannot share memory is 0.
-pub fn offer(made: &io::Result<Option<Made>>) -> [u64; OFFER] {
-    made.as_ref().map_or([0; OFFER], |made| made.as_ref().map_or(NOTHING_TO_OFFER, Made::offer))
-}
-
-/// Whether a rank can share memory, as far as it knows.
-pub fn can_share([_, token]: [u64; OFFER]) -> bool {
-    token != 0
-}
-
-impl Node {
-    /// That of a rank. `neighbours`: of each rank whether it is there.
-    pub fn new(geometry: Geometry, neighbours: &[bool], rank: usize) -> Node {
-        let ranks = (0..neighbours.len()).filter(|&other| neighbours[other]).collect();
-        Node { geometry, ranks, rank }
-    }
-
-    fn first(&self) -> usize {
-        self.ranks[0]
-    }
-
-    fn bytes(&self) -> usize {
-        self.ranks.len() * self.geometry.bytes()
-    }
-
-    /// Where the pieces begin, by rank; `None` for those on other nodes.
-    fn starts(&self, size: usize) -> Vec<Option<usize>> {
-        let mut starts = vec![None; size];
-        for (place, &rank) in self.ranks.iter().enumerate() {
-            starts[rank] = Some(place * self.geometry.bytes());
-        }
-        starts
-    }
-
-    fn own(&self) -> Range<usize> {
-        let place = self.ranks.iter().position(|&rank| rank == self.rank).expect("it is one of them");
-        place * self.geometry.bytes()..(place + 1) * self.geometry.bytes()
-    }
-
-    /// New memory, if this rank is to make it.
-    pub fn make(&self) -> io::Result<Option<Made>> {
-        tenancy::check_room()?;
-        if self.rank != self.first() {
-            return Ok(None);
-        }
-        let (mapping, file) = Mapping::new(self.bytes(), self.own())?;
-        let token = token();
-        mapping.number(0).store(token, Release);
-        Ok(Some(Made { mapping, file, token }))
-    }
-
-    /// The memory of the node's ranks, as all offer it; and what others find it by, to be kept until all have looked.
-    pub fn join(
-        self,
-        made: Option<Made>,
-        offers: &[[u64; OFFER]],
-        patience: Patience,
-    ) -> (io::Result<Segment>, Option<File>) {
-        let (mapping, file) = match made {
-            Some(Made { mapping, file, .. }) => (Ok(mapping), Some(file)),
-            None => (self.found(offers[self.first()]), None),
-        };
-        (mapping.map(|mapping| self.segment(mapping, offers.len(), patience)), file)
-    }
-
-    /// The memory that the first rank offers.
-    fn found(&self, [place, token]: [u64; OFFER]) -> io::Result<Mapping> {
-        let mapping = Mapping::of_process((place >> 32) as u32, place as u32, self.bytes(), self.own())?;
-        match mapping.number(0).load(Acquire) == token {
-            true => Ok(mapping),
-            false => Err(io::Error::other("another memory stands where a rank offers its own")),
-        }
-    }
-
-    fn segment(self, mapping: Mapping, size: usize, patience: Patience) -> Segment {
-        let Node { geometry, rank, .. } = self;
-        let base = mapping.base();
-        let starts = self.starts(size);
-        let bases =
-            starts.iter().map(|start| start.map_or(ptr::null_mut(), |start| base.wrapping_add(start)));
-        Segment {
-            geometry,
-            rank,
-            bases: bases.collect(),
-            tenant: Tenant::new(mapping, starts, rank, geometry.data()..geometry.bytes(), [1, 2].map(ended)),
-            turns: Slots::BANKS.map(Turns::new),
-            offsets: Offsets::default(),
-            patience,
-        }
-    }
-}
-
-/// A number that no other memory bears, as far as it matters; neither 0 nor 1.
-fn token() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(process::id()) | 2
-}
-
-impl Segment {
-    /// What decides where things lie.
-    pub fn geometry(&self) -> Geometry {
-        self.geometry
-    }
-}
-
-/// The memory of a communicator's ranks that share this rank's node.
+/// A lane of the memory of a communicator's ranks that share this rank's node.
 pub struct Segment {
     geometry: Geometry,
     rank: usize,
     tenant: Arc<Tenant>,
-    /// Where each rank's piece is.
+    /// Where each rank's part of the lane is.
     bases: Vec<*mut u8>,
     /// Of each kind of slots.
     turns: [Turns; Slots::KINDS],
     offsets: Offsets,
     patience: Patience,
+    /// Whether a collective uses slots that others could want to give back.
+    is_entered: bool,
 }
 
-/// Where the slots of the plan are that is carried out, from the start of each piece on.
+/// Where the slots of the plan are that is carried out, from the start of each rank's part of the lane on.
 #[derive(Clone, Copy, Default)]
 struct Offsets {
     /// Which of [`Segment::turns`].
@@ -246,6 +40,29 @@ struct Offsets {
 }
 
 impl Segment {
+    /// A lane that nothing has used yet. `starts`: where it begins, by rank; `None` for those on other nodes.
+    pub fn new(
+        geometry: Geometry,
+        mapping: Arc<Mapping>,
+        starts: Vec<Option<usize>>,
+        rank: usize,
+        patience: Patience,
+    ) -> Segment {
+        let base = mapping.base();
+        let bases =
+            starts.iter().map(|start| start.map_or(ptr::null_mut(), |start| base.wrapping_add(start)));
+        Segment {
+            geometry,
+            rank,
+            bases: bases.collect(),
+            tenant: Tenant::new(mapping, starts, rank, geometry.data()..geometry.lane(), [1, 2].map(ended)),
+            turns: Slots::BANKS.map(Turns::new),
+            offsets: Offsets::default(),
+            patience,
+            is_entered: false,
+        }
+    }
+
     #[inline]
     fn turn_to(&mut self, slots: Slots) {
         let kind = slots.kind();
@@ -261,10 +78,13 @@ impl Segment {
         };
     }
 
-    /// Begins to use a kind of slots.
+    /// Begins to use a kind of slots, or goes on.
     #[inline]
     pub fn enter(&mut self, slots: Slots) {
-        if let Slots::Apart { bytes, .. } = slots {
+        if let Slots::Apart { bytes, .. } = slots
+            && !self.is_entered
+        {
+            self.is_entered = true;
             // Who has long slots may have had short ones.
             let short = Slots::BANKS[1] * Slots::SHORT_BANK;
             self.tenant.enter(if slots.kind() == 1 { short } else { short + slots.banks() * bytes });
@@ -276,6 +96,7 @@ impl Segment {
     #[inline]
     pub fn leave(&mut self, slots: Slots) {
         if slots != Slots::Lines {
+            self.is_entered = false;
             self.tenant.leave();
         }
     }
@@ -341,52 +162,5 @@ impl Segment {
         let ended = self.turns[self.offsets.kind].end();
         self.number(self.rank, place).store(ended, Release);
         self.turn_to(slots);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::algorithms::{Algorithm, Problem, REGISTRY};
-
-    /// Ranks on one node, and on nodes of two.
-    fn problems(size: usize) -> impl Iterator<Item = Problem> {
-        let problem = move |nodes, segments| Problem { nodes, segments, ..Problem::new(size) };
-        [1, 5, 1000].into_iter().flat_map(move |segments| {
-            let pairs = (0..size as u32).map(|rank| rank / 2).collect();
-            [problem(vec![0; size].into(), segments), problem(pairs, segments)]
-        })
-    }
-
-    #[test]
-    fn there_is_a_slot_for_whatever_an_algorithm_shows() {
-        let sharing = REGISTRY.iter().copied().filter(|algorithm| algorithm.takes_shared_memory());
-        let sharing: Vec<&Algorithm> = sharing.collect();
-        for size in 1..=33 {
-            let Geometry { slots, bank } = Geometry::new(size, 0);
-            assert!(bank >= slots * CACHE_LINE);
-            for algorithm in sharing.iter().filter(|algorithm| algorithm.serves(size, 0, true).is_ok()) {
-                for problem in problems(size) {
-                    let schedule = algorithm.schedule(&problem, size - 1);
-                    let name = algorithm.name;
-                    assert!(schedule.slots <= slots, "{name} has {} on {size} ranks", schedule.slots);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn areas_of_a_piece_follow_each_other() {
-        for ranks in 1..=64 {
-            let geometry = Geometry::new(ranks, 10_000);
-            let flags = |kind: usize| Slots::BANKS[kind] * geometry.slots * CACHE_LINE;
-            assert!(ended(Slots::KINDS - 1) + CACHE_LINE <= geometry.flags(0));
-            assert_eq!(geometry.flags(0) + flags(0), geometry.flags(1));
-            assert_eq!(geometry.flags(1) + flags(1), geometry.flags(2));
-            assert!(geometry.flags(2) + flags(2) <= geometry.data());
-            assert_eq!(geometry.bank(1, Slots::BANKS[1]), geometry.bank(2, 0));
-            assert_eq!(geometry.bank(2, 0) + Slots::BANKS[2] * geometry.bank, geometry.bytes());
-            assert!(geometry.data().is_multiple_of(PAGE) && geometry.bytes().is_multiple_of(PAGE));
-        }
     }
 }

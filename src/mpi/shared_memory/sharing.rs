@@ -1,95 +1,180 @@
 //! What the ranks of a communicator tell each other before some calls: their nodes, and where the memory is that each
 //! shares with those of its node.
 
+use super::geometry::Geometry;
+use super::node::{self, Made, Memory, Node, OFFER};
 use super::nodes::{self, Nodes};
 use super::patience::Patience;
-use super::segment::{self, Geometry, Node, Segment};
+use crate::engine::Plan;
+use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::transport::Error;
-use crate::mpi::messages::work::{Group, Layout, Task, Work};
+use crate::mpi::messages::work::{Group, Layout, Task, Work, Wrapping};
 use crate::mpi::parameters::settings;
 use crate::mpi::shim::bindings::RUSTCOLL_ERR_NO_MEM;
+use std::fs::File;
 use std::io;
+use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// A rank among those that it tells something, and what it takes to do so.
-pub struct Exchange<'a> {
+/// A rank among those that it tells something.
+#[derive(Clone)]
+pub struct Teller {
     /// How log lines begin.
-    pub name: &'a str,
+    pub name: Arc<str>,
     /// The ranks.
     pub group: Group,
     /// How they are reached.
     pub channel: Channel,
-    /// Memory for it.
-    pub work: &'a mut Work,
 }
 
-impl Exchange<'_> {
+/// Some numbers of each rank on their way to all.
+struct Telling<const N: usize> {
+    numbers: Vec<[u64; N]>,
+    plan: Plan,
+    arguments: Arguments,
+    layout: Layout,
+    wrapping: Wrapping,
+    work: Work,
+    is_over: bool,
+}
+
+impl Teller {
     /// All ranks' nodes.
-    pub fn nodes(&mut self) -> Result<Nodes, Error> {
-        Ok(Nodes::new(&self.told_by_all([nodes::identity()])?.concat()))
+    pub fn nodes(&self) -> Result<Nodes, Error> {
+        let mut telling = Telling::begin(self, [nodes::identity()])?;
+        telling.finish(self)?;
+        Ok(Nodes::new(&mem::take(&mut telling.numbers).concat()))
+    }
+}
+
+impl<const N: usize> Telling<N> {
+    /// Has this rank tell its own.
+    fn begin(teller: &Teller, own: [u64; N]) -> Result<Telling<N>, Error> {
+        let Group { rank, size, .. } = teller.group;
+        let mut numbers = vec![[0; N]; size];
+        numbers[rank] = own;
+        let (plan, mut arguments) = nodes::exchange(&mut numbers, rank);
+        let layout = Layout::new(&plan, &arguments);
+        let mut work = Work::new();
+        let prepared = work.prepare(&plan, &mut arguments, teller.group, false);
+        let wrapping = prepared.map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+        work.begin(&plan, &wrapping)?;
+        Ok(Telling { numbers, plan, arguments, layout, wrapping, work, is_over: false })
     }
 
-    /// The memory that the ranks of this node share; `neighbours`: of each rank whether it is one of them. All ranks come to the
-    /// same answer whether there is any.
-    pub fn segment(&mut self, neighbours: impl FnOnce() -> Vec<bool>) -> Result<Option<Segment>, Error> {
-        let Group { rank, size, .. } = self.group;
-        let node = Node::new(Geometry::new(size, settings::shared_bank()), &neighbours(), rank);
+    /// Goes on until all ranks are known.
+    fn finish(&mut self, teller: &Teller) -> Result<(), Error> {
+        self.go_on(teller, |work, task| work.finish(task, None).map(|()| true)).map(drop)
+    }
+
+    /// Goes on as far as it can without waiting; says whether all ranks are known.
+    fn advance(&mut self, teller: &Teller) -> Result<bool, Error> {
+        self.go_on(teller, |work, task| work.advance(task, None))
+    }
+
+    fn go_on(
+        &mut self,
+        teller: &Teller,
+        go: impl FnOnce(&mut Work, &Task) -> Result<bool, Error>,
+    ) -> Result<bool, Error> {
+        let Telling { plan, arguments, layout, wrapping, work, is_over, .. } = self;
+        *is_over = go(work, &Task { plan, layout, channel: &teller.channel, arguments, wrapping })?;
+        Ok(*is_over)
+    }
+}
+
+impl<const N: usize> Drop for Telling<N> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // What was given up may still arrive.
+            mem::forget(mem::take(&mut self.numbers));
+            self.work.leak();
+        }
+    }
+}
+
+/// The ranks on their way to memory that those of each node share. All come to the same answer whether there is any.
+pub struct Making {
+    teller: Teller,
+    stage: Stage,
+}
+
+enum Stage {
+    /// They tell each other where it is.
+    Offering(Node, io::Result<Option<Made>>, Telling<OFFER>),
+    /// They tell each other whether they could reach it. Others look for it as long as its file is there.
+    Joining(io::Result<Memory>, Option<File>, Telling<1>),
+    /// All is said.
+    Over,
+}
+
+impl Making {
+    /// Begins; `neighbours`: of each rank whether it is on this rank's node.
+    pub fn begin(teller: Teller, neighbours: &[bool]) -> Result<Making, Error> {
+        let Group { rank, size, .. } = teller.group;
+        let node = Node::new(Geometry::new(size, settings::shared_bank()), neighbours, rank);
         let made = node.make();
-        let offers = self.told_by_all(segment::offer(&made))?;
-        let made = match (offers.iter().position(|offer| !segment::can_share(*offer)), made) {
+        let telling = Telling::begin(&teller, node::offer(&made))?;
+        Ok(Making { teller, stage: Stage::Offering(node, made, telling) })
+    }
+
+    /// Goes on as far as it can without waiting. The memory, or `Some(None)` if a rank cannot have it.
+    pub fn advance(&mut self) -> Result<Option<Option<Memory>>, Error> {
+        if let Stage::Offering(_, _, telling) = &mut self.stage {
+            if !telling.advance(&self.teller)? {
+                return Ok(None);
+            }
+            if self.join()?.is_none() {
+                return Ok(Some(None));
+            }
+        }
+        if let Stage::Joining(_, _, telling) = &mut self.stage
+            && !telling.advance(&self.teller)?
+        {
+            return Ok(None);
+        }
+        let Stage::Joining(memory, _file, telling) = mem::replace(&mut self.stage, Stage::Over) else {
+            unreachable!("nobody goes on after the end")
+        };
+        match (telling.numbers.iter().position(|&[could]| could == 0), memory) {
+            (None, Ok(memory)) => Ok(Some(Some(memory))),
+            (first, memory) => {
+                self.report_lack(first, memory.err());
+                Ok(Some(None))
+            }
+        }
+    }
+
+    /// Looks for the memory that was offered. `None` if a rank has none.
+    fn join(&mut self) -> Result<Option<()>, Error> {
+        let Stage::Offering(node, made, telling) = mem::replace(&mut self.stage, Stage::Over) else {
+            unreachable!("it joins once")
+        };
+        let offers = &telling.numbers;
+        let made = match (offers.iter().position(|offer| !node::can_share(*offer)), made) {
             (None, Ok(made)) => made,
             (first, made) => {
                 self.report_lack(first, made.err());
                 return Ok(None);
             }
         };
-        // Others look for the memory as long as its file is there.
-        let (segment, _file) = node.join(made, &offers, Patience::with(self.channel.own.communicator));
-        let joined = self.told_by_all([u64::from(segment.is_ok())])?;
-        match (joined.iter().position(|&[could]| could == 0), segment) {
-            (None, Ok(segment)) => Ok(Some(segment)),
-            (first, segment) => {
-                self.report_lack(first, segment.err());
-                Ok(None)
-            }
-        }
+        let (memory, file) = node.join(made, offers, Patience::with(self.teller.channel.own.communicator));
+        let telling = Telling::begin(&self.teller, [u64::from(memory.is_ok())])?;
+        self.stage = Stage::Joining(memory, file, telling);
+        Ok(Some(()))
     }
 
     /// Says that there is no shared memory, and why: the first rank that could not have it does, once in its process.
     fn report_lack(&self, first: Option<usize>, error: Option<io::Error>) {
         static IS_REPORTED: AtomicBool = AtomicBool::new(false);
-        let name = self.name;
-        let Some(error) = error.filter(|_| first == Some(self.group.rank)) else {
+        let Teller { name, group, .. } = &self.teller;
+        let Some(error) = error.filter(|_| first == Some(group.rank)) else {
             return log::info!("{name}: another rank has no memory to share");
         };
         let is_first = !IS_REPORTED.swap(true, Relaxed);
         let level = if is_first { log::Level::Warn } else { log::Level::Info };
         log::log!(level, "{name}: no memory to share with other ranks: {error}; all send messages instead");
-    }
-
-    /// Some numbers of each rank, of which this one tells its own.
-    fn told_by_all<const N: usize>(&mut self, own: [u64; N]) -> Result<Vec<[u64; N]>, Error> {
-        let Group { rank, size, .. } = self.group;
-        let mut all = vec![[0; N]; size];
-        all[rank] = own;
-        let (plan, mut arguments) = nodes::exchange(&mut all, rank);
-        let layout = Layout::new(&plan, &arguments);
-        let Exchange { group, channel, work, .. } = self;
-        let prepared = work.prepare(&plan, &mut arguments, *group, false).map_err(|_| RUSTCOLL_ERR_NO_MEM);
-        let told = prepared.and_then(|wrapping| {
-            work.begin(&plan, &wrapping)?;
-            let task =
-                Task { plan: &plan, layout: &layout, channel, arguments: &arguments, wrapping: &wrapping };
-            work.finish(&task, None)
-        });
-        match told {
-            Ok(()) => Ok(all),
-            Err(error) => {
-                // What was given up may still arrive.
-                std::mem::forget(all);
-                Err(error)
-            }
-        }
     }
 }

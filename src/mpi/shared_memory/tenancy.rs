@@ -6,7 +6,6 @@
 use super::mapping::Mapping;
 use crate::mpi::parameters::settings::shared_memory_limit;
 use crate::mpi::shim::bindings::rustcoll_shim_is_threaded;
-use std::io;
 use std::ops::Range;
 use std::sync::atomic::{
     AtomicBool, AtomicU64, AtomicUsize,
@@ -14,10 +13,10 @@ use std::sync::atomic::{
 };
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-/// The pieces of a communicator's ranks on this node.
+/// A lane of a communicator's ranks on this node.
 pub struct Tenant {
-    mapping: Mapping,
-    /// Where the pieces begin, by rank; `None` for those on other nodes.
+    mapping: Arc<Mapping>,
+    /// Where each rank's part of the lane begins; `None` for those on other nodes.
     starts: Vec<Option<usize>>,
     /// Whose piece is this process's own.
     pub rank: usize,
@@ -44,28 +43,13 @@ static CLOCK: AtomicU64 = AtomicU64::new(0);
 /// Whether the limit is exceeded by what could not be given back when somebody tried: the next call tries again.
 static IS_TOO_MUCH_IN_USE: AtomicBool = AtomicBool::new(false);
 
-/// On so many communicators a process shares memory at most: each takes a few mappings, of which the system gives a process 65,530 unless told
-/// otherwise, and the program needs some.
-const MOST_TENANTS: usize = 2048;
-
-/// Whether there may be one more.
-pub fn check_room() -> io::Result<()> {
-    let live = tenants().iter().filter(|tenant| tenant.strong_count() > 0).count();
-    match live < MOST_TENANTS {
-        true => Ok(()),
-        false => Err(io::Error::other(format!(
-            "{MOST_TENANTS} communicators of this process share memory already"
-        ))),
-    }
-}
-
 /// Slots together are at least so long before it pays to have them on huge pages.
 const HUGE: usize = 2 << 20;
 
 impl Tenant {
     /// A new one, who holds nothing yet.
     pub fn new(
-        mapping: Mapping,
+        mapping: Arc<Mapping>,
         starts: Vec<Option<usize>>,
         rank: usize,
         data: Range<usize>,

@@ -280,6 +280,12 @@ extern "C" fn rustcoll_prepare(
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn rustcoll_missed(state: *mut c_void, is_persistent: c_int) {
+    // SAFETY: the shim passes the communicator's state.
+    guarded((), || unsafe { (*state.cast::<Communicator>()).miss(is_persistent != 0) });
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn rustcoll_operation_start(operation: *mut c_void) {
     // SAFETY: the shim passes an operation that lives and is not under way.
     ending_the_job(ptr::null(), (), || unsafe { operation::start(operation.cast()) });
@@ -325,6 +331,7 @@ fn signatures_agree() {
     let _ = [header::rustcoll_counted_numbers as unsafe extern "C" fn(_) -> _, rustcoll_counted_numbers];
     let _ = [header::rustcoll_counted as unsafe extern "C" fn(_, _, _), rustcoll_counted];
     let _ = [header::rustcoll_prepare as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _, rustcoll_prepare];
+    let _ = [header::rustcoll_missed as unsafe extern "C" fn(_, _), rustcoll_missed];
     let _ = [header::rustcoll_operation_start as unsafe extern "C" fn(_), rustcoll_operation_start];
     let _ = [header::rustcoll_operation_free as unsafe extern "C" fn(_), rustcoll_operation_free];
     let _ = [header::rustcoll_progress as unsafe extern "C" fn() -> _, rustcoll_progress];

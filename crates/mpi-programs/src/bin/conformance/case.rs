@@ -11,6 +11,7 @@ use mpi_programs::device;
 use mpi_programs::environment::Error;
 use mpi_programs::invocation::Form;
 use mpi_programs::operator::Arithmetic;
+use mpi_programs::preloaded;
 use mpi_programs::topology::Topology;
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Problem};
 
@@ -75,16 +76,27 @@ impl Case {
         Problem::between(self.size - self.remote, self.remote)
     }
 
-    /// Whether the forced algorithm may not serve the call, and leaves it to the rules what does: what does not block shares no
-    /// memory and calls no other collectives, nor does what uses an operator of the user's share memory.
+    /// Whether the forced algorithm may not serve the call, and leaves it to the rules what does: what does not block calls no other
+    /// collectives, and what uses an operator of the user's shares no memory.
     pub fn is_left_to_rules(&self) -> bool {
         let does_not_block = self.form != Form::Blocking;
         let has_own_operator = self.collective.reduces() && !self.arithmetic.is_predefined();
         let is_unsuited = |algorithm: &Algorithm| {
-            (algorithm.takes_shared_memory() && (does_not_block || has_own_operator))
+            (algorithm.takes_shared_memory() && has_own_operator)
                 || (algorithm.is_mock_up() && does_not_block)
         };
         self.algorithm.is_some_and(is_unsuited)
+    }
+
+    /// Whether rules may serve the call instead of the forced algorithm: only so many persistent collectives of a communicator share
+    /// memory, and under the preload those that do not block do so only where one came before that does.
+    pub fn may_be_left_to_rules(&self) -> bool {
+        let may_be = match self.form {
+            Form::Blocking => false,
+            Form::Nonblocking => preloaded::is_loaded(),
+            Form::Persistent => true,
+        };
+        may_be && self.algorithm.is_some_and(Algorithm::takes_shared_memory)
     }
 
     /// The algorithm that has to run, or `None` if the call has to go to the component below.

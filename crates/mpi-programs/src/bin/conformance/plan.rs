@@ -50,7 +50,6 @@ impl Properties {
     fn new(simple: &Case, long: bool, random: &mut Generator) -> Self {
         let &Case { collective, algorithm, size, .. } = simple;
         let is_barrier = collective == Collective::Barrier;
-        // They serve no other calls.
         let shares_memory = algorithm.is_some_and(Algorithm::takes_shared_memory);
         let is_mock_up = algorithm.is_some_and(Algorithm::is_mock_up);
         let mut sides = sides(collective);
@@ -61,7 +60,7 @@ impl Properties {
                 Cut::Edges => topologies(size),
                 Cut::Pairs | Cut::Ranks | Cut::Vector => vec![Topology::default()],
             },
-            forms: if shares_memory || is_mock_up { vec![Form::Blocking] } else { Form::ALL.to_vec() },
+            forms: if is_mock_up { vec![Form::Blocking] } else { Form::ALL.to_vec() },
             roots: roots(simple, random),
             counts: if is_barrier { vec![0] } else { counts(size, long) },
             in_place: if simple.remote > 0 { vec![false] } else { in_place(collective) },

@@ -3,7 +3,7 @@
 use expected_results::random::combine;
 use mpi_programs::call::Call;
 use mpi_programs::communicator::Communicator;
-use mpi_programs::component::{BELOW, CollectiveVariables, name_of, number};
+use mpi_programs::component::{BELOW, CollectiveVariables, NAME, name_of, number};
 use mpi_programs::environment::Error;
 use mpi_programs::invocation::Form;
 use rustcoll::algorithms::Algorithm;
@@ -20,6 +20,7 @@ const LONG: usize = 10_000;
 pub struct Trial<'a> {
     case: &'a Case,
     call: Call,
+    variables: Option<&'a CollectiveVariables>,
     outcome: Result<(), Error>,
     ran: Option<Result<i32, Error>>,
 }
@@ -27,16 +28,17 @@ pub struct Trial<'a> {
 impl<'a> Trial<'a> {
     /// Prepares the buffers.
     pub fn new(case: &'a Case, communicator: &Communicator, seed: u64) -> Result<Self, Error> {
-        Ok(Trial { case, call: case.prepare(communicator, seed)?, outcome: Ok(()), ran: None })
+        let call = case.prepare(communicator, seed)?;
+        Ok(Trial { case, call, variables: None, outcome: Ok(()), ran: None })
     }
 
-    /// Chooses the algorithm, calls MPI, and asks which algorithm ran. Unless the case is a blocking one, the operation
-    /// is then under way.
+    /// Chooses the algorithm and calls MPI. Unless the case is a blocking one, the operation is then under way.
     pub fn begin(
         &mut self,
         communicator: &Communicator,
-        variables: Option<&CollectiveVariables>,
+        variables: Option<&'a CollectiveVariables>,
     ) -> Result<(), Error> {
+        self.variables = variables;
         if let Some(variables) = variables {
             variables.choose(self.case.algorithm)?;
             for &(parameter, value) in &self.case.parameters {
@@ -44,7 +46,6 @@ impl<'a> Trial<'a> {
             }
         }
         self.outcome = self.call.begin(communicator, self.case.form);
-        self.ran = variables.map(|variables| variables.ran.read());
         Ok(())
     }
 
@@ -54,9 +55,10 @@ impl<'a> Trial<'a> {
         self.outcome = self.outcome.and(self.call.start());
     }
 
-    /// Waits until the operation is done.
+    /// Waits until the operation is done, and asks which algorithm ran: sometimes that is not decided before.
     pub fn finish(&mut self) {
         self.outcome = self.outcome.and(self.call.wait());
+        self.ran = self.variables.map(|variables| variables.ran.read());
     }
 
     /// Frees the operator and the datatypes.
@@ -73,7 +75,7 @@ impl<'a> Trial<'a> {
         progress.check(self.call.changed_source().map(|change| format!("in the send buffer, {change}")));
         if let Some(ran) = self.ran
             && (self.case.algorithm.is_some() || self.case.remote > 0)
-            && !self.case.may_be_skipped()
+            && !(self.case.may_be_skipped() || self.case.may_be_left_to_rules())
         {
             progress.check(self.misled(ran));
         }
@@ -104,6 +106,9 @@ pub fn run(
 ) -> Result<usize, Error> {
     progress.begin(format!("rank {}, {case}", communicator.rank()));
     let repetitions = if case.count < LONG { REPETITIONS } else { 1 };
+    let is_rationed = case.form == Form::Persistent && case.may_be_left_to_rules();
+    let own = if is_rationed { Some(communicator.dup_for(NAME)?) } else { None };
+    let communicator = own.as_ref().unwrap_or(communicator);
     let mut trials = (0..repetitions)
         .map(|repetition| Trial::new(case, communicator, combine(&[seed, repetition])))
         .collect::<Result<Vec<_>, _>>()?;

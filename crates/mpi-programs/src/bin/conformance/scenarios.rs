@@ -172,7 +172,7 @@ fn cases(subjects: &[Subject], form: Form, communicator: &Communicator) -> Vec<C
 
 /// Calls under way at the same time on one or several communicators, which take turns.
 fn begin<'a>(
-    session: &Session,
+    session: &'a Session,
     cases: &'a [Case],
     communicators: &[Communicator],
     progress: &mut Progress,
@@ -345,6 +345,7 @@ fn switched(session: &Session, progress: &mut Progress) -> Outcome {
                 progress.begin(format!("{case} (from {} to {})", name(first.1), name(second.1)));
                 let mut trial = Trial::new(&case, &communicator, seed(session, 0))?;
                 trial.begin(&communicator, variables)?;
+                trial.finish();
                 trial.judge(progress);
             }
         }

@@ -1,0 +1,139 @@
+//! How the memory lies that the ranks of a node share for one communicator.
+//!
+//! Each rank has a piece there, which it alone writes and the others only read. A piece has [`LANES`] lanes, each for one collective at a
+//! time. What lies in a lane:
+//!
+//! | what | how much |
+//! |---|---|
+//! | in the first lane of the first piece a token, by which others see that they found the right memory; in those of persistent collectives who has it | a cache line |
+//! | how many stripes the rank has ended, of each kind of slots | a cache line each |
+//! | slots in lines, for blocks of up to [`LINE_PAYLOAD`] bytes, each with its flag behind it | banks of cache lines |
+//! | flags of short slots, flags of long ones | banks of cache lines |
+//! | short slots, long ones | banks of [`Slots::SHORT_BANK`], and of as many bytes as the user wants |
+//!
+//! [`Slots::BANKS`] tells how many banks of each kind there are. Memory that is never written costs nothing.
+
+use crate::engine::{CACHE_LINE, LINE_PAYLOAD, SlotBounds, Slots};
+
+/// The lane of collectives that block, of which there is one at a time.
+pub const BLOCKING: usize = 0;
+
+/// The lane of those that do not. They go one after another, in the order in which they begin.
+pub const NONBLOCKING: usize = 1;
+
+/// The first of the lanes of persistent collectives. Ranks may start these in any order, so that each has its own, as long as there are
+/// any.
+pub const PERSISTENT: usize = 2;
+
+/// How many lanes there are.
+pub const LANES: usize = 10;
+
+/// What decides where things lie; the same on all ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Slots of a rank, and so flags in a bank.
+    pub slots: usize,
+    /// Bytes of a bank of slots that lie apart from flags.
+    pub bank: usize,
+}
+
+/// What an area of slots apart from flags is a multiple of.
+pub const PAGE: usize = 4096;
+
+impl Geometry {
+    /// For so many ranks: one slot for each, for each of two phases, and some more.
+    pub fn new(ranks: usize, bank: usize) -> Geometry {
+        let slots = 2 * ranks + 6;
+        // Room for an element in each slot, at least.
+        Geometry { slots, bank: bank.max(slots * CACHE_LINE).next_multiple_of(PAGE) }
+    }
+
+    /// What plans must keep to.
+    pub fn bounds(&self, stripe: Option<usize>) -> SlotBounds {
+        SlotBounds { line: LINE_PAYLOAD, bank: self.bank, stripe }
+    }
+
+    /// Where slots in lines begin.
+    fn lines(&self) -> usize {
+        ended(Slots::KINDS)
+    }
+
+    /// Where the flags of a kind begin in a lane; of lines, the lines themselves.
+    pub fn flags(&self, kind: usize) -> usize {
+        let banks: usize = Slots::BANKS[..kind].iter().sum();
+        self.lines() + banks * self.slots * CACHE_LINE
+    }
+
+    /// Where the slots begin that are apart from flags.
+    pub fn data(&self) -> usize {
+        self.flags(Slots::KINDS).next_multiple_of(PAGE)
+    }
+
+    /// Where a bank of slots begins that are apart from flags.
+    pub fn bank(&self, kind: usize, bank: usize) -> usize {
+        let short = Slots::BANKS[1] * Slots::SHORT_BANK;
+        self.data() + if kind == 1 { bank * Slots::SHORT_BANK } else { short + bank * self.bank }
+    }
+
+    /// Bytes of a lane.
+    pub fn lane(&self) -> usize {
+        self.bank(2, Slots::BANKS[2])
+    }
+
+    /// Bytes of a piece.
+    pub fn piece(&self) -> usize {
+        LANES * self.lane()
+    }
+}
+
+/// Where a rank tells how many stripes of a kind of slots it has ended, behind the token.
+pub fn ended(kind: usize) -> usize {
+    (1 + kind) * CACHE_LINE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::{Algorithm, Problem, REGISTRY};
+
+    /// Ranks on one node, and on nodes of two.
+    fn problems(size: usize) -> impl Iterator<Item = Problem> {
+        let problem = move |nodes, segments| Problem { nodes, segments, ..Problem::new(size) };
+        [1, 5, 1000].into_iter().flat_map(move |segments| {
+            let pairs = (0..size as u32).map(|rank| rank / 2).collect();
+            [problem(vec![0; size].into(), segments), problem(pairs, segments)]
+        })
+    }
+
+    #[test]
+    fn there_is_a_slot_for_whatever_an_algorithm_shows() {
+        let sharing = REGISTRY.iter().copied().filter(|algorithm| algorithm.takes_shared_memory());
+        let sharing: Vec<&Algorithm> = sharing.collect();
+        for size in 1..=33 {
+            let Geometry { slots, bank } = Geometry::new(size, 0);
+            assert!(bank >= slots * CACHE_LINE);
+            for algorithm in sharing.iter().filter(|algorithm| algorithm.serves(size, 0, true).is_ok()) {
+                for problem in problems(size) {
+                    let schedule = algorithm.schedule(&problem, size - 1);
+                    let name = algorithm.name;
+                    assert!(schedule.slots <= slots, "{name} has {} on {size} ranks", schedule.slots);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn areas_of_a_lane_follow_each_other() {
+        for ranks in 1..=64 {
+            let geometry = Geometry::new(ranks, 10_000);
+            let flags = |kind: usize| Slots::BANKS[kind] * geometry.slots * CACHE_LINE;
+            assert!(ended(Slots::KINDS - 1) + CACHE_LINE <= geometry.flags(0));
+            assert_eq!(geometry.flags(0) + flags(0), geometry.flags(1));
+            assert_eq!(geometry.flags(1) + flags(1), geometry.flags(2));
+            assert!(geometry.flags(2) + flags(2) <= geometry.data());
+            assert_eq!(geometry.bank(1, Slots::BANKS[1]), geometry.bank(2, 0));
+            assert_eq!(geometry.bank(2, 0) + Slots::BANKS[2] * geometry.bank, geometry.lane());
+            assert!(geometry.data().is_multiple_of(PAGE) && geometry.lane().is_multiple_of(PAGE));
+        }
+    }
+}
