@@ -575,7 +575,11 @@ fn exchange_lengths(exchanges: &[LengthExchange], semantics: Semantics, seed: u6
     let maximum = |left: &[u8], right: &[u8]| value(left).max(value(right)).to_ne_bytes().to_vec();
     run(&plans, &mut areas, &maximum, semantics, seed).unwrap_or_else(|failure| panic!("lengths: {failure}"));
     let learnt = areas.iter().map(|[_, area, _]| area.bytes.chunks(size_of::<u64>()).map(value).collect());
-    exchanges.iter().zip(learnt).map(|(exchange, learnt): (_, Vec<u64>)| exchange.data(&learnt)).collect()
+    let learnt: Vec<Vec<u64>> = learnt.collect();
+    let after = || exchanges.iter().zip(&learnt);
+    let have_gone_along = after().filter(|(exchange, learnt)| exchange.have_gone_along(learnt)).count();
+    assert!([0, exchanges.len()].contains(&have_gone_along), "all ranks know alike whether there is a second stage");
+    after().map(|(exchange, learnt)| exchange.data(learnt)).collect()
 }
 
 /// Every problem of few ranks; of more some roots and radices.

@@ -3,10 +3,13 @@
 //! The first stage is a plan like any other, over numbers. The lengths of all blocks travel by the very schedule that is
 //! to bring the blocks, so that each number comes to lie where its block will; the longest block is found by an allreduce.
 //! What the first stage leaves behind completes the binding of the second.
+//!
+//! In slots the blocks themselves go along with their lengths, if those of all ranks are short, and there is no second stage.
 
-use super::{Binding, Plan, SlotBounds, View};
+use super::{Binding, Memory, Plan, Region, SlotBounds, View};
 use crate::algorithms::{Algorithm, Problem, Requirement};
 use crate::schedule::{Buffer, Builder, Layout, Run, Schedule, Step};
+use std::iter;
 use std::sync::{Arc, Mutex};
 
 /// The first stage of one rank's calls of one shape, and what the second is planned from.
@@ -18,9 +21,15 @@ pub struct LengthExchange {
     /// The first stage. It touches nothing but its receive buffer, of 64-bit numbers; its operator is the maximum.
     pub plan: Plan,
     /// What that buffer holds before, in bytes: the lengths of all blocks of the send buffer, of scratch memory and of the
-    /// receive buffer as far as the rank knows them, in slots each with the longest one that the rank sends; or only, in the
-    /// last place, the length of its longest block.
+    /// receive buffer as far as the rank knows them, in slots each with the longest one that the rank sends and room for the
+    /// block; or only, in the last place, the length of its longest block.
     pub numbers: Vec<u64>,
+    /// The blocks that this rank shows, if they go along.
+    pub carried: Vec<Carried>,
+    /// The blocks that arrive here, if they go along, as this rank expects them.
+    pub delivered: Vec<Carried>,
+    /// How many numbers there are of each block.
+    width: usize,
     /// Of the second stage.
     schedule: Arc<Schedule>,
     /// What the call's arguments say.
@@ -28,6 +37,22 @@ pub struct LengthExchange {
     use_of_lengths: UseOfLengths,
     /// The last answer. Programs repeat themselves.
     last: Mutex<Option<Arc<DataPlan>>>,
+}
+
+/// A block that goes along with its lengths.
+#[derive(Debug)]
+pub struct Carried {
+    /// Where its length is among the numbers.
+    pub length: usize,
+    /// Where it is in the caller's buffer.
+    pub region: Region,
+}
+
+impl Carried {
+    /// Where its bytes begin among the numbers.
+    pub fn data(&self) -> usize {
+        self.length + LENGTHS_IN_SLOTS
+    }
 }
 
 /// What lengths are exchanged for.
@@ -44,8 +69,8 @@ enum UseOfLengths {
 /// The second stage.
 #[derive(Debug)]
 pub struct DataPlan {
-    /// What the first stage left in its receive buffer.
-    pub learnt: Vec<u64>,
+    /// The lengths that the first stage left in its receive buffer.
+    learnt: Vec<u64>,
     /// What moves the data.
     pub plan: Plan,
     /// Whether a block is longer than its place in the receive buffer, so that only its beginning is delivered.
@@ -53,7 +78,7 @@ pub struct DataPlan {
 }
 
 /// In slots each length comes with the longest block of who shows it.
-const NUMBERS_IN_SLOTS: usize = 2;
+const LENGTHS_IN_SLOTS: usize = 2;
 
 impl LengthExchange {
     /// The exchange that must precede a schedule of the algorithm, if any; `binding` is what the arguments say.
@@ -74,8 +99,17 @@ impl LengthExchange {
             false => (UseOfLengths::OfScratch, sent, received),
         };
         let (moved, numbers) = over_numbers(exchange, sent, received, 1);
-        let plan = Plan::new(&moved, &numbers_of_blocks(1));
-        Some(LengthExchange::before(schedule, binding.clone(), use_of_lengths, plan, numbers))
+        Some(LengthExchange {
+            plan: Plan::new(&moved, &numbers_of_blocks(1)),
+            numbers,
+            carried: Vec::new(),
+            delivered: Vec::new(),
+            width: 1,
+            schedule: Arc::clone(schedule),
+            binding: binding.clone(),
+            use_of_lengths,
+            last: Mutex::default(),
+        })
     }
 
     /// The same for a schedule that uses slots of these bounds. The bindings are what the arguments say, in elements and in bytes.
@@ -89,43 +123,82 @@ impl LengthExchange {
         bounds: SlotBounds,
     ) -> Option<LengthExchange> {
         let exchange = algorithm.exchange_of_lengths(problem, schedule.rank)?;
+        // As many as there is room for beside a flag.
+        let width = (bounds.line / size_of::<u64>()).max(LENGTHS_IN_SLOTS);
         let shown = if shows_results(schedule) { Buffer::Recv } else { Buffer::Send };
         let longest = lengths(schedule, elements, shown).into_iter().max().unwrap_or(0);
         let numbers = |buffer| {
             let known =
                 if buffer == shown { lengths(schedule, elements, buffer) } else { vec![0; schedule.blocks] };
-            let with_longest = |length| [length, if buffer == shown { longest } else { 0 }];
-            known.into_iter().flat_map(with_longest).collect()
+            let of_block = |length| {
+                let lengths = [length, if buffer == shown { longest } else { 0 }];
+                lengths.into_iter().chain(iter::repeat_n(0, width - LENGTHS_IN_SLOTS))
+            };
+            known.into_iter().flat_map(of_block).collect()
         };
-        let (moved, numbers) =
-            over_numbers(exchange, numbers(Buffer::Send), numbers(Buffer::Recv), NUMBERS_IN_SLOTS);
-        let plan = Plan::in_stripes(&moved, &numbers_of_blocks(NUMBERS_IN_SLOTS), size_of::<u64>(), &bounds);
-        let use_of_lengths = UseOfLengths::Stripes { bounds, bytes: bytes.clone(), counts_bytes };
-        Some(LengthExchange::before(schedule, elements.clone(), use_of_lengths, plan, numbers))
+        let (moved, numbers) = over_numbers(exchange, numbers(Buffer::Send), numbers(Buffer::Recv), width);
+        let results = numbers.len() - schedule.blocks * width;
+        let carried = |buffer, block| Carried {
+            length: if buffer == Buffer::Recv { results } else { 0 } + block * width,
+            region: elements.piece(buffer, block).map_or(NO_DATA, |piece| piece.region),
+        };
+        let goes_along = longest <= bytes_that_go_along(width);
+        Some(LengthExchange {
+            plan: Plan::in_stripes(&moved, &numbers_of_blocks(width), size_of::<u64>(), &bounds),
+            carried: (0..if goes_along { schedule.blocks } else { 0 })
+                .map(|block| carried(shown, block))
+                .filter(|carried| carried.region.elements > 0)
+                .collect(),
+            delivered: written_results(schedule).map(|block| carried(Buffer::Recv, block)).collect(),
+            numbers,
+            width,
+            schedule: Arc::clone(schedule),
+            binding: elements.clone(),
+            use_of_lengths: UseOfLengths::Stripes { bounds, bytes: bytes.clone(), counts_bytes },
+            last: Mutex::default(),
+        })
     }
 
-    fn before(
-        schedule: &Arc<Schedule>,
-        binding: Binding,
-        use_of_lengths: UseOfLengths,
-        plan: Plan,
-        numbers: Vec<u64>,
-    ) -> LengthExchange {
-        let schedule = Arc::clone(schedule);
-        LengthExchange { plan, numbers, schedule, binding, use_of_lengths, last: Mutex::default() }
+    /// Whether the blocks have gone along with their lengths, at all ranks alike, after what the first stage left in its receive buffer.
+    pub fn have_gone_along(&self, numbers: &[u64]) -> bool {
+        matches!(self.use_of_lengths, UseOfLengths::Stripes { .. })
+            && self.longest_of(numbers) <= bytes_that_go_along(self.width)
+    }
+
+    /// The lengths among what the first stage left in its receive buffer.
+    pub fn lengths(&self, numbers: &[u64]) -> impl Iterator<Item = u64> {
+        numbers.chunks_exact(self.width).flat_map(|block| block.iter().copied().take(LENGTHS_IN_SLOTS))
     }
 
     /// The second stage, from what the first left in its receive buffer.
     pub fn data(&self, numbers: &[u64]) -> Arc<DataPlan> {
         let mut last = self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         match &*last {
-            Some(known) if known.learnt == numbers => Arc::clone(known),
+            Some(known) if self.is_known(known, numbers) => Arc::clone(known),
             _ => {
                 let (plan, is_truncated) = self.planned(numbers);
-                let planned = Arc::new(DataPlan { learnt: numbers.to_vec(), plan, is_truncated });
+                let learnt = self.lengths(numbers).collect();
+                let planned = Arc::new(DataPlan { learnt, plan, is_truncated });
                 Arc::clone(last.insert(planned))
             }
         }
+    }
+
+    /// Whether a second stage is that after what the first left in its receive buffer.
+    pub fn is_known(&self, stage: &DataPlan, numbers: &[u64]) -> bool {
+        self.lengths(numbers).eq(stage.learnt.iter().copied())
+    }
+
+    /// The longest block of any rank.
+    fn longest_of(&self, numbers: &[u64]) -> u64 {
+        // The root of a scatter is told by nobody.
+        let own = self.numbers.chunks_exact(self.width);
+        self.told(numbers).chain(own).map(|of_block| of_block[1]).max().unwrap_or(0)
+    }
+
+    /// What is told of each block that arrives.
+    fn told<'a>(&self, numbers: &'a [u64]) -> std::slice::ChunksExact<'a, u64> {
+        numbers[numbers.len() - self.schedule.blocks * self.width..].chunks_exact(self.width)
     }
 
     /// The plan of the second stage, and whether it delivers only the beginning of a block.
@@ -169,13 +242,8 @@ impl LengthExchange {
         counts_bytes: bool,
     ) -> (Plan, bool) {
         let schedule = &*self.schedule;
-        let told = &numbers[numbers.len() - schedule.blocks * NUMBERS_IN_SLOTS..];
-        let told = told.chunks_exact(NUMBERS_IN_SLOTS);
-        // The root of a scatter is told by nobody.
-        let own = self.numbers.chunks_exact(NUMBERS_IN_SLOTS);
-        let longest = told.clone().chain(own).map(|told| told[1]).max().unwrap_or(0) as usize;
-        let arriving: Vec<usize> = told.map(|told| told[0] as usize).collect();
-        let scratch = View::new(Layout::Uniform { elements: longest }, 1);
+        let arriving: Vec<usize> = self.told(numbers).map(|of_block| of_block[0] as usize).collect();
+        let scratch = View::new(Layout::Uniform { elements: self.longest_of(numbers) as usize }, 1);
         let mut is_truncated = false;
         let mut is_expected = true;
         for block in written_results(schedule) {
@@ -198,6 +266,13 @@ impl LengthExchange {
         };
         (plan, is_truncated)
     }
+}
+
+const NO_DATA: Region = Region { offset: 0, memory: Memory::Buffer(Buffer::Recv), elements: 0 };
+
+/// How long blocks may be that go along with their lengths, where there are so many numbers of each.
+fn bytes_that_go_along(width: usize) -> u64 {
+    ((width - LENGTHS_IN_SLOTS) * size_of::<u64>()) as u64
 }
 
 /// The bytes of the blocks of a buffer, as far as the arguments say.

@@ -78,7 +78,8 @@ impl Side {
         spans
     }
 
-    fn span_from(&self, offset: usize, elements: usize) -> Span {
+    /// So many elements from one on; where each block is an element, those of one block.
+    pub fn span_from(&self, offset: usize, elements: usize) -> Span {
         let (address, elements, &datatype) = self.elements_at(offset, elements);
         Span { address, elements, datatype }
     }

@@ -1,12 +1,13 @@
 //! Calls in two stages: the ranks exchange lengths, then each plans how the data move.
 
 use super::arguments::Arguments;
-use crate::engine::{DataPlan, LengthExchange, Plan};
+use crate::engine::{Carried, DataPlan, LengthExchange, Memory, Plan, Region};
 use crate::mpi::messages::channel::Channel;
-use crate::mpi::messages::transport::Error;
+use crate::mpi::messages::transport::{Error, Span, bytes, copy};
 use crate::mpi::messages::work::{Layout, Task, Work, Wrapping};
 use crate::mpi::shared_memory::segment::Segment;
 use crate::mpi::shim::bindings::{RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE, rustcoll_shim_abort};
+use crate::schedule::Buffer;
 use std::ffi::CStr;
 use std::ptr;
 use std::slice;
@@ -40,12 +41,22 @@ impl Exchanging {
     }
 
     /// Begins anew. An error leaves nothing outstanding.
-    pub fn begin(&mut self, work: &mut Work, wrapping: &Wrapping) -> Result<(), Error> {
-        let LengthExchange { plan, numbers, .. } = &*self.exchange;
+    pub fn begin(
+        &mut self,
+        work: &mut Work,
+        arguments: &Arguments,
+        wrapping: &Wrapping,
+    ) -> Result<(), Error> {
+        let LengthExchange { plan, numbers, carried, .. } = &*self.exchange;
         let copied = work.lengths(numbers).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
         self.numbers.recv.move_to(copied.cast());
         self.is_in_data = false;
-        work.begin(plan, wrapping)
+        work.begin(plan, wrapping)?;
+        carried.iter().try_for_each(|carried| {
+            let block = user_span(arguments, carried.region);
+            // SAFETY: there is room for the block behind its lengths.
+            unsafe { copy(block, Span { elements: block.bytes(), ..self.span_of(carried) }) }
+        })
     }
 
     /// Goes on to the end. Plans with slots need the segment that they are in.
@@ -93,6 +104,9 @@ impl Exchanging {
             if !go(work, &Task { plan, layout, channel, arguments: numbers, wrapping })? {
                 return Ok(false);
             }
+            if exchange.have_gone_along(self.learnt()) {
+                return self.deliver(arguments);
+            }
             self.begin_data(work, channel, arguments)?;
         }
         let (stage, layout) = self.data.as_ref().expect("the first stage has ended");
@@ -102,10 +116,31 @@ impl Exchanging {
         }
     }
 
+    /// Brings the blocks that have gone along with their lengths to their places.
+    fn deliver(&self, arguments: &Arguments) -> Result<bool, Error> {
+        let mut is_truncated = false;
+        for carried in &self.exchange.delivered {
+            let (arriving, block) =
+                (self.learnt()[carried.length] as usize, user_span(arguments, carried.region));
+            is_truncated |= arriving > block.bytes();
+            let source = Span { elements: arriving.min(block.bytes()), ..self.span_of(carried) };
+            // SAFETY: so many bytes are there, and the block is the caller's.
+            unsafe { copy(source, block) }?;
+        }
+        if is_truncated { Err(RUSTCOLL_ERR_TRUNCATE) } else { Ok(true) }
+    }
+
+    /// Where a block is that goes along with its lengths.
+    fn span_of(&self, carried: &Carried) -> Span {
+        let address = self.numbers.recv.base().wrapping_add(carried.data() * size_of::<u64>());
+        Span { address, elements: 0, datatype: bytes() }
+    }
+
     fn begin_data(&mut self, work: &mut Work, channel: &Channel, arguments: &Arguments) -> Result<(), Error> {
-        let is_known = self.data.as_ref().is_some_and(|(stage, _)| stage.learnt == self.learnt());
+        let is_known =
+            self.data.as_ref().is_some_and(|(stage, _)| self.exchange.is_known(stage, self.learnt()));
         if !is_known {
-            if self.learnt().iter().any(|&length| length > LONGEST) {
+            if self.exchange.lengths(self.learnt()).any(|length| length > LONGEST) {
                 end_the_job(
                     channel,
                     c"rustcoll: a rank told of a block that no memory holds; ending the job",
@@ -154,6 +189,12 @@ impl Exchanging {
         // SAFETY: a copy of as many numbers stands there since the call began, and no message writes it any more.
         unsafe { slice::from_raw_parts(numbers, self.exchange.numbers.len()) }
     }
+}
+
+/// A region of a buffer of the caller's.
+fn user_span(arguments: &Arguments, region: Region) -> Span {
+    let side = if region.memory == Memory::Buffer(Buffer::Send) { &arguments.send } else { &arguments.recv };
+    side.span_from(region.offset, region.elements)
 }
 
 /// For when other ranks would wait for this one.

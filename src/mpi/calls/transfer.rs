@@ -57,7 +57,7 @@ impl Transfer {
     pub fn begin(&mut self, work: &mut Work) -> Result<(), Error> {
         match &mut self.course {
             Course::Plan(plan, _) => work.begin(plan, &self.wrapping),
-            Course::Exchanging(exchanging) => exchanging.begin(work, &self.wrapping),
+            Course::Exchanging(exchanging) => exchanging.begin(work, &self.arguments, &self.wrapping),
         }
     }
 
