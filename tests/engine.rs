@@ -578,7 +578,10 @@ fn exchange_lengths(exchanges: &[LengthExchange], semantics: Semantics, seed: u6
     let learnt: Vec<Vec<u64>> = learnt.collect();
     let after = || exchanges.iter().zip(&learnt);
     let have_gone_along = after().filter(|(exchange, learnt)| exchange.have_gone_along(learnt)).count();
-    assert!([0, exchanges.len()].contains(&have_gone_along), "all ranks know alike whether there is a second stage");
+    assert!(
+        [0, exchanges.len()].contains(&have_gone_along),
+        "all ranks know alike whether there is a second stage"
+    );
     after().map(|(exchange, learnt)| exchange.data(learnt)).collect()
 }
 

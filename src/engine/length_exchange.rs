@@ -4,7 +4,7 @@
 //! to bring the blocks, so that each number comes to lie where its block will; the longest block is found by an allreduce.
 //! What the first stage leaves behind completes the binding of the second.
 //!
-//! In slots the blocks themselves go along with their lengths, if those of all ranks are short, and there is no second stage.
+//! In slots, short blocks travel with their lengths. If the blocks of all ranks are short, the call has no second stage.
 
 use super::{Binding, Memory, Plan, Region, SlotBounds, View};
 use crate::algorithms::{Algorithm, Problem, Requirement};
@@ -24,9 +24,9 @@ pub struct LengthExchange {
     /// receive buffer as far as the rank knows them, in slots each with the longest one that the rank sends and room for the
     /// block; or only, in the last place, the length of its longest block.
     pub numbers: Vec<u64>,
-    /// The blocks that this rank shows, if they go along.
+    /// The blocks that this rank writes into its slots with their lengths; empty if one of them is too long.
     pub carried: Vec<Carried>,
-    /// The blocks that arrive here, if they go along, as this rank expects them.
+    /// Where this rank expects the blocks that arrive with their lengths.
     pub delivered: Vec<Carried>,
     /// How many numbers there are of each block.
     width: usize,
@@ -39,7 +39,7 @@ pub struct LengthExchange {
     last: Mutex<Option<Arc<DataPlan>>>,
 }
 
-/// A block that goes along with its lengths.
+/// A block that travels with its length.
 #[derive(Debug)]
 pub struct Carried {
     /// Where its length is among the numbers.
@@ -123,7 +123,7 @@ impl LengthExchange {
         bounds: SlotBounds,
     ) -> Option<LengthExchange> {
         let exchange = algorithm.exchange_of_lengths(problem, schedule.rank)?;
-        // As many as there is room for beside a flag.
+        // All the room in a cache line beside the flag.
         let width = (bounds.line / size_of::<u64>()).max(LENGTHS_IN_SLOTS);
         let shown = if shows_results(schedule) { Buffer::Recv } else { Buffer::Send };
         let longest = lengths(schedule, elements, shown).into_iter().max().unwrap_or(0);
@@ -159,13 +159,13 @@ impl LengthExchange {
         })
     }
 
-    /// Whether the blocks have gone along with their lengths, at all ranks alike, after what the first stage left in its receive buffer.
+    /// Whether all blocks have arrived with their lengths; all ranks get the same answer. `numbers`: the receive buffer after the first stage.
     pub fn have_gone_along(&self, numbers: &[u64]) -> bool {
         matches!(self.use_of_lengths, UseOfLengths::Stripes { .. })
             && self.longest_of(numbers) <= bytes_that_go_along(self.width)
     }
 
-    /// The lengths among what the first stage left in its receive buffer.
+    /// The lengths in the receive buffer of the first stage.
     pub fn lengths(&self, numbers: &[u64]) -> impl Iterator<Item = u64> {
         numbers.chunks_exact(self.width).flat_map(|block| block.iter().copied().take(LENGTHS_IN_SLOTS))
     }
@@ -184,19 +184,19 @@ impl LengthExchange {
         }
     }
 
-    /// Whether a second stage is that after what the first left in its receive buffer.
+    /// Whether a second stage was planned from the same lengths.
     pub fn is_known(&self, stage: &DataPlan, numbers: &[u64]) -> bool {
         self.lengths(numbers).eq(stage.learnt.iter().copied())
     }
 
     /// The longest block of any rank.
     fn longest_of(&self, numbers: &[u64]) -> u64 {
-        // The root of a scatter is told by nobody.
+        // The root of a scatter receives no lengths, so it takes its own.
         let own = self.numbers.chunks_exact(self.width);
         self.told(numbers).chain(own).map(|of_block| of_block[1]).max().unwrap_or(0)
     }
 
-    /// What is told of each block that arrives.
+    /// For each block that this rank receives: its length, the longest block of its sender, and room for the block.
     fn told<'a>(&self, numbers: &'a [u64]) -> std::slice::ChunksExact<'a, u64> {
         numbers[numbers.len() - self.schedule.blocks * self.width..].chunks_exact(self.width)
     }
@@ -270,7 +270,7 @@ impl LengthExchange {
 
 const NO_DATA: Region = Region { offset: 0, memory: Memory::Buffer(Buffer::Recv), elements: 0 };
 
-/// How long blocks may be that go along with their lengths, where there are so many numbers of each.
+/// The longest block that travels with its length, in bytes. `width`: the numbers for each block.
 fn bytes_that_go_along(width: usize) -> u64 {
     ((width - LENGTHS_IN_SLOTS) * size_of::<u64>()) as u64
 }

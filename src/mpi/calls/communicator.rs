@@ -97,7 +97,7 @@ impl Communicator {
         Teller { name: Arc::clone(&self.name), group: self.group, channel: self.channel(tag, tag) }
     }
 
-    /// Goes on to find out whether the ranks can share memory; says whether this one knows.
+    /// Advances the allocation of shared memory without waiting. Returns whether this rank knows the result.
     pub(super) fn find_memory(&self) -> Result<bool, Error> {
         let begin = || {
             let neighbours = self.planning().neighbours();

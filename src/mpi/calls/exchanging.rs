@@ -116,7 +116,7 @@ impl Exchanging {
         }
     }
 
-    /// Brings the blocks that have gone along with their lengths to their places.
+    /// Copies the blocks that arrived with their lengths to the receive buffer.
     fn deliver(&self, arguments: &Arguments) -> Result<bool, Error> {
         let mut is_truncated = false;
         for carried in &self.exchange.delivered {
@@ -130,7 +130,7 @@ impl Exchanging {
         if is_truncated { Err(RUSTCOLL_ERR_TRUNCATE) } else { Ok(true) }
     }
 
-    /// Where a block is that goes along with its lengths.
+    /// Where the bytes of a block are that travels with its length.
     fn span_of(&self, carried: &Carried) -> Span {
         let address = self.numbers.recv.base().wrapping_add(carried.data() * size_of::<u64>());
         Span { address, elements: 0, datatype: bytes() }

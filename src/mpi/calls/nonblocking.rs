@@ -24,7 +24,7 @@ use std::mem;
 use std::ptr;
 use std::sync::{Arc, MutexGuard, Weak};
 
-/// A call of which the ranks do not know yet whether they have memory to share.
+/// A call whose algorithm depends on shared memory, at a rank that does not know yet whether there is any.
 pub struct Undecided {
     /// Lives as long as the call's request.
     communicator: *const Communicator,
@@ -46,7 +46,7 @@ enum What {
     Undecided(Undecided),
 }
 
-/// Whether an error, of a call that has not begun, is that of all ranks: what exceeds a limit they know alike.
+/// Whether all ranks refuse a call with this error before it begins: they know the memory limit alike.
 pub fn is_refused_by_all(error: Error) -> bool {
     error == RUSTCOLL_ERR_NO_MEM
 }
@@ -74,17 +74,17 @@ impl Undecided {
         unsafe { &*self.communicator }
     }
 
-    /// Goes on to find out whether the ranks can share memory; says whether this one knows.
+    /// Advances the allocation of shared memory without waiting. Returns whether this rank knows the result.
     pub fn find_memory(&self) -> Result<bool, Error> {
         self.communicator().find_memory()
     }
 
-    /// Has it served without memory that ranks share, at all ranks alike.
+    /// Chooses an algorithm without shared memory. All ranks do so for this call.
     pub fn do_without_memory(&mut self) {
         self.form = Form { may_share: false, has_below: false, ..self.form };
     }
 
-    /// Decides who serves the call, once the ranks know whether they have memory.
+    /// Chooses the algorithm. This rank must know whether there is memory.
     pub fn decide(&self) -> Result<Planned, Error> {
         self.communicator().planned_anew(&self.arguments, self.values, self.form).map_err(Refusal::error)
     }

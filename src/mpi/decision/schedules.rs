@@ -141,7 +141,7 @@ impl Schedules {
     ) -> Result<Chosen<'_>, Missing> {
         let call = &self.located(call, values, form);
         let mut depends_on_memory = self.depends_on_memory(call, values, form);
-        // What does not block is held by now, and cannot be passed on, at ranks that did not know yet whether there is memory.
+        // A rank that did not know whether there is memory has kept a non-blocking call, and cannot pass it on now.
         let has_below = form.has_below && (form.is_blocking || !depends_on_memory);
         let form = Form { has_below, ..form };
         let (mut choice, mut decided) = self.choice(call, values, form);
@@ -188,8 +188,8 @@ impl Schedules {
         Ok(Chosen { decided, selected, depends_on_memory })
     }
 
-    /// Whether it decides about a call if all ranks have memory to share. That they find out at different times, so nothing else may
-    /// depend on it.
+    /// Whether the choice for a call depends on shared memory. Ranks learn at different times whether they have it, so a rank that does not
+    /// know it yet must not choose for such a call.
     pub fn depends_on_memory(&mut self, call: &Call, values: Values, form: Form) -> bool {
         let [with, without] = [true, false].map(|shares_memory| Call { shares_memory, ..*call });
         self.may_share(call, values, form) && {

@@ -1,6 +1,6 @@
-//! Which persistent collective has which lane. All ranks prepare them in the same order, but start them in any, and free them whenever they
-//! like. So the first rank allots lanes and tells it in memory, and a rank tells how often it has freed each: a lane is allotted again once
-//! all ranks have freed it.
+//! Which persistent collective has which lane. All ranks prepare persistent collectives in the same order, but start and free them in any
+//! order. So the first rank assigns the lanes and publishes the assignment in the shared memory. Each rank publishes how often it has freed
+//! a lane. The first rank assigns a lane again after all ranks have freed it.
 
 use super::geometry::{LANES, NONBLOCKING, PERSISTENT};
 use super::node::Memory;
@@ -11,13 +11,13 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 /// Lanes that are allotted.
 const ALLOTTED: Range<usize> = PERSISTENT..LANES;
 
-/// Of the first rank, in the lane: one more than the number of the collective that has it; 0: none had it yet.
+/// The number of the collective that has the lane, plus one; 0 before the first one. Written by the first rank.
 const HOLDER: usize = 0;
 
-/// Of each rank, in the lane: how often it has freed it.
+/// How often a rank has freed the lane. Written by each rank.
 const FREED: usize = 1;
 
-/// Of the first rank, in the lane [`NONBLOCKING`]: about how many collectives it has decided.
+/// In the lane [`NONBLOCKING`]: for how many collectives the first rank has decided whether they get a lane.
 const DECIDED: usize = 0;
 
 /// The first rank.
@@ -26,14 +26,14 @@ const FIRST: usize = 0;
 /// The memory of ranks that are all on one node, and what is known of its lanes.
 pub struct Allotment {
     memory: Memory,
-    /// How often each lane was allotted, as the first rank knows.
+    /// How often each lane was assigned. Only the first rank uses it.
     times: [u64; LANES],
-    /// The collectives that were freed here before anything was decided about them.
+    /// The collectives that this rank freed before the first rank decided about them.
     freed_early: BTreeSet<u64>,
 }
 
 impl Allotment {
-    /// Nothing is allotted yet, and some collectives were freed here already.
+    /// No lane is assigned yet. `freed_early`: the collectives that this rank has freed already.
     pub fn new(memory: Memory, freed_early: BTreeSet<u64>) -> Allotment {
         Allotment { memory, times: [0; LANES], freed_early }
     }
@@ -43,8 +43,8 @@ impl Allotment {
         &self.memory
     }
 
-    /// The lane of the collective that was prepared after so many others, of those that are prepared here by now. `None`: it is not
-    /// decided yet; `Some(None)`: it has none.
+    /// The lane of a collective. `None` means that the first rank has not decided yet, `Some(None)` that it gets no lane. `prepared`: how many
+    /// collectives this rank has prepared.
     pub fn lane(&mut self, number: u64, prepared: u64) -> Option<Option<usize>> {
         if self.memory.rank() == FIRST {
             (self.decided()..prepared).for_each(|number| self.allot(number));
@@ -71,13 +71,13 @@ impl Allotment {
         self.memory.number(FIRST, NONBLOCKING, DECIDED).load(Acquire)
     }
 
-    /// Who has a lane keeps it until this rank has freed it, too.
+    /// A collective keeps its lane at least until this rank frees the collective.
     fn known_lane(&self, number: u64) -> Option<Option<usize>> {
         let holder = |lane: &usize| self.memory.number(FIRST, *lane, HOLDER).load(Acquire);
         (self.decided() > number).then(|| ALLOTTED.into_iter().find(|lane| holder(lane) == number + 1))
     }
 
-    /// Decides about the next collective.
+    /// Decides whether the next collective gets a lane, and which one.
     fn allot(&mut self, number: u64) {
         if !self.freed_early.remove(&number)
             && let Some(lane) = ALLOTTED.into_iter().find(|&lane| self.is_free(lane))

@@ -1,5 +1,5 @@
-//! Who uses which lane of the memory that a communicator's ranks share, and when: in each lane one collective goes on at a time, in the
-//! same order at all ranks.
+//! Who uses which lane of a communicator's shared memory, and when. A lane serves one collective at a time, and all ranks use a lane in the
+//! same order.
 
 use super::allotment::Allotment;
 use super::geometry::{Geometry, LANES, NONBLOCKING};
@@ -17,43 +17,43 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 #[derive(Default)]
 pub struct Lanes {
     memory: Mutex<Search>,
-    /// How many persistent collectives were prepared that depend on it.
+    /// The number of prepared persistent collectives whose choice depends on shared memory.
     prepared: AtomicU64,
-    /// The error after which ranks may disagree how many that were.
+    /// The error after which this rank's count may differ from that of other ranks.
     miscounted: OnceLock<Error>,
-    /// The persistent collectives that were freed before memory was found.
+    /// The persistent collectives that this rank freed before it knew whether there is memory.
     freed_early: Mutex<BTreeSet<u64>>,
     lanes: [Lane; LANES],
 }
 
-/// How far the ranks are with finding out whether they can have memory.
+/// What this rank knows about the shared memory of the communicator.
 #[derive(Default)]
 enum Search {
-    /// Nobody has asked.
+    /// No call has needed it yet.
     #[default]
     Unbegun,
-    /// They tell each other.
+    /// The ranks are allocating it.
     Making(Box<Making>),
-    /// They know.
+    /// The memory; `None` if at least one rank could not get any.
     Known(Option<Allotment>),
-    /// This rank does not know, and never will.
+    /// The allocation failed with an error at this rank.
     Failed(Error),
 }
 
-/// One that goes on in a lane after another.
+/// A queue of collectives.
 #[derive(Default)]
 struct Lane {
-    /// How many have asked for their turn.
+    /// How many collectives have asked for a turn.
     asked: AtomicU64,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// How many have had it.
+    /// How many turns have ended.
     had: u64,
     segment: Option<Segment>,
-    /// The error after which ranks may disagree whose turn it is.
+    /// The error after which this rank may be at another collective than its peers.
     broken_by: Option<Error>,
 }
 
@@ -61,32 +61,32 @@ struct State {
 pub struct Turn {
     lanes: Arc<Lanes>,
     lane: Option<usize>,
-    /// Of a persistent collective how many were prepared before.
+    /// Of a persistent collective: how many others were prepared before it.
     persistent: Option<u64>,
-    /// How many have asked before, if it has asked and not ended its turn.
+    /// The number of its current turn, from when it asks until the turn ends.
     asked: Option<u64>,
 }
 
 /// Whether a collective has a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It does.
+    /// It has one.
     Has,
-    /// There is none for it.
+    /// All lanes are taken, or there is no memory.
     HasNone,
-    /// The first rank has not told yet.
+    /// The first rank has not decided yet.
     Unknown,
 }
 
 impl Lanes {
-    /// Goes on to find out whether the ranks can share memory; says whether this one knows. Whoever is first begins, and all who want to
-    /// know go on.
+    /// Advances the allocation of the memory without waiting. Returns whether this rank knows the result. The first call starts the
+    /// allocation.
     pub fn find(
         &self,
         begin: impl FnOnce() -> Result<Making, Error>,
         note: impl FnOnce(Option<Geometry>),
     ) -> Result<bool, Error> {
-        // Whoever holds it goes on; it may be this very thread, further up.
+        // The holder of the lock advances it. The holder may be this thread, in a frame further up.
         let Some(mut search) = unless_held(&self.memory) else { return Ok(false) };
         if let Search::Unbegun = *search {
             *search = begin().map_or_else(Search::Failed, |making| Search::Making(Box::new(making)));
@@ -112,16 +112,16 @@ impl Lanes {
         }
     }
 
-    /// A lane of the memory, once it is found and if there is any.
+    /// A lane of the memory, if the ranks have memory.
     pub fn segment(&self, lane: usize) -> Option<Segment> {
-        // Nobody holds it for longer than a look, once memory is found.
+        // Once the memory is known, no thread holds the lock while it waits for something.
         match &*locked(&self.memory) {
             Search::Known(Some(allotment)) => Some(allotment.memory().segment(lane)),
             _ => None,
         }
     }
 
-    /// The turns of a collective that does not block and depends on memory; all ranks ask in the same order.
+    /// The turns of a non-blocking or persistent collective whose choice depends on memory. All ranks must call this in the same order.
     pub fn of_next(self: &Arc<Self>, is_persistent: bool) -> Result<Turn, Error> {
         let lanes = Arc::clone(self);
         if !is_persistent {
@@ -136,8 +136,8 @@ impl Lanes {
         }
     }
 
-    /// Notes that this rank, perhaps alone, has refused a collective that has no turn yet: later ones here could meet others of the ranks
-    /// that have not.
+    /// Notes that this rank refused a collective before that got a turn. The other ranks may carry it out, so every later one of its kind
+    /// fails at this rank.
     pub fn miss(&self, is_persistent: bool, error: Error) {
         match is_persistent {
             true => drop(self.miscounted.set(error)),
@@ -181,12 +181,12 @@ pub struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Notes that this rank refuses the collective whose turn it is.
+    /// Notes that this rank refuses the collective whose turn it is. Later ones in this lane fail at this rank.
     pub fn miss(&mut self, error: Error) {
         self.broken_by.get_or_insert(error);
     }
 
-    /// Its memory, once it is found and if there is any.
+    /// The lane's memory, if the ranks have memory.
     pub fn segment(self) -> Option<&'a mut Segment> {
         let Place { lanes, lane, segment, .. } = self;
         if segment.is_none() {
@@ -209,23 +209,23 @@ impl Turn {
         Standing::Has
     }
 
-    /// Asks for a turn behind all who have asked, unless it has.
+    /// Joins the end of the queue, unless the collective is in it.
     pub fn ask(&mut self) {
         if let (None, Some(lane)) = (self.asked, self.lane) {
             self.asked = Some(self.lanes.lanes[lane].asked.fetch_add(1, Relaxed));
         }
     }
 
-    /// Whether it has asked for a turn that has not ended.
+    /// Whether the collective is in the queue.
     pub fn is_due(&self) -> bool {
         self.asked.is_some()
     }
 
-    /// Goes on with a collective if it is its turn, which ends with it; says whether it came to its end.
+    /// Calls `go` if it is this collective's turn. Returns whether the collective is complete; its turn ends then.
     pub fn take(&mut self, go: impl FnOnce(Place) -> Result<bool, Error>) -> Result<bool, Error> {
         self.ask();
         let Some(lane) = self.lane else { return Ok(false) };
-        // Another thread may be starting the next one.
+        // Another thread may hold the lock to start the next collective.
         let Some(mut state) = unless_held(&self.lanes.lanes[lane].state) else { return Ok(false) };
         let State { had, segment, broken_by } = &mut *state;
         if let Some(error) = *broken_by {
@@ -247,14 +247,14 @@ impl Turn {
         ended
     }
 
-    /// Notes that this rank, perhaps alone, will not come to the turn that it has asked for, if it has.
+    /// Leaves the queue, if the collective is in it. Later ones in this lane fail at this rank.
     pub fn miss(&mut self, error: Error) {
         if self.asked.take().is_some() {
             self.break_off(error);
         }
     }
 
-    /// Notes that this rank, perhaps alone, will never come to a turn.
+    /// Notes that this rank cannot carry out the collective. Later ones in this lane fail at this rank.
     pub fn break_off(&mut self, error: Error) {
         if let Some(lane) = self.lane {
             self.lanes.break_off(lane, error);

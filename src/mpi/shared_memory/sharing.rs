@@ -18,7 +18,7 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// A rank among those that it tells something.
+/// A rank that exchanges numbers with all others.
 #[derive(Clone)]
 pub struct Teller {
     /// How log lines begin.
@@ -29,7 +29,7 @@ pub struct Teller {
     pub channel: Channel,
 }
 
-/// Some numbers of each rank on their way to all.
+/// An allgather of some numbers of each rank.
 struct Telling<const N: usize> {
     numbers: Vec<[u64; N]>,
     plan: Plan,
@@ -50,7 +50,7 @@ impl Teller {
 }
 
 impl<const N: usize> Telling<N> {
-    /// Has this rank tell its own.
+    /// Starts it with this rank's numbers.
     fn begin(teller: &Teller, own: [u64; N]) -> Result<Telling<N>, Error> {
         let Group { rank, size, .. } = teller.group;
         let mut numbers = vec![[0; N]; size];
@@ -64,12 +64,12 @@ impl<const N: usize> Telling<N> {
         Ok(Telling { numbers, plan, arguments, layout, wrapping, work, is_over: false })
     }
 
-    /// Goes on until all ranks are known.
+    /// Waits until it is complete.
     fn finish(&mut self, teller: &Teller) -> Result<(), Error> {
         self.go_on(teller, |work, task| work.finish(task, None).map(|()| true)).map(drop)
     }
 
-    /// Goes on as far as it can without waiting; says whether all ranks are known.
+    /// Advances it without waiting. Returns whether it is complete.
     fn advance(&mut self, teller: &Teller) -> Result<bool, Error> {
         self.go_on(teller, |work, task| work.advance(task, None))
     }
@@ -95,23 +95,23 @@ impl<const N: usize> Drop for Telling<N> {
     }
 }
 
-/// The ranks on their way to memory that those of each node share. All come to the same answer whether there is any.
+/// The allocation of shared memory on each node. All ranks get the same answer whether there is any.
 pub struct Making {
     teller: Teller,
     stage: Stage,
 }
 
 enum Stage {
-    /// They tell each other where it is.
+    /// The ranks tell each other where the memory is.
     Offering(Node, io::Result<Option<Made>>, Telling<OFFER>),
-    /// They tell each other whether they could reach it. Others look for it as long as its file is there.
+    /// The ranks tell each other whether they could map it. The file stays open until all have tried.
     Joining(io::Result<Memory>, Option<File>, Telling<1>),
-    /// All is said.
+    /// Complete.
     Over,
 }
 
 impl Making {
-    /// Begins; `neighbours`: of each rank whether it is on this rank's node.
+    /// Starts it. `neighbours`: for each rank, whether it is on this rank's node.
     pub fn begin(teller: Teller, neighbours: &[bool]) -> Result<Making, Error> {
         let Group { rank, size, .. } = teller.group;
         let node = Node::new(Geometry::new(size, settings::shared_bank()), neighbours, rank);
@@ -120,7 +120,7 @@ impl Making {
         Ok(Making { teller, stage: Stage::Offering(node, made, telling) })
     }
 
-    /// Goes on as far as it can without waiting. The memory, or `Some(None)` if a rank cannot have it.
+    /// Advances it without waiting. Returns the memory when it is complete, or `Some(None)` if a rank could not get any.
     pub fn advance(&mut self) -> Result<Option<Option<Memory>>, Error> {
         if let Stage::Offering(_, _, telling) = &mut self.stage {
             if !telling.advance(&self.teller)? {
@@ -147,7 +147,7 @@ impl Making {
         }
     }
 
-    /// Looks for the memory that was offered. `None` if a rank has none.
+    /// Maps the memory of the node's first rank. `None` if a rank has no memory.
     fn join(&mut self) -> Result<Option<()>, Error> {
         let Stage::Offering(node, made, telling) = mem::replace(&mut self.stage, Stage::Over) else {
             unreachable!("it joins once")
