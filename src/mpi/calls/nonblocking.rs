@@ -249,8 +249,12 @@ impl Communicator {
             None if arguments.is_empty() => false,
             None => self.planning().depends_on_memory(&arguments, values, form),
         };
-        let mut turn = if depends_on_memory { Some(self.lanes.of_next(is_persistent)?) } else { None };
-        let standing = turn.as_mut().map_or(Standing::Has, Turn::standing);
+        let mut turn = if depends_on_memory { self.lanes.of_next(is_persistent)? } else { None };
+        let standing = match &mut turn {
+            Some(turn) => turn.standing(),
+            None if depends_on_memory => Standing::HasNone,
+            None => Standing::Has,
+        };
         if standing == Standing::Has {
             // SAFETY: as above.
             match unsafe { self.planned(jobs, call, &arguments, values, form) } {

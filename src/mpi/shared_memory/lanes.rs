@@ -13,10 +13,16 @@ use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
+/// How many non-blocking collectives of a communicator go by messages before any goes by memory. Many communicators carry out few: MPI itself
+/// agrees so on a new communicator. Memory would cost these more than it gains.
+const BY_MESSAGES: u64 = 8;
+
 /// The memory of a communicator.
 #[derive(Default)]
 pub struct Lanes {
     memory: Mutex<Search>,
+    /// The number of non-blocking collectives whose choice depends on shared memory, up to [`BY_MESSAGES`].
+    by_messages: AtomicU64,
     /// The number of prepared persistent collectives whose choice depends on shared memory.
     prepared: AtomicU64,
     /// The error after which this rank's count may differ from that of other ranks.
@@ -121,19 +127,25 @@ impl Lanes {
         }
     }
 
-    /// The turns of a non-blocking or persistent collective whose choice depends on memory. All ranks must call this in the same order.
-    pub fn of_next(self: &Arc<Self>, is_persistent: bool) -> Result<Turn, Error> {
+    /// The turns of a non-blocking or persistent collective whose choice depends on memory; `None`: it goes by messages. All ranks must call
+    /// this in the same order.
+    pub fn of_next(self: &Arc<Self>, is_persistent: bool) -> Result<Option<Turn>, Error> {
         let lanes = Arc::clone(self);
-        if !is_persistent {
-            return Ok(Turn { lanes, lane: Some(NONBLOCKING), persistent: None, asked: None });
-        }
-        match self.miscounted.get() {
-            Some(error) => Err(*error),
-            None => {
+        match (is_persistent, self.miscounted.get()) {
+            (false, _) if self.is_spared() => Ok(None),
+            (false, _) => Ok(Some(Turn { lanes, lane: Some(NONBLOCKING), persistent: None, asked: None })),
+            (true, Some(error)) => Err(*error),
+            (true, None) => {
                 let persistent = Some(self.prepared.fetch_add(1, Relaxed));
-                Ok(Turn { lanes, lane: None, persistent, asked: None })
+                Ok(Some(Turn { lanes, lane: None, persistent, asked: None }))
             }
         }
+    }
+
+    /// Whether the next non-blocking collective is one of the first.
+    fn is_spared(&self) -> bool {
+        let next = |count| (count < BY_MESSAGES).then_some(count + 1);
+        self.by_messages.fetch_update(Relaxed, Relaxed, next).is_ok()
     }
 
     /// Notes that this rank refused a collective before that got a turn. The other ranks may carry it out, so every later one of its kind
@@ -141,7 +153,10 @@ impl Lanes {
     pub fn miss(&self, is_persistent: bool, error: Error) {
         match is_persistent {
             true => drop(self.miscounted.set(error)),
-            false => self.break_off(NONBLOCKING, error),
+            false => {
+                self.by_messages.store(BY_MESSAGES, Relaxed);
+                self.break_off(NONBLOCKING, error);
+            }
         }
     }
 
