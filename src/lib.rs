@@ -11,7 +11,7 @@ pub mod engine;
 pub mod hash;
 #[cfg(feature = "mpi")]
 mod mpi;
-mod parallel;
+pub mod parallel;
 pub mod random;
 pub mod report;
 pub mod schedule;

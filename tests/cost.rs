@@ -170,9 +170,9 @@ fn groups_may_be_exchanged() {
 fn check_all(
     sizes: impl IntoIterator<Item = usize>,
     selected: fn(&Problem) -> bool,
-    check: fn(&Algorithm, &Problem),
+    check: fn(&'static Algorithm, &Problem),
 ) {
-    let check = |algorithm: &Algorithm, problem: &Problem| {
+    let check = |algorithm: &'static Algorithm, problem: &Problem| {
         check(algorithm, problem);
         Ok::<(), ()>(())
     };
@@ -187,7 +187,7 @@ fn is_selected(problem: &Problem) -> bool {
         && [2, 3, default_radix(size), size].contains(&radix)
 }
 
-fn assert_costs(algorithm: &Algorithm, problem: &Problem) {
+fn assert_costs(algorithm: &'static Algorithm, problem: &Problem) {
     let label = format!("{}, {problem:?}", algorithm.title());
     let counted = Cost::count(&algorithm.programs(problem));
     let stated = stated(algorithm, problem);
@@ -201,7 +201,13 @@ fn assert_costs(algorithm: &Algorithm, problem: &Problem) {
 ///
 /// When rounds are counted, no message travels before it is asked for, and both its ends are busy meanwhile; a simulated one may
 /// come early and be in the way of another, and has left before it arrives. So times are rounds only where papers count rounds.
-fn assert_simulated(algorithm: &Algorithm, problem: &Problem, counted: Cost, is_stated: bool, label: &str) {
+fn assert_simulated(
+    algorithm: &'static Algorithm,
+    problem: &Problem,
+    counted: Cost,
+    is_stated: bool,
+    label: &str,
+) {
     let bytes = match Measure::of(algorithm.contract()) {
         Measure::Vector => algorithm.program(problem, 0).blocks,
         Measure::AllBlocks => problem.size,

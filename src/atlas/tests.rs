@@ -13,7 +13,7 @@ fn machine() -> Machine {
     let hockney = Machine::hockney(1e-5, 1e-9, 0.0);
     Machine {
         between: Link { overhead: 2e-6, ..hockney.between },
-        processor: Processor { reduce_time: 3e-10, copy_time: 1e-10 },
+        processor: Processor { reduce_time: 3e-10.into(), copy_time: 1e-10.into(), ..Processor::default() },
         ..hockney
     }
 }

@@ -1,8 +1,10 @@
 //! The parameters of a machine by which messages are priced: two levels of links, ports, shared memory, the processor.
 
+mod byte_time;
 mod reading;
 mod units;
 
+pub use byte_time::ByteTime;
 pub use reading::{MachineErrors, keys};
 
 use std::sync::Arc;
@@ -23,6 +25,31 @@ pub struct Machine {
     pub shared: Option<Shared>,
     /// What a processor needs for bytes that stay in its memory.
     pub processor: Processor,
+    /// What holds instead where many ranks take part.
+    pub beyond: Beyond,
+    /// Groups of nodes, if messages between them take longer.
+    pub groups: Option<Groups>,
+}
+
+/// Groups of nodes that are near each other, between which messages have [`Link::group_latency`]: cells of a dragonfly, leaf switches of a fat tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Groups {
+    /// How many consecutive nodes make up a group, if it is not said where the nodes are.
+    pub nodes: usize,
+    /// The group of each node of the job.
+    pub placed: Option<Arc<[u32]>>,
+}
+
+/// What holds instead of a machine's parameters where more than so many nodes, or ranks of a node, take part: a transport may serve many peers
+/// in another way than a few, and the ranks of a node share its memory. Ascending; the last whose number is exceeded holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Beyond {
+    /// Messages between nodes, by the number of nodes.
+    pub between: Vec<(usize, Link)>,
+    /// Messages within a node, by its ranks.
+    pub within: Vec<(usize, Link)>,
+    /// The processor, by the ranks of a node.
+    pub processor: Vec<(usize, Processor)>,
 }
 
 /// What a message costs that goes from one rank to another.
@@ -34,8 +61,10 @@ pub struct Machine {
 pub struct Link {
     /// Hockney's alpha, LogGP's L.
     pub latency: f64,
-    /// For each byte: Hockney's beta, LogGP's G.
-    pub byte_time: f64,
+    /// How much longer a message is under way from one of [`Machine::groups`] to another.
+    pub group_latency: f64,
+    /// For each byte of a message: Hockney's beta, LogGP's G.
+    pub byte_time: ByteTime,
     /// Latency of a message whose sender receives nothing in the same round and whose receiver sends nothing, if it is
     /// another one: alpha_uni.
     pub unidirectional_latency: Option<f64>,
@@ -68,17 +97,21 @@ pub enum Port {
 pub struct Shared {
     /// From when a flag is raised to when it is seen.
     pub latency: f64,
-    /// For each byte that is read.
-    pub byte_time: f64,
+    /// For each byte that is read, by those that a rank has in the call.
+    pub byte_time: ByteTime,
 }
 
-/// Times for each byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Times for each byte, by the bytes that a rank has in the call: many do not fit into a cache.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Processor {
     /// Of a reduction's result: gamma.
-    pub reduce_time: f64,
+    pub reduce_time: ByteTime,
     /// Of a copy.
-    pub copy_time: f64,
+    pub copy_time: ByteTime,
+    /// Of scratch memory that was not kept from an earlier call: the system hands it out page by page.
+    pub fresh_time: ByteTime,
+    /// Up to so many bytes of scratch memory are kept.
+    pub kept: usize,
 }
 
 impl Machine {
@@ -86,7 +119,8 @@ impl Machine {
     pub fn hockney(alpha: f64, beta: f64, gamma: f64) -> Machine {
         let link = Link {
             latency: alpha,
-            byte_time: beta,
+            group_latency: 0.0,
+            byte_time: beta.into(),
             unidirectional_latency: None,
             unidirectional_byte_time: None,
             overhead: 0.0,
@@ -100,7 +134,9 @@ impl Machine {
             within: Link { port: Port::Rank, ..link },
             between: link,
             shared: None,
-            processor: Processor { reduce_time: gamma, copy_time: 0.0 },
+            processor: Processor { reduce_time: gamma.into(), ..Processor::default() },
+            beyond: Beyond::default(),
+            groups: None,
         }
     }
 
@@ -119,10 +155,23 @@ impl Machine {
         Machine { between, ..self }
     }
 
+    /// What holds on it in a job of so many ranks.
+    pub fn of_job(&self, ranks: usize) -> Machine {
+        let (nodes, on_node) = (ranks.div_ceil(self.ranks_per_node), self.ranks_per_node.min(ranks));
+        Machine {
+            between: *exceeded(&self.beyond.between, nodes).unwrap_or(&self.between),
+            within: *exceeded(&self.beyond.within, on_node).unwrap_or(&self.within),
+            processor: *exceeded(&self.beyond.processor, on_node).unwrap_or(&self.processor),
+            beyond: Beyond::default(),
+            groups: self.groups.clone(),
+            ..*self
+        }
+    }
+
     /// What shared memory takes. Unless that is said, a flag takes as long as the head of a message on the node, and reading as
     /// long as a copy, or as such a message if copies take no time.
     pub fn shared(&self) -> Shared {
-        let copy = Some(self.processor.copy_time).filter(|&time| time > 0.0);
+        let copy = Some(self.processor.copy_time).filter(|time| !time.is_none());
         let derived =
             Shared { latency: self.within.latency, byte_time: copy.unwrap_or(self.within.byte_time) };
         self.shared.unwrap_or(derived)
@@ -131,6 +180,31 @@ impl Machine {
     /// The node of each rank.
     pub fn nodes(&self, size: usize) -> Arc<[u32]> {
         (0..size).map(|rank| (rank / self.ranks_per_node) as u32).collect()
+    }
+}
+
+/// The last of those whose number is exceeded.
+fn exceeded<T>(beyond: &[(usize, T)], ranks: usize) -> Option<&T> {
+    beyond.iter().rev().find(|(most, _)| ranks > *most).map(|(_, value)| value)
+}
+
+impl Default for Processor {
+    /// Nothing takes any time.
+    fn default() -> Processor {
+        Processor {
+            reduce_time: ByteTime::NONE,
+            copy_time: ByteTime::NONE,
+            fresh_time: ByteTime::NONE,
+            kept: usize::MAX,
+        }
+    }
+}
+
+impl Groups {
+    /// The group of a node.
+    pub fn of(&self, node: usize) -> u32 {
+        let placed = self.placed.as_ref().and_then(|placed| placed.get(node).copied());
+        placed.unwrap_or((node / self.nodes) as u32)
     }
 }
 
@@ -143,12 +217,12 @@ impl Link {
         (bytes / self.packet as f64).ceil().clamp(1.0, MOST_PACKETS) as u32
     }
 
-    /// Latency and time for each byte of a message.
-    pub(super) fn hockney(&self, is_unidirectional: bool) -> (f64, f64) {
+    /// Latency, and time for each byte, of a message of so many bytes.
+    pub(super) fn hockney(&self, bytes: f64, is_unidirectional: bool) -> (f64, f64) {
         let own = |value: Option<f64>| value.filter(|_| is_unidirectional);
         (
             own(self.unidirectional_latency).unwrap_or(self.latency),
-            own(self.unidirectional_byte_time).unwrap_or(self.byte_time),
+            own(self.unidirectional_byte_time).unwrap_or_else(|| self.byte_time.at(bytes)),
         )
     }
 }
@@ -160,10 +234,31 @@ mod tests {
     #[test]
     fn shared_memory_is_like_messages_and_copies_unless_it_is_said() {
         let messages = Machine::hockney(3.0, 2.0, 0.0);
-        assert_eq!(messages.shared(), Shared { latency: 3.0, byte_time: 2.0 });
-        let copies = Machine { processor: Processor { copy_time: 0.5, ..messages.processor }, ..messages };
-        assert_eq!(copies.shared(), Shared { latency: 3.0, byte_time: 0.5 });
-        let said = Shared { latency: 1.0, byte_time: 0.25 };
+        assert_eq!(messages.shared(), Shared { latency: 3.0, byte_time: 2.0.into() });
+        let copies =
+            Machine { processor: Processor { copy_time: 0.5.into(), ..messages.processor }, ..messages };
+        assert_eq!(copies.shared(), Shared { latency: 3.0, byte_time: 0.5.into() });
+        let said = Shared { latency: 1.0, byte_time: 0.25.into() };
         assert_eq!(Machine { shared: Some(said), ..copies }.shared(), said);
+    }
+
+    #[test]
+    fn other_parameters_hold_beyond_a_number_of_ranks() {
+        let machine = Machine { ranks_per_node: 8, ..Machine::hockney(3.0, 2.0, 1.0) };
+        let link = |latency| Link { latency, ..machine.between };
+        let processor = Processor { reduce_time: 5.0.into(), ..machine.processor };
+        let beyond = Beyond {
+            between: vec![(2, link(4.0)), (4, link(5.0))],
+            within: vec![(2, link(6.0))],
+            processor: vec![(4, processor)],
+        };
+        let machine = Machine { beyond, ..machine };
+        for (ranks, between, within) in
+            [(2, 3.0, 3.0), (3, 3.0, 6.0), (16, 3.0, 6.0), (17, 4.0, 6.0), (33, 5.0, 6.0)]
+        {
+            let found = machine.of_job(ranks);
+            assert_eq!((found.between.latency, found.within.latency), (between, within), "{ranks} ranks");
+            assert_eq!(found.processor == processor, ranks > 4);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::problem::drawn;
-use rustcoll::cost::{Link, Machine};
+use rustcoll::cost::{ByteTime, Link, Machine};
 use rustcoll::text::nearest;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -25,6 +25,9 @@ const FILES: [(&str, &str, &str); 4] = [
 
 /// The name of the machine that is Hockney's model and no more.
 const HOCKNEY: &str = "hockney";
+
+/// Where the time for a byte changes with their number, that of so many is shown.
+const SHOWN_BYTES: f64 = (1 << 20) as f64;
 
 /// A machine by name, and what is different there.
 #[derive(Clone, Debug, Default, Deserialize, TS)]
@@ -85,8 +88,8 @@ impl Preset {
             name: name.into(),
             title: title.into(),
             latency,
-            byte_time,
-            reduce_time: machine.processor.reduce_time,
+            byte_time: byte_time.at(SHOWN_BYTES),
+            reduce_time: machine.processor.reduce_time.at(SHOWN_BYTES),
             overhead,
             gap,
             ranks_per_node: machine.ranks_per_node,
@@ -94,26 +97,29 @@ impl Preset {
     }
 }
 
+/// A time that a user gave, if it is one.
+fn seconds(field: &str, wanted: Option<f64>) -> Result<Option<f64>, Failure> {
+    match wanted {
+        Some(wanted) if !(0.0..=MOST_SECONDS).contains(&wanted) => {
+            let message = format!("{field} {wanted:?}: expected seconds from 0 to {MOST_SECONDS}");
+            Err(Failure::of(field, message))
+        }
+        wanted => Ok(wanted),
+    }
+}
+
 impl MachineInput {
     /// The machine. Fails if there is no such preset, or a time is none.
     pub fn read(&self) -> Result<Machine, Failure> {
         let mut machine = self.preset()?;
-        let Link { latency, byte_time, overhead, gap, .. } = &mut machine.between;
-        for (field, wanted, time) in [
-            ("latency", self.latency, latency),
-            ("byte_time", self.byte_time, byte_time),
-            ("overhead", self.overhead, overhead),
-            ("gap", self.gap, gap),
-            ("reduce_time", self.reduce_time, &mut machine.processor.reduce_time),
-        ] {
-            if let Some(wanted) = wanted {
-                if !(0.0..=MOST_SECONDS).contains(&wanted) {
-                    let message = format!("{field} {wanted:?}: expected seconds from 0 to {MOST_SECONDS}");
-                    return Err(Failure::of(field, message));
-                }
-                *time = wanted;
-            }
-        }
+        let between = &mut machine.between;
+        between.latency = seconds("latency", self.latency)?.unwrap_or(between.latency);
+        between.byte_time =
+            seconds("byte_time", self.byte_time)?.map_or(between.byte_time, ByteTime::constant);
+        between.overhead = seconds("overhead", self.overhead)?.unwrap_or(between.overhead);
+        between.gap = seconds("gap", self.gap)?.unwrap_or(between.gap);
+        let reduce_time = &mut machine.processor.reduce_time;
+        *reduce_time = seconds("reduce_time", self.reduce_time)?.map_or(*reduce_time, ByteTime::constant);
         if let Some(sharing) = self.ranks_per_node {
             drawn("ranks_per_node", sharing, 1..=MOST_RANKS_PER_NODE)?;
             machine.ranks_per_node = sharing;

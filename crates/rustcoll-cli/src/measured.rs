@@ -5,13 +5,15 @@ use crate::files;
 use crate::problem;
 use rustcoll::algorithms::{Collective, Parameter};
 use rustcoll::atlas::Candidate;
-use rustcoll::cost::simulation::{MOST_BYTES, SimulationError};
-use rustcoll::cost::{Machine, simulate};
+use rustcoll::cost::Machine;
+use rustcoll::cost::simulation::{MOST_BYTES, Simulation, SimulationError};
 use rustcoll::selection::{Parameters, nearest};
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 const REQUIRED: [&str; 5] = ["collective", "algorithm", "ranks", "bytes", "microseconds"];
-const OPTIONAL: [&str; 2] = ["radix", "ranks_per_node"];
+const OPTIONAL: [&str; 5] = ["radix", "ranks_per_node", "run", "time", "published_as"];
 
 /// The largest communicator whose times are compared.
 const MOST_RANKS: usize = 1 << 16;
@@ -27,24 +29,52 @@ pub struct Row {
     pub bytes: usize,
     /// How many ranks there were on each node, if the file says so.
     pub ranks_per_node: Option<usize>,
+    /// In which run it was measured; empty if the file does not say so.
+    pub run: String,
+    /// The group of each node, if it is known.
+    pub placed: Option<Arc<[u32]>>,
+    /// Whose time it is.
+    pub time: Time,
     /// How long it took.
     pub seconds: f64,
+}
+
+/// Of which ranks a time is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Time {
+    /// Of the slowest one.
+    #[default]
+    Slowest,
+    /// The mean of all.
+    Mean,
 }
 
 impl Row {
     /// What it takes on a machine, in seconds. Fails if the algorithm cannot serve such a call.
     pub fn predicted(&self, machine: &Machine) -> Result<f64, String> {
+        let prediction = self.simulation(machine)?.predict(self.bytes).map_err(|error| error.to_string())?;
+        Ok(match self.time {
+            Time::Slowest => prediction.time(),
+            Time::Mean => prediction.mean_time(),
+        })
+    }
+
+    /// What finds that, also for calls of other lengths.
+    pub fn simulation(&self, machine: &Machine) -> Result<Simulation, String> {
         let Row { candidate, ranks, bytes, .. } = *self;
         let ranks_per_node = self.ranks_per_node.unwrap_or(machine.ranks_per_node);
-        let machine = Machine { ranks_per_node, ..machine.clone() };
-        let prediction = simulate(
-            candidate.collective,
-            candidate.algorithm,
-            &candidate.problem(ranks, bytes),
-            bytes,
-            &machine,
-        );
-        prediction.map(|prediction| prediction.time()).map_err(|error| error.to_string())
+        let mut machine = Machine { ranks_per_node, ..machine.clone() };
+        if let Some(groups) = &mut machine.groups {
+            groups.placed = self.placed.clone();
+        }
+        let problem = candidate.problem(ranks, bytes);
+        let simulation = Simulation::new(candidate.collective, candidate.algorithm, &problem, &machine);
+        simulation.map_err(|error| error.to_string())
+    }
+
+    /// What is alike in rows that differ in their algorithms only.
+    pub fn cell(&self) -> (String, Collective, usize, Option<usize>, usize) {
+        (self.run.clone(), self.candidate.collective, self.ranks, self.ranks_per_node, self.bytes)
     }
 
     /// Collective, algorithm with parameters, ranks and bytes.
@@ -62,6 +92,36 @@ pub fn read(path: &Path) -> Result<Vec<Row>, Failure> {
     })
 }
 
+/// Notes where the nodes of each run were, by a file with the columns run, node and group.
+pub fn place(rows: &mut [Row], path: &Path) -> Result<(), Failure> {
+    let text = files::text(path)?;
+    let wrong = |line: usize, what: &str| Failure::Input(format!("{}:{line}: {what}", files::name(path)));
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let head: Vec<&str> = lines.next().map(|(_, head)| cells(head).collect()).unwrap_or_default();
+    let column = |name: &str| {
+        let found = head.iter().position(|column| *column == name);
+        found.ok_or_else(|| wrong(1, &format!("the column `{name}` is missing")))
+    };
+    let [run, node, group] = [column("run")?, column("node")?, column("group")?];
+    let mut placed: BTreeMap<&str, BTreeMap<usize, u32>> = BTreeMap::new();
+    for (number, line) in lines {
+        let cells: Vec<&str> = cells(line).collect();
+        let read = (
+            cells.get(run),
+            cells.get(node).and_then(|cell| cell.parse().ok()),
+            cells.get(group).and_then(|cell| cell.parse().ok()),
+        );
+        let (Some(run), Some(node), Some(group)) = read else {
+            return Err(wrong(number + 1, "a run and the numbers of a node and its group are expected"));
+        };
+        placed.entry(run).or_default().insert(node, group);
+    }
+    let placed: BTreeMap<&str, Arc<[u32]>> =
+        placed.into_iter().map(|(run, groups)| (run, groups.into_values().collect())).collect();
+    rows.iter_mut().for_each(|row| row.placed = placed.get(&*row.run).cloned());
+    Ok(())
+}
+
 /// What is wrong, and in which line; 0 if it is the whole text.
 type Fault = (usize, String);
 
@@ -72,7 +132,8 @@ fn parse(text: &str) -> Result<Vec<Row>, Fault> {
     let head: Vec<&str> = cells(head).collect();
     check_head(&head).map_err(|message| (number, message))?;
     let read = |(number, line)| row(&head, line).map_err(|message| (number, message));
-    let rows: Vec<Row> = lines.map(read).collect::<Result<_, _>>()?;
+    let rows = lines.map(read).filter_map(Result::transpose);
+    let rows: Vec<Row> = rows.collect::<Result<_, _>>()?;
     if rows.is_empty() { Err((0, "there are no measured times".to_owned())) } else { Ok(rows) }
 }
 
@@ -94,13 +155,17 @@ fn check_head(head: &[&str]) -> Result<(), String> {
     }
 }
 
-fn row(head: &[&str], line: &str) -> Result<Row, String> {
+/// None if the algorithm is known elsewhere only.
+fn row(head: &[&str], line: &str) -> Result<Option<Row>, String> {
     let cells: Vec<&str> = cells(line).collect();
     if cells.len() != head.len() {
         return Err(format!("{} columns are expected, and {} are there", head.len(), cells.len()));
     }
     let cell = |name| head.iter().position(|column| *column == name).map(|column| cells[column]);
     let required = |name| cell(name).expect("the head has been checked");
+    if required("algorithm").is_empty() && cell("published_as").is_some_and(|name| !name.is_empty()) {
+        return Ok(None);
+    }
     let number =
         |name, most| optional_number(name, required(name), most)?.ok_or(format!("{name} is missing"));
     let ranks = number("ranks", MOST_RANKS)?;
@@ -111,13 +176,24 @@ fn row(head: &[&str], line: &str) -> Result<Row, String> {
         .algorithm
         .serves(ranks, 0, true)
         .map_err(|reason| format!("{candidate} cannot serve this: {reason}"))?;
-    Ok(Row {
+    Ok(Some(Row {
         candidate,
         ranks,
         bytes: number("bytes", MOST_BYTES)?,
         ranks_per_node,
+        run: cell("run").unwrap_or_default().to_owned(),
+        placed: None,
+        time: time(cell("time").unwrap_or_default())?,
         seconds: microseconds(required("microseconds"))? / 1e6,
-    })
+    }))
+}
+
+fn time(text: &str) -> Result<Time, String> {
+    match text {
+        "" | "slowest" => Ok(Time::Slowest),
+        "mean" => Ok(Time::Mean),
+        _ => Err(nearest::unknown("time", text, ["slowest", "mean"])),
+    }
 }
 
 fn candidate(collective: &str, algorithm: &str, radix: Option<usize>) -> Result<Candidate, String> {

@@ -1,5 +1,7 @@
 //! `rustcoll validate`
 
+mod regret;
+
 use crate::command_line::ValidateOptions;
 use crate::failure::{Failure, Outcome};
 use crate::measured::{self, Row};
@@ -21,6 +23,9 @@ pub struct Compared {
 pub fn run(options: &ValidateOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let machine = options.machine.read()?;
     let mut rows = measured::read(&options.measured)?;
+    if let Some(file) = &options.placement {
+        measured::place(&mut rows, file)?;
+    }
     if let Some(ranks) = &options.ranks {
         rows.retain(|row| ranks.contains(&row.ranks));
     }
@@ -31,6 +36,7 @@ pub fn run(options: &ValidateOptions, output: &mut impl Write) -> Result<Outcome
     write_table(&compared, output)?;
     let share = share_within(&compared, options.within);
     writeln!(output, "\n{}", summary(&compared, options.within))?;
+    regret::write(&compared, output)?;
     Ok(if options.share.is_some_and(|wanted| share < wanted) { Outcome::Wrong } else { Outcome::Right })
 }
 

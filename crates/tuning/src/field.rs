@@ -74,7 +74,7 @@ struct Predictor<'machine> {
     algorithm: &'static Algorithm,
     machine: &'machine Machine,
     /// They hold for all bytes for which the problem is the same.
-    simulations: HashMap<Problem, Simulation<'machine>>,
+    simulations: HashMap<Problem, Simulation>,
 }
 
 impl Predictor<'_> {

@@ -1,6 +1,6 @@
 //! Machines as they are written down: a small TOML file.
 
-use super::{Link, Machine, Port, Processor, Shared, units};
+use super::{Beyond, ByteTime, Groups, Link, Machine, Port, Processor, Shared, units};
 use crate::text::error::{Fault, Source};
 use crate::text::nearest::unknown;
 use crate::text::{TextErrors, content, file_content, quantity, tables};
@@ -23,6 +23,7 @@ const PLACEMENT: &str = "placement";
 const BLOCK: &str = "block";
 
 const LATENCY: &str = "latency";
+const GROUP_LATENCY: &str = "group_latency";
 const BANDWIDTH: &str = "bandwidth";
 const UNIDIRECTIONAL_LATENCY: &str = "unidirectional_latency";
 const UNIDIRECTIONAL_BANDWIDTH: &str = "unidirectional_bandwidth";
@@ -34,10 +35,23 @@ const PORT: &str = "port";
 
 const REDUCE_BANDWIDTH: &str = "reduce_bandwidth";
 const COPY_BANDWIDTH: &str = "copy_bandwidth";
+const FRESH_BANDWIDTH: &str = "fresh_bandwidth";
+const KEPT: &str = "kept";
 
-const OF_MACHINE: [&str; 6] = [RANKS_PER_NODE, PLACEMENT, WITHIN, BETWEEN, SHARED, PROCESSOR];
-const OF_LINK: [&str; 9] = [
+const BEYOND: &str = "beyond";
+const RANKS: &str = "ranks";
+const NODES: &str = "nodes";
+
+const GROUPS: &str = "groups";
+
+const OF_MACHINE: [&str; 7] = [RANKS_PER_NODE, PLACEMENT, WITHIN, BETWEEN, SHARED, PROCESSOR, GROUPS];
+const OF_GROUPS: [&str; 1] = [NODES];
+const OF_LINK: [&str; 13] = [
+    BEYOND,
+    RANKS,
+    NODES,
     LATENCY,
+    GROUP_LATENCY,
     BANDWIDTH,
     UNIDIRECTIONAL_LATENCY,
     UNIDIRECTIONAL_BANDWIDTH,
@@ -48,16 +62,17 @@ const OF_LINK: [&str; 9] = [
     PORT,
 ];
 const OF_SHARED: [&str; 2] = [LATENCY, BANDWIDTH];
-const OF_PROCESSOR: [&str; 2] = [REDUCE_BANDWIDTH, COPY_BANDWIDTH];
+const OF_PROCESSOR: [&str; 6] = [BEYOND, RANKS, REDUCE_BANDWIDTH, COPY_BANDWIDTH, FRESH_BANDWIDTH, KEPT];
 
 /// Every key of a machine's file, by its table; those outside a table have the name "".
 pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let tables: [(&str, &[&str]); 5] = [
+    let tables: [(&str, &[&str]); 6] = [
         ("", &OF_MACHINE),
         (WITHIN, &OF_LINK),
         (BETWEEN, &OF_LINK),
         (SHARED, &OF_SHARED),
         (PROCESSOR, &OF_PROCESSOR),
+        (GROUPS, &OF_GROUPS),
     ];
     tables.into_iter().flat_map(|(table, keys)| keys.iter().map(move |key| (table, *key)))
 }
@@ -90,51 +105,85 @@ fn machine(text: &str, faults: &mut Vec<Fault>) -> Option<Machine> {
     let mut machine = Table::new("a machine", 0..0, file.get_ref(), &OF_MACHINE, faults);
     let ranks_per_node = machine.optional(RANKS_PER_NODE, positive).unwrap_or(1);
     machine.optional(PLACEMENT, placement);
-    let between = link(machine.required_table(BETWEEN, &OF_LINK), Port::Node);
+    let mut beyond = Beyond::default();
+    let between = link(machine.required_table(BETWEEN, &OF_LINK), Port::Node, NODES, &mut beyond.between);
     let within = match machine.table(WITHIN, &OF_LINK) {
-        Some(table) => link(Some(table), Port::Rank),
+        Some(table) => link(Some(table), Port::Rank, RANKS, &mut beyond.within),
         None if ranks_per_node == 1 => between.map(|between| Link { port: Port::Rank, ..between }),
         None => machine.missing(WITHIN),
     };
     let shared = machine.table(SHARED, &OF_SHARED).and_then(shared);
-    let processor = machine.table(PROCESSOR, &OF_PROCESSOR).map(processor).unwrap_or_default();
-    Some(Machine { ranks_per_node, within: within?, between: between?, shared, processor })
+    let processor = machine.table(PROCESSOR, &OF_PROCESSOR);
+    let processor = processor.map(|table| read_processor(table, &mut beyond.processor)).unwrap_or_default();
+    let groups = machine.table(GROUPS, &OF_GROUPS).and_then(groups);
+    Some(Machine { ranks_per_node, within: within?, between: between?, shared, processor, beyond, groups })
+}
+
+fn groups(mut table: Table) -> Option<Groups> {
+    table.required(NODES, positive).map(|nodes| Groups { nodes, placed: None })
 }
 
 fn shared(mut table: Table) -> Option<Shared> {
     let latency = table.required(LATENCY, units::time);
-    let byte_time = table.required(BANDWIDTH, units::byte_time);
+    let byte_time = table.required_speed(BANDWIDTH);
     Some(Shared { latency: latency?, byte_time: byte_time? })
 }
 
-fn link(table: Option<Table>, own_port: Port) -> Option<Link> {
+/// A link and, in `beyond`, those that hold beyond numbers of ranks: what these do not say is as for fewer ranks.
+fn link(table: Option<Table>, own_port: Port, of: &str, beyond: &mut Vec<(usize, Link)>) -> Option<Link> {
     let mut table = table?;
-    let latency = table.required(LATENCY, units::time);
-    let byte_time = table.required(BANDWIDTH, units::byte_time);
-    let unidirectional_latency = table.optional(UNIDIRECTIONAL_LATENCY, units::time);
-    let unidirectional_byte_time = table.optional(UNIDIRECTIONAL_BANDWIDTH, units::byte_time);
-    let overhead = table.optional(OVERHEAD, units::time).unwrap_or(0.0);
-    let gap = table.optional(GAP, units::time).unwrap_or(0.0);
-    let eager_limit = table.optional(EAGER_LIMIT, quantity::bytes).unwrap_or(usize::MAX);
-    let packet = table.optional(PACKET, packet).unwrap_or(usize::MAX);
-    let port = table.optional(PORT, port).unwrap_or(own_port);
-    Some(Link {
-        latency: latency?,
-        byte_time: byte_time?,
-        unidirectional_latency,
-        unidirectional_byte_time,
-        overhead,
-        gap,
-        eager_limit,
-        packet,
-        port,
-    })
+    let is_there =
+        [LATENCY, BANDWIDTH].map(|key| table.get(key).is_some() || table.missing::<()>(key).is_some());
+    let read = Link {
+        latency: 0.0,
+        group_latency: 0.0,
+        byte_time: ByteTime::NONE,
+        unidirectional_latency: None,
+        unidirectional_byte_time: None,
+        overhead: 0.0,
+        gap: 0.0,
+        eager_limit: usize::MAX,
+        packet: usize::MAX,
+        port: own_port,
+    };
+    let read = changed_link(&mut table, read);
+    *beyond = table.beyond(&OF_LINK, of, read, changed_link);
+    is_there.iter().all(|is_there| *is_there).then_some(read)
 }
 
-fn processor(mut table: Table) -> Processor {
+/// A link with what the table says.
+fn changed_link(table: &mut Table, link: Link) -> Link {
+    Link {
+        latency: table.optional(LATENCY, units::time).unwrap_or(link.latency),
+        group_latency: table.optional(GROUP_LATENCY, units::time).unwrap_or(link.group_latency),
+        byte_time: table.speed(BANDWIDTH).unwrap_or(link.byte_time),
+        unidirectional_latency: table
+            .optional(UNIDIRECTIONAL_LATENCY, units::time)
+            .or(link.unidirectional_latency),
+        unidirectional_byte_time: table
+            .optional(UNIDIRECTIONAL_BANDWIDTH, units::byte_time)
+            .or(link.unidirectional_byte_time),
+        overhead: table.optional(OVERHEAD, units::time).unwrap_or(link.overhead),
+        gap: table.optional(GAP, units::time).unwrap_or(link.gap),
+        eager_limit: table.optional(EAGER_LIMIT, quantity::bytes).unwrap_or(link.eager_limit),
+        packet: table.optional(PACKET, packet).unwrap_or(link.packet),
+        port: table.optional(PORT, port).unwrap_or(link.port),
+    }
+}
+
+fn read_processor(mut table: Table, beyond: &mut Vec<(usize, Processor)>) -> Processor {
+    let read = changed_processor(&mut table, Processor::default());
+    *beyond = table.beyond(&OF_PROCESSOR, RANKS, read, changed_processor);
+    read
+}
+
+/// A processor with what the table says.
+fn changed_processor(table: &mut Table, processor: Processor) -> Processor {
     Processor {
-        reduce_time: table.optional(REDUCE_BANDWIDTH, units::byte_time).unwrap_or(0.0),
-        copy_time: table.optional(COPY_BANDWIDTH, units::byte_time).unwrap_or(0.0),
+        reduce_time: table.speed(REDUCE_BANDWIDTH).unwrap_or(processor.reduce_time),
+        copy_time: table.speed(COPY_BANDWIDTH).unwrap_or(processor.copy_time),
+        fresh_time: table.speed(FRESH_BANDWIDTH).unwrap_or(processor.fresh_time),
+        kept: table.optional(KEPT, quantity::bytes).unwrap_or(processor.kept),
     }
 }
 
@@ -219,6 +268,61 @@ impl<'reader> Table<'reader> {
         read(&text).map_err(|message| self.fault::<()>(value.span(), message)).ok()
     }
 
+    /// A bandwidth, or a table of bandwidths by numbers of bytes.
+    fn speed(&mut self, key: &'reader str) -> Option<ByteTime> {
+        let value = self.get(key)?;
+        let DeValue::Table(table) = value.get_ref() else {
+            return self.optional(key, units::byte_time).map(ByteTime::constant);
+        };
+        let mut knots = Vec::new();
+        for (bytes, bandwidth) in table {
+            let read = quantity::bytes(bytes.get_ref());
+            let bytes = read.map_err(|message| self.fault::<()>(bytes.span(), message)).ok()?.max(1);
+            let text = bandwidth.get_ref().as_str().unwrap_or_default();
+            let read = units::byte_time(text);
+            knots.push((bytes, read.map_err(|message| self.fault::<()>(bandwidth.span(), message)).ok()?));
+        }
+        knots.sort_unstable_by_key(|knot| knot.0);
+        let most = ByteTime::MOST_KNOTS;
+        let message = || format!("`{key}` needs bandwidths at 1 to {most} different numbers of bytes");
+        ByteTime::known_at(&knots).or_else(|| self.fault(value.span(), message()))
+    }
+
+    fn required_speed(&mut self, key: &'reader str) -> Option<ByteTime> {
+        if self.get(key).is_some() { self.speed(key) } else { self.missing(key) }
+    }
+
+    /// What holds beyond numbers of ranks, each with what it does not say as in the one before.
+    fn beyond<T: Copy>(
+        &mut self,
+        known: &[&str],
+        of: &str,
+        first: T,
+        changed: impl Fn(&mut Table, T) -> T,
+    ) -> Vec<(usize, T)> {
+        let Some(value) = self.get(BEYOND) else { return Vec::new() };
+        let DeValue::Array(tables) = value.get_ref() else {
+            let message =
+                format!("`{BEYOND}` is a list of tables: write `[[{}.{BEYOND}]]` above each", self.name);
+            return self.fault::<()>(value.span(), message).map_or(Vec::new(), |()| Vec::new());
+        };
+        let mut found: Vec<(usize, T)> = Vec::new();
+        for entry in tables {
+            let DeValue::Table(table) = entry.get_ref() else {
+                self.fault::<()>(entry.span(), format!("`{BEYOND}` is a list of tables"));
+                continue;
+            };
+            let mut table = Table::new(BEYOND, entry.span(), table, known, self.faults);
+            let number = table.required(of, positive).unwrap_or(usize::MAX);
+            let (least, last) = found.last().map_or((0, first), |&(number, last)| (number, last));
+            if number <= least {
+                table.fault::<()>(entry.span(), format!("`{of}` must be more than {least}, that before it"));
+            }
+            found.push((number, changed(&mut table, last)));
+        }
+        found
+    }
+
     fn required_table(&mut self, key: &'reader str, known: &[&str]) -> Option<Table<'_>> {
         if self.get(key).is_some() { self.table(key, known) } else { self.missing(key) }
     }
@@ -262,12 +366,18 @@ mod tests {
             [within]\nlatency = \"1s\"\nbandwidth = \"4B/s\"\nport = \"node\"\n\
             [between]\nlatency = \"2s\"\nbandwidth = \"2B/s\"\nunidirectional_latency = \"1s\"\n\
             unidirectional_bandwidth = \"4B/s\"\noverhead = \"3s\"\ngap = \"4s\"\neager_limit = \"8KiB\"\npacket = \"1KiB\"\nport = \"rank\"\n\
+            [[between.beyond]]\nnodes = 4\nlatency = \"8s\"\ngroup_latency = \"1s\"\n\
+            [[within.beyond]]\nranks = 8\nbandwidth = { 16 = \"2B/s\", 1KiB = \"4B/s\" }\n\
+            [groups]\nnodes = 180\n\
             [shared]\nlatency = \"5s\"\nbandwidth = \"32B/s\"\n\
-            [processor]\nreduce_bandwidth = \"8B/s\"\ncopy_bandwidth = \"16B/s\"\n";
+            [processor]\nreduce_bandwidth = \"8B/s\"\ncopy_bandwidth = \"16B/s\"\n\
+            fresh_bandwidth = \"2B/s\"\nkept = \"1KiB\"\n\
+            [[processor.beyond]]\nranks = 12\ncopy_bandwidth = \"8B/s\"\n";
         let link = Machine::hockney(1.0, 0.25, 0.0).between;
         let between = Link {
             latency: 2.0,
-            byte_time: 0.5,
+            group_latency: 0.0,
+            byte_time: 0.5.into(),
             unidirectional_latency: Some(1.0),
             unidirectional_byte_time: Some(0.25),
             overhead: 3.0,
@@ -276,14 +386,49 @@ mod tests {
             packet: 1 << 10,
             port: Port::Rank,
         };
-        let processor = Processor { reduce_time: 0.125, copy_time: 0.0625 };
-        let shared = Some(Shared { latency: 5.0, byte_time: 1.0 / 32.0 });
-        let expected = Machine { ranks_per_node: 24, within: link, between, shared, processor };
+        let processor = Processor {
+            reduce_time: 0.125.into(),
+            copy_time: 0.0625.into(),
+            fresh_time: 0.5.into(),
+            kept: 1 << 10,
+        };
+        let shared = Some(Shared { latency: 5.0, byte_time: (1.0 / 32.0).into() });
+        let byte_time = ByteTime::known_at(&[(16, 0.5), (1 << 10, 0.25)]).unwrap();
+        let beyond = Beyond {
+            between: vec![(4, Link { latency: 8.0, group_latency: 1.0, ..between })],
+            within: vec![(8, Link { byte_time, ..link })],
+            processor: vec![(12, Processor { copy_time: 0.125.into(), ..processor })],
+        };
+        let groups = Some(Groups { nodes: 180, placed: None });
+        let expected =
+            Machine { ranks_per_node: 24, within: link, between, shared, processor, beyond, groups };
         assert_eq!(Machine::parse("file", text).unwrap(), expected);
         for (table, key) in keys() {
             let table = if table.is_empty() { "" } else { &format!("[{table}]") };
             let (_, below) = text.split_once(table).unwrap();
             assert!(below.contains(key), "{table} {key}");
+        }
+    }
+
+    #[test]
+    fn what_holds_for_other_numbers_is_told_with_its_place() {
+        for (lines, expected) in [
+            ("bandwidth = { 1KiB = \"1GB\" }", "3:22: unknown unit `GB`; the units of a bandwidth are "),
+            ("bandwidth = {}", "3:13: `bandwidth` needs bandwidths at 1 to 8 different numbers of bytes"),
+            ("bandwidth = { 1KiB = \"1GB/s\", 1024 = \"1GB/s\" }", "3:13: `bandwidth` needs bandwidths at "),
+            (
+                "bandwidth = \"1GB/s\"\nbeyond = 3",
+                "4:10: `beyond` is a list of tables: write `[[between.beyond]]`",
+            ),
+            ("bandwidth = \"1GB/s\"\nbeyond = [3]", "4:11: `beyond` is a list of tables"),
+            ("bandwidth = \"1GB/s\"\n[[between.beyond]]", "4:1: `nodes` is missing in beyond"),
+            (
+                "bandwidth = \"1GB/s\"\n[[between.beyond]]\nnodes = 4\n[[between.beyond]]\nnodes = 4",
+                "6:1: `nodes` must be more than 4, that before it",
+            ),
+        ] {
+            let found = errors(&format!("[between]\nlatency = \"1us\"\n{lines}\n"));
+            assert!(found.starts_with(&format!("file:{expected}")), "{found}");
         }
     }
 

@@ -16,13 +16,15 @@ fn machines() -> [Machine; 3] {
     let shared = Machine {
         ranks_per_node: 2,
         between: link,
-        within: Link { latency: 4.0, byte_time: 0.5, ..hockney.within },
+        within: Link { latency: 4.0, byte_time: 0.5.into(), ..hockney.within },
         shared: None,
-        processor: Processor { reduce_time: 0.25, copy_time: 0.0 },
+        processor: Processor { reduce_time: 0.25.into(), copy_time: 0.0.into(), ..Processor::default() },
+        beyond: Default::default(),
+        groups: None,
     };
     let copying = Machine {
         ranks_per_node: 4,
-        processor: Processor { copy_time: 0.125, ..shared.processor },
+        processor: Processor { copy_time: 0.125.into(), ..shared.processor },
         ..shared.clone()
     };
     [hockney.unidirectional(40.0, 1.0), shared, copying]
@@ -165,8 +167,8 @@ fn over_slots(problem: &Problem, rank: usize) -> Schedule {
 #[test]
 fn who_stands_for_others_raises_their_flags_too() {
     let sharing = Machine {
-        shared: Some(Shared { latency: 3.0, byte_time: 0.5 }),
-        processor: Processor { reduce_time: 0.0, copy_time: 0.25 },
+        shared: Some(Shared { latency: 3.0, byte_time: 0.5.into() }),
+        processor: Processor { reduce_time: 0.0.into(), copy_time: 0.25.into(), ..Processor::default() },
         ..machines()[1].clone()
     };
     for (size, ranks_per_node) in [(8, 8), (12, 12), (16, 4), (48, 48), (64, 8)] {

@@ -5,8 +5,10 @@
 //! of ranks on their nodes and of their posts decides, so that nodes which do the same take the same time. Flags are nobody's
 //! to give away: who waits for one goes on when it is raised.
 
+use super::charge::{Charge, Charged, Level};
+use super::instant::Instant;
 use super::network::Network;
-use super::program::{Action, Direction};
+use super::program::{Action, Direction, Work};
 use super::queue::{Queue, Timed};
 use super::signals::Given;
 use super::timeline::{Activity, Recorder, Span};
@@ -20,25 +22,35 @@ const EVENTS_BETWEEN_TELLING: u64 = 1 << 16;
 /// The bit of [`Event::order`] by which messages enter ports after others have left.
 const ENTERING: u64 = 1 << 63;
 
-/// Carries out all programs, with blocks of so many bytes where these are not known.
-pub fn run(
-    network: &Network,
-    block_bytes: f64,
-    machine: &Machine,
-    observe: &mut dyn FnMut(Progress),
-) -> Result<Prediction, SimulationError> {
-    run_recorded(network, block_bytes, machine, observe, &mut ())
+/// How many bytes there are in a call.
+#[derive(Clone, Copy)]
+pub struct Bytes {
+    /// Of a block, where the programs do not say it.
+    pub block: f64,
+    /// That a rank has in the call.
+    pub held: f64,
 }
 
-/// The same, and tells what ranks and ports do.
-pub fn run_recorded(
+/// Carries out all programs.
+pub fn run(
     network: &Network,
-    block_bytes: f64,
+    bytes: Bytes,
     machine: &Machine,
     observe: &mut dyn FnMut(Progress),
-    recorder: &mut impl Recorder,
 ) -> Result<Prediction, SimulationError> {
-    let mut run = Run::new(network, block_bytes, machine, recorder);
+    run_recorded(network, bytes, machine, observe, &mut ()).map(|(prediction, _)| prediction)
+}
+
+/// The same, and tells what ranks and ports do; and when each rank is done.
+pub fn run_recorded<R: Recorder>(
+    network: &Network,
+    bytes: Bytes,
+    machine: &Machine,
+    observe: &mut dyn FnMut(Progress),
+    recorder: &mut R,
+) -> Result<(Prediction, Vec<R::Instant>), SimulationError> {
+    let mut run = Run::new(network, bytes, machine, recorder);
+    run.obtain_scratch();
     run.advance_all();
     for happened in 0.. {
         let Some(event) = run.events.pop() else { break };
@@ -53,66 +65,67 @@ pub fn run_recorded(
 
 /// Something happens to a message at a port.
 #[derive(Clone, Copy)]
-struct Event {
-    time: f64,
+struct Event<T> {
+    time: T,
     order: u64,
     /// Of the sender, if the message is about to leave, else of the receiver.
     post: u32,
 }
 
-impl Ord for Event {
-    fn cmp(&self, other: &Event) -> Ordering {
-        self.time.total_cmp(&other.time).then((self.order, self.post).cmp(&(other.order, other.post)))
+impl<T: Instant> Ord for Event<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let [one, two] = [self.time, other.time].map(Instant::seconds);
+        one.total_cmp(&two).then((self.order, self.post).cmp(&(other.order, other.post)))
     }
 }
 
-impl Timed for Event {
+impl<T: Instant> Timed for Event<T> {
     fn time(&self) -> f64 {
-        self.time
+        self.time.seconds()
     }
 }
 
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Event) -> Option<Ordering> {
+impl<T: Instant> PartialOrd for Event<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Event {
-    fn eq(&self, other: &Event) -> bool {
+impl<T: Instant> PartialEq for Event<T> {
+    fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Event {}
+impl<T: Instant> Eq for Event<T> {}
 
-struct Run<'job, R> {
+struct Run<'job, R: Recorder> {
     network: &'job Network,
-    block_bytes: f64,
+    bytes: Bytes,
     machine: &'job Machine,
-    ranks: Vec<Rank>,
-    /// When each post was started; not a number before.
-    started: Vec<f64>,
-    /// When each post was complete; not a number before that is known.
-    completed: Vec<f64>,
+    ranks: Vec<Rank<R::Instant>>,
+    /// When each post was started; `None` before.
+    started: Vec<Option<R::Instant>>,
+    /// When each post was complete; `None` before that is known.
+    completed: Vec<Option<R::Instant>>,
     /// How many packets of each post have yet to pass its port, from when its message may leave.
     packets: Vec<u32>,
     /// From when on each port is free, by direction and by whether messages stay on the node.
-    free: [[Vec<f64>; 2]; 2],
-    given: Given<'job>,
+    free: [[Vec<R::Instant>; 2]; 2],
+    given: Given<'job, R::Instant>,
     /// Ranks that may go on.
     ready: Vec<usize>,
     rounds: Vec<f64>,
-    events: Queue<Event>,
+    events: Queue<Event<R::Instant>>,
     /// How many posts are complete.
     done: usize,
     recorder: &'job mut R,
 }
 
 /// How far a rank is.
-#[derive(Clone, Default)]
-struct Rank {
-    time: f64,
+#[derive(Clone)]
+struct Rank<T> {
+    time: T,
     step: usize,
     posts: usize,
     waits: u32,
@@ -121,17 +134,17 @@ struct Rank {
 }
 
 impl<'job, R: Recorder> Run<'job, R> {
-    fn new(network: &'job Network, block_bytes: f64, machine: &'job Machine, recorder: &'job mut R) -> Self {
+    fn new(network: &'job Network, bytes: Bytes, machine: &'job Machine, recorder: &'job mut R) -> Self {
         let ranks = network.programs.len();
-        let ports = || vec![0.0; ranks];
-        let unknown = vec![f64::NAN; network.ends.len()];
+        let ports = || vec![R::Instant::BEGIN; ranks];
+        let begin = Rank { time: R::Instant::BEGIN, step: 0, posts: 0, waits: 0, missing: 0 };
         Run {
             network,
-            block_bytes,
+            bytes,
             machine,
-            ranks: vec![Rank::default(); ranks],
-            started: unknown.clone(),
-            completed: unknown,
+            ranks: vec![begin; ranks],
+            started: vec![None; network.ends.len()],
+            completed: vec![None; network.ends.len()],
             packets: vec![0; network.ends.len()],
             free: [[ports(), ports()], [ports(), ports()]],
             given: Given::none(&network.signals),
@@ -140,6 +153,18 @@ impl<'job, R: Recorder> Run<'job, R> {
             events: Queue::new(),
             done: 0,
             recorder,
+        }
+    }
+
+    /// The system hands out scratch memory to those whose is not kept from call to call.
+    fn obtain_scratch(&mut self) {
+        let processor = &self.machine.processor;
+        for (rank, program) in self.network.programs.iter().enumerate() {
+            let amount = program.scratch.with(self.bytes.block);
+            if amount > processor.kept as f64 {
+                let charge = Charge { what: Charged::Fresh, bytes: self.bytes.held, amount };
+                self.spend(rank, charge, amount * processor.fresh_time.at(self.bytes.held));
+            }
         }
     }
 
@@ -155,20 +180,25 @@ impl<'job, R: Recorder> Run<'job, R> {
         let program = &self.network.programs[rank];
         while let Some(action) = program.actions.get(self.ranks[rank].step) {
             match action {
-                Action::Work(time) => self.work(rank, time.with(self.block_bytes)),
+                Action::Work(work) => self.work(rank, work),
                 Action::Post => self.start(rank),
                 Action::Give => {
                     let released = self.given.give(rank, self.ranks[rank].time);
                     self.ready.extend(released);
                 }
                 Action::Expect => match self.given.expect(rank) {
-                    Some(given) => self.end_round(rank, given + self.machine.shared().latency),
+                    Some(given) => {
+                        let latency = self.machine.shared().latency;
+                        let seen = self.recorder.after(given, once(Charged::Flag), latency);
+                        self.end_round(rank, seen);
+                    }
                     None => return,
                 },
                 Action::Wait(awaited) => {
                     let awaited = &program.awaited[awaited.start as usize..awaited.end as usize];
                     let number = |&post: &u32| self.network.first[rank] + post as usize;
-                    let missing = awaited.iter().filter(|post| self.completed[number(post)].is_nan()).count();
+                    let missing =
+                        awaited.iter().filter(|post| self.completed[number(post)].is_none()).count();
                     self.ranks[rank].missing = missing;
                     if missing > 0 {
                         return;
@@ -180,19 +210,34 @@ impl<'job, R: Recorder> Run<'job, R> {
         }
     }
 
+    /// A rank's processor copies, reduces and reads.
+    fn work(&mut self, rank: usize, work: &Work) {
+        let (processor, shared) = (&self.machine.processor, self.machine.shared());
+        let held = self.bytes.held;
+        for (what, amount, time) in [
+            (Charged::Copy, work.copied, processor.copy_time),
+            (Charged::Reduction, work.reduced, processor.reduce_time),
+            (Charged::Reading, work.read, shared.byte_time),
+        ] {
+            let amount = amount.with(self.bytes.block);
+            self.spend(rank, Charge { what, bytes: held, amount }, amount * time.at(held));
+        }
+    }
+
     /// A rank's processor is busy for so long.
-    fn work(&mut self, rank: usize, time: f64) {
-        self.spend(rank, self.ranks[rank].time + time, Activity::Work);
+    fn spend(&mut self, rank: usize, charge: Charge, seconds: f64) {
+        let end = self.recorder.after(self.ranks[rank].time, charge, seconds);
+        self.go_to(rank, end, Activity::Work);
     }
 
     /// A rank waits for something that is there at some time, if it is not yet.
-    fn wait(&mut self, rank: usize, time: f64) {
-        self.spend(rank, self.ranks[rank].time.max(time), Activity::Wait);
+    fn wait(&mut self, rank: usize, time: R::Instant) {
+        self.go_to(rank, self.ranks[rank].time.or_later(time), Activity::Wait);
     }
 
-    fn spend(&mut self, rank: usize, end: f64, activity: Activity) {
+    fn go_to(&mut self, rank: usize, end: R::Instant, activity: Activity) {
         let start = std::mem::replace(&mut self.ranks[rank].time, end);
-        self.recorder.spent(rank, Span { start, end, activity });
+        self.recorder.spent(rank, Span { start: start.seconds(), end: end.seconds(), activity });
     }
 
     /// Starts a rank's next post. Its message may leave once the sender has done its part and, if it is long, once the
@@ -203,48 +248,62 @@ impl<'job, R: Recorder> Run<'job, R> {
         let is_send = self.is_send(number);
         let link = self.link(number);
         let is_eager = self.bytes(number) <= link.eager_limit as f64;
-        let (latency, overhead) = (self.hockney(number).0, link.overhead);
         if is_send {
-            self.work(rank, overhead);
+            self.spend(rank, once(Charged::Overhead(self.level(number))), link.overhead);
         }
         let time = self.ranks[rank].time;
-        self.started[number] = time;
+        self.started[number] = Some(time);
         let partner = self.network.ends[number].partner as usize;
-        let other = self.started[partner];
-        match is_send {
-            true if is_eager => self.leave(number, time),
-            false if is_eager => {}
-            _ if other.is_nan() => {}
-            true => self.leave(number, (time + latency).max(other) + latency),
-            false => self.leave(partner, (other + latency).max(time) + latency),
-        }
+        let (send, send_time, receive_time) = match (is_send, self.started[partner]) {
+            (true, _) if is_eager => return self.leave(number, time),
+            (false, _) if is_eager => return,
+            (_, None) => return,
+            (true, Some(other)) => (number, time, other),
+            (false, Some(other)) => (partner, other, time),
+        };
+        let asked = self.under_way(number, send_time).or_later(receive_time);
+        let answered = self.under_way(number, asked);
+        self.leave(send, answered);
+    }
+
+    /// When the head of what is sent at some time between the ends of a message is at the other end.
+    fn under_way(&mut self, number: usize, sent: R::Instant) -> R::Instant {
+        let (latency, _) = self.hockney(number);
+        let arrived = self.recorder.after(sent, once(Charged::Latency(self.level(number))), latency);
+        let amount = f64::from(self.network.ends[number].crossing);
+        let crossing = Charge { what: Charged::Crossing, bytes: 0.0, amount };
+        self.recorder.after(arrived, crossing, amount * self.machine.between.group_latency)
     }
 
     /// A message is ready to leave.
-    fn leave(&mut self, send: usize, time: f64) {
+    fn leave(&mut self, send: usize, time: R::Instant) {
         let packets = self.link(send).packets(self.bytes(send));
         (self.packets[send], self.packets[self.network.ends[send].partner as usize]) = (packets, packets);
         self.events.push(Event { time, order: self.order(send), post: send as u32 });
     }
 
     /// A packet passes a port. Behind it queue what came to the port before, and then its message's next one.
-    fn happen(&mut self, event: Event) {
+    fn happen(&mut self, event: Event<R::Instant>) {
         let number = event.post as usize;
-        let (link, (latency, byte_time)) = (self.link(number), self.hockney(number));
+        let (link, level, (_, byte_time)) = (self.link(number), self.level(number), self.hockney(number));
         let (bytes, is_entering) = (self.bytes(number), event.order & ENTERING != 0);
         let packets = link.packets(bytes);
         let transfer = bytes * byte_time / f64::from(packets);
         let gap = if self.packets[number] == packets { link.gap } else { 0.0 };
-        let free = self.port(number);
-        let begin = event.time.max(*free);
-        *free = begin + transfer.max(gap);
+        let begin = event.time.or_later(*self.port(number));
+        let passing = Charge { what: Charged::Transfer(level), bytes, amount: bytes / f64::from(packets) };
+        let end = self.recorder.after(begin, passing, transfer);
+        *self.port(number) = match gap > transfer {
+            true => self.recorder.after(begin, once(Charged::Gap(level)), gap),
+            false => end,
+        };
         self.packets[number] -= 1;
-        let end = begin + transfer;
-        self.recorder.passes(number, begin, end);
+        self.recorder.passes(number, begin.seconds(), end.seconds());
         if !is_entering {
             let receive = self.network.ends[number].partner;
             let order = self.order(receive as usize) | ENTERING;
-            self.events.push(Event { time: begin + latency, order, post: receive });
+            let time = self.under_way(number, begin);
+            self.events.push(Event { time, order, post: receive });
         }
         match self.packets[number] {
             0 => self.complete(number, end),
@@ -254,8 +313,8 @@ impl<'job, R: Recorder> Run<'job, R> {
     }
 
     /// Notes when a post is complete. Whoever waits for nothing else goes on.
-    fn complete(&mut self, number: usize, time: f64) {
-        self.completed[number] = time;
+    fn complete(&mut self, number: usize, time: R::Instant) {
+        self.completed[number] = Some(time);
         self.done += 1;
         let rank = self.network.ends[number].rank as usize;
         let wait = self.network.ends[number].wait;
@@ -272,29 +331,29 @@ impl<'job, R: Recorder> Run<'job, R> {
     fn end_wait(&mut self, rank: usize, awaited: &[u32]) {
         let first = self.network.first[rank];
         let mut time = self.ranks[rank].time;
-        let mut arrived: Vec<(f64, f64)> = Vec::new();
+        let mut arrived: Vec<(R::Instant, usize)> = Vec::new();
         for number in awaited.iter().map(|&post| first + post as usize) {
-            let overhead = self.link(number).overhead;
+            let Some(completed) = self.completed[number] else { unreachable!("it has been waited for") };
             match self.network.ends[number].direction {
-                Direction::Receive if overhead > 0.0 => arrived.push((self.completed[number], overhead)),
-                _ => time = time.max(self.completed[number]),
+                Direction::Receive if self.link(number).overhead > 0.0 => arrived.push((completed, number)),
+                _ => time = time.or_later(completed),
             }
         }
-        arrived.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
-        for (arrival, overhead) in arrived {
+        arrived.sort_by(|one, other| one.0.seconds().total_cmp(&other.0.seconds()));
+        for (arrival, number) in arrived {
             self.wait(rank, arrival);
-            self.work(rank, overhead);
+            self.spend(rank, once(Charged::Overhead(self.level(number))), self.link(number).overhead);
         }
         self.end_round(rank, time);
     }
 
     /// Ends a wait for what was there at some time.
-    fn end_round(&mut self, rank: usize, time: f64) {
+    fn end_round(&mut self, rank: usize, time: R::Instant) {
         self.wait(rank, time);
         let state = &mut self.ranks[rank];
         let round = state.waits as usize;
         state.waits += 1;
-        let end = state.time;
+        let end = state.time.seconds();
         if self.rounds.len() <= round {
             self.rounds.resize(round + 1, 0.0);
         }
@@ -306,20 +365,26 @@ impl<'job, R: Recorder> Run<'job, R> {
     }
 
     fn bytes(&self, number: usize) -> f64 {
-        self.network.ends[number].bytes.with(self.block_bytes)
+        self.network.ends[number].bytes.with(self.bytes.block)
+    }
+
+    fn level(&self, number: usize) -> Level {
+        if self.network.ends[number].is_within { Level::Within } else { Level::Between }
     }
 
     fn link(&self, number: usize) -> &'job Link {
-        let machine = self.machine;
-        if self.network.ends[number].is_within { &machine.within } else { &machine.between }
+        match self.level(number) {
+            Level::Within => &self.machine.within,
+            Level::Between => &self.machine.between,
+        }
     }
 
     fn hockney(&self, number: usize) -> (f64, f64) {
-        self.link(number).hockney(self.network.ends[number].is_unidirectional)
+        self.link(number).hockney(self.bytes(number), self.network.ends[number].is_unidirectional)
     }
 
     /// From when on a post's port is free.
-    fn port(&mut self, number: usize) -> &mut f64 {
+    fn port(&mut self, number: usize) -> &mut R::Instant {
         let end = self.network.ends[number];
         let port = match self.link(number).port {
             Port::Rank => end.rank,
@@ -336,16 +401,20 @@ impl<'job, R: Recorder> Run<'job, R> {
         u64::from(self.network.places[rank].local) << 32 | post as u64
     }
 
-    fn prediction(self) -> Result<Prediction, SimulationError> {
+    fn prediction(self) -> Result<(Prediction, Vec<R::Instant>), SimulationError> {
         let waits_for_ever =
             |&rank: &usize| self.ranks[rank].step < self.network.programs[rank].actions.len();
-        match (0..self.ranks.len()).find(waits_for_ever) {
-            Some(rank) => Err(SimulationError::Deadlock { rank }),
-            None => Ok(Prediction {
-                ranks: self.ranks.iter().map(|rank| rank.time).collect(),
-                rounds: self.rounds,
-                ..self.network.traffic(self.block_bytes)
-            }),
+        if let Some(rank) = (0..self.ranks.len()).find(waits_for_ever) {
+            return Err(SimulationError::Deadlock { rank });
         }
+        let ends: Vec<R::Instant> = self.ranks.iter().map(|rank| rank.time).collect();
+        let ranks = ends.iter().map(|end| end.seconds()).collect();
+        let traffic = self.network.traffic(self.bytes.block);
+        Ok((Prediction { ranks, rounds: self.rounds, ..traffic }, ends))
     }
+}
+
+/// A charge of something that happens once, however many bytes there are.
+fn once(what: Charged) -> Charge {
+    Charge { what, bytes: 0.0, amount: 1.0 }
 }

@@ -1,5 +1,8 @@
 //! An algorithm on a machine, from its schedules to its price.
 
+use super::charge::Charge;
+use super::events::Bytes;
+use super::instant::Causes;
 use super::network::Network;
 use super::program::{Compiler, Program};
 use super::sizes::{Lengths, Sizes};
@@ -12,20 +15,28 @@ use crate::algorithms::{Algorithm, Collective, Cut, Problem, Reason, Requirement
 use crate::cost::machine::{Machine, Port};
 use crate::engine::SlotBounds;
 use crate::schedule::Schedule;
+use crate::selection::Measure;
 
 /// Up to so many ranks are all simulated, with blocks that differ by a byte told apart: it takes no time.
 const FEW_RANKS: usize = 32;
+
+/// The programs of calls with more sends and receives are written anew each time.
+const MOST_POSTS_KEPT: usize = 1 << 17;
+
+/// Beyond so many ranks the last node may be taken to be as full as the others.
+const MANY_EXACT_RANKS: usize = 256;
 
 /// The programs of so many ranks are written before it is asked whether they are too long.
 const MANY_RANKS: usize = 1 << 10;
 
 /// What an algorithm does on a machine, for vectors and blocks of any length.
-pub struct Simulation<'job> {
+pub struct Simulation {
     /// The one of the algorithm's that is called: it says what bytes are counted.
     collective: Collective,
-    algorithm: &'job Algorithm,
+    algorithm: &'static Algorithm,
     problem: Problem,
-    machine: &'job Machine,
+    /// As it is for a job of so many ranks.
+    machine: Machine,
     /// Whether nodes hold consecutive ranks, as many as the machine says.
     is_block_placed: bool,
     /// How many blocks a schedule cuts vectors into.
@@ -34,17 +45,17 @@ pub struct Simulation<'job> {
     slots: usize,
     /// The ranks that stand for all, if any do.
     symmetry: Option<Symmetry>,
-    /// The programs for blocks of one length, which may be any, once these were asked for.
-    even: Option<Network>,
+    /// The programs for blocks of one length, which may be any, once these were asked for; and the last ones for other lengths.
+    known: Vec<(Lengths, Network)>,
 }
 
-impl<'job> Simulation<'job> {
+impl Simulation {
     /// The ranks' nodes are those of the problem, if it has any, else as the machine places them.
     pub fn new(
         collective: Collective,
-        algorithm: &'job Algorithm,
+        algorithm: &'static Algorithm,
         problem: &Problem,
-        machine: &'job Machine,
+        machine: &Machine,
     ) -> Result<Self, SimulationError> {
         let mut simulation = Simulation::of_all_ranks(collective, algorithm, problem, machine)?;
         if simulation.has_mean_blocks() {
@@ -56,9 +67,9 @@ impl<'job> Simulation<'job> {
     /// The same without asking whether ranks do the same.
     pub(super) fn of_all_ranks(
         collective: Collective,
-        algorithm: &'job Algorithm,
+        algorithm: &'static Algorithm,
         problem: &Problem,
-        machine: &'job Machine,
+        machine: &Machine,
     ) -> Result<Self, SimulationError> {
         assert!(algorithm.performs(collective), "{} is no {}", algorithm.name, collective.name());
         algorithm.serves(problem.size, problem.remote, true).map_err(SimulationError::DoesNotServe)?;
@@ -72,18 +83,18 @@ impl<'job> Simulation<'job> {
         if algorithm.requires.contains(&Requirement::OneNode) && !is_one_node {
             return Err(SimulationError::DoesNotServe(Reason::Unmet(Requirement::OneNode)));
         }
-        let problem = Problem { nodes, ..problem.clone() };
+        let (size, problem) = (problem.size, Problem { nodes, ..problem.clone() });
         let Schedule { blocks, slots, .. } = algorithm.program(&problem, 0);
         Ok(Simulation {
             collective,
             algorithm,
             problem,
-            machine,
+            machine: machine.of_job(size),
             is_block_placed,
             blocks,
             slots,
             symmetry: None,
-            even: None,
+            known: Vec::new(),
         })
     }
 
@@ -106,18 +117,70 @@ impl<'job> Simulation<'job> {
         if bytes > MOST_BYTES {
             return Err(SimulationError::TooManyBytes(bytes));
         }
+        let (lengths, bytes) = self.lengths_and_bytes(bytes);
+        let network = self.known_network(lengths, observe)?;
+        let prediction = events::run(&network, bytes, &self.machine, observe);
+        self.keep(lengths, network);
+        prediction
+    }
+
+    /// What the algorithm costs, and what makes up the time of each rank that is simulated.
+    pub fn explain(&mut self, bytes: usize) -> Result<(Prediction, Vec<Vec<Charge>>), SimulationError> {
+        if bytes > MOST_BYTES {
+            return Err(SimulationError::TooManyBytes(bytes));
+        }
+        let (lengths, bytes) = self.lengths_and_bytes(bytes);
+        let network = self.known_network(lengths, &mut |_| {})?;
+        let mut causes = Causes::none();
+        let explained = events::run_recorded(&network, bytes, &self.machine, &mut |_| {}, &mut causes);
+        self.keep(lengths, network);
+        let (prediction, ends) = explained?;
+        Ok((prediction, ends.into_iter().map(|end| causes.before(end).collect()).collect()))
+    }
+
+    /// The same on another machine with as many ranks on a node. What takes no time on one of the two must not take any on the other.
+    pub fn on(&mut self, machine: &Machine) -> &mut Self {
+        self.machine = machine.of_job(self.size());
+        self
+    }
+
+    /// The bytes that the rank with the most of them has in the call.
+    fn held(&self, bytes: usize) -> f64 {
+        match Measure::of(self.collective) {
+            Measure::Block => bytes as f64 * self.size() as f64,
+            Measure::Vector | Measure::AllBlocks | Measure::Nothing => bytes as f64,
+        }
+    }
+
+    /// For which lengths of blocks the programs of a call of so many bytes are written, and its bytes.
+    fn lengths_and_bytes(&self, bytes: usize) -> (Lengths, Bytes) {
         let parts = Sizes::parts(self.collective, &self.problem, self.blocks);
+        let held = self.held(bytes);
         let is_even = bytes.is_multiple_of(parts) || self.has_mean_blocks();
         if bytes > 0 && is_even && !self.cuts_stripes(bytes.div_ceil(parts)) {
-            let network = match self.even.take() {
-                Some(network) => network,
-                None => self.network(self.symmetry, Lengths::AnyOne, observe)?,
-            };
-            let block_bytes = bytes as f64 / parts as f64;
-            return events::run(self.even.insert(network), block_bytes, self.machine, observe);
+            return (Lengths::AnyOne, Bytes { block: bytes as f64 / parts as f64, held });
         }
-        let network = self.network(self.symmetry, self.lengths(bytes), observe)?;
-        events::run(&network, 1.0, self.machine, observe)
+        (self.lengths(bytes), Bytes { block: 1.0, held })
+    }
+
+    /// Keeps the programs for later calls, unless they take more memory than is worth it.
+    fn keep(&mut self, lengths: Lengths, network: Network) {
+        if network.ends.len() <= MOST_POSTS_KEPT {
+            self.known.push((lengths, network));
+        }
+    }
+
+    /// The programs for such lengths, taken from those that are known.
+    fn known_network(
+        &mut self,
+        lengths: Lengths,
+        observe: &mut dyn FnMut(Progress),
+    ) -> Result<Network, SimulationError> {
+        if let Some(position) = self.known.iter().position(|known| known.0 == lengths) {
+            return Ok(self.known.swap_remove(position).1);
+        }
+        self.known.retain(|known| known.0 == Lengths::AnyOne);
+        self.network(self.symmetry, lengths, observe)
     }
 
     /// Whether blocks of so many bytes go through slots piece by piece, so that how long they are decides what the programs do.
@@ -144,14 +207,16 @@ impl<'job> Simulation<'job> {
         }
         let network = self.network(None, self.lengths(bytes), &mut |_| {})?;
         let mut records = Records::of(&network);
-        let prediction = events::run_recorded(&network, 1.0, self.machine, &mut |_| {}, &mut records)?;
+        let bytes = Bytes { block: 1.0, held: self.held(bytes) };
+        let (prediction, _) =
+            events::run_recorded(&network, bytes, &self.machine, &mut |_| {}, &mut records)?;
         Ok(records.timeline(&network, &prediction))
     }
 
     /// The same with these ranks standing for all.
     #[cfg(test)]
     pub(super) fn with_symmetry(&mut self, symmetry: Option<Symmetry>) -> &mut Self {
-        (self.symmetry, self.even) = (symmetry, None);
+        (self.symmetry, self.known) = (symmetry, Vec::new());
         self
     }
 
@@ -165,7 +230,10 @@ impl<'job> Simulation<'job> {
         let compiler = self.compiler(Lengths::AnyOne);
         let holds = |symmetry: &Symmetry| symmetry.holds(symmetry.sample(), |rank| compiler.program(rank));
         let symmetry = self.symmetries().find(holds)?;
-        symmetry.coarser(self.ranks_sharing_ports())
+        let coarser = symmetry.coarser(self.ranks_sharing_ports())?;
+        // That the last node is not full is nothing to an algorithm that knows of no nodes, and little where there are many.
+        let is_close = self.size() > MANY_EXACT_RANKS && !self.algorithm.takes_nodes();
+        Some(coarser).filter(|_| coarser.is_exact() || is_close)
     }
 
     /// Those that there may be. Where there is a root it does what no other rank does, and a topology may be irregular
@@ -185,7 +253,7 @@ impl<'job> Simulation<'job> {
 
     /// For calls with such blocks.
     pub(super) fn compiler(&self, lengths: Lengths) -> Compiler<'_> {
-        let Simulation { collective, algorithm, ref problem, machine, .. } = *self;
+        let Simulation { collective, algorithm, ref problem, ref machine, .. } = *self;
         Compiler { collective, algorithm, problem, lengths, machine }
     }
 
@@ -198,7 +266,7 @@ impl<'job> Simulation<'job> {
     ) -> Result<Network, SimulationError> {
         let symmetry = symmetry.unwrap_or(Symmetry::none(self.size()));
         let programs = self.programs(&self.compiler(lengths), symmetry.period(), observe)?;
-        Network::new(programs, symmetry, &self.problem.nodes)
+        Network::new(programs, symmetry, &self.problem.nodes, self.machine.groups.as_ref())
     }
 
     /// The programs of the first so many ranks.

@@ -6,7 +6,9 @@
 
 #[cfg(test)]
 mod alike;
+mod charge;
 mod events;
+mod instant;
 mod job;
 mod network;
 mod program;
@@ -18,6 +20,7 @@ mod symmetry;
 mod tests;
 mod timeline;
 
+pub use charge::{Charge, Charged, Level};
 pub use job::Simulation;
 pub use timeline::{Activity, Span, Timeline};
 
@@ -65,6 +68,11 @@ impl Prediction {
     /// When all ranks are done, in seconds.
     pub fn time(&self) -> f64 {
         self.ranks.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// When the ranks are done in the mean, in seconds.
+    pub fn mean_time(&self) -> f64 {
+        self.ranks.iter().sum::<f64>() / self.ranks.len() as f64
     }
 
     /// When a rank is done, in seconds.
@@ -154,7 +162,7 @@ impl std::error::Error for SimulationError {}
 /// [`Simulation`] once.
 pub fn simulate(
     collective: Collective,
-    algorithm: &Algorithm,
+    algorithm: &'static Algorithm,
     problem: &Problem,
     bytes: usize,
     machine: &Machine,

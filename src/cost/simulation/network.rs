@@ -5,6 +5,7 @@ use super::signals::Signals;
 use super::sizes::Amount;
 use super::symmetry::Symmetry;
 use super::{Prediction, SimulationError, Traffic};
+use crate::cost::machine::Groups;
 use std::collections::HashMap;
 
 /// The programs of all ranks, or of those that stand for all, with their posts matched and numbered rank by rank.
@@ -38,6 +39,8 @@ pub struct End {
     pub is_within: bool,
     /// Whether neither of the two ranks does anything in the other direction in that round.
     pub is_unidirectional: bool,
+    /// Which part of the messages that it stands for goes from one group of nodes to another.
+    pub crossing: f32,
 }
 
 /// Where a rank is.
@@ -55,7 +58,9 @@ impl Network {
         mut programs: Vec<Program>,
         symmetry: Symmetry,
         nodes: &[u32],
+        groups: Option<&Groups>,
     ) -> Result<Network, SimulationError> {
+        let mut crossings = Crossings { symmetry, nodes, groups, known: HashMap::new() };
         let first: Vec<usize> = [0]
             .into_iter()
             .chain(programs.iter().scan(0, |posts, program| {
@@ -63,19 +68,22 @@ impl Network {
                 Some(*posts)
             }))
             .collect();
+        let of_rank = |(rank, program): (usize, &Program)| {
+            program.posts.iter().map(move |post| (rank, *post)).collect::<Vec<_>>()
+        };
         let mut ends: Vec<End> = programs
             .iter()
             .enumerate()
-            .flat_map(|(rank, program)| {
-                program.posts.iter().map(move |post| End {
-                    bytes: post.bytes,
-                    direction: post.direction,
-                    partner: u32::MAX,
-                    rank: rank as u32,
-                    wait: post.wait,
-                    is_within: nodes[rank] == nodes[post.peer as usize],
-                    is_unidirectional: post.is_alone,
-                })
+            .flat_map(of_rank)
+            .map(|(rank, post)| End {
+                bytes: post.bytes,
+                direction: post.direction,
+                partner: u32::MAX,
+                rank: rank as u32,
+                wait: post.wait,
+                is_within: nodes[rank] == nodes[post.peer as usize],
+                is_unidirectional: post.is_alone,
+                crossing: crossings.of(rank, post.peer as usize),
             })
             .collect();
         let posts = |direction| matching_order(&programs, symmetry, direction);
@@ -141,6 +149,30 @@ impl Traffic {
     }
 }
 
+/// Finds out how many messages go from one group of nodes to another.
+struct Crossings<'job> {
+    symmetry: Symmetry,
+    nodes: &'job [u32],
+    groups: Option<&'job Groups>,
+    known: HashMap<(usize, usize), f32>,
+}
+
+impl Crossings<'_> {
+    /// The part of those between a rank and a peer of its, and between those for which they stand.
+    fn of(&mut self, rank: usize, peer: usize) -> f32 {
+        let Crossings { symmetry, nodes, groups, known } = self;
+        let Some(groups) = groups else { return 0.0 };
+        *known.entry((rank, peer)).or_insert_with(|| {
+            let group = |rank: usize| groups.of(nodes[rank] as usize);
+            let pairs = symmetry.moved(rank, peer);
+            let (crossing, all) = pairs.fold((0, 0), |(crossing, all), (rank, peer)| {
+                (crossing + usize::from(group(rank) != group(peer)), all + 1)
+            });
+            crossing as f32 / all as f32
+        })
+    }
+}
+
 /// The receiver and sender of a message, the receiver being one that stands for others.
 type Pair = (u32, u32);
 
@@ -153,7 +185,7 @@ fn matching_order(programs: &[Program], symmetry: Symmetry, direction: Direction
             let peer = post.peer as usize;
             let pair = match direction {
                 Direction::Receive => (rank, peer),
-                Direction::Send => (symmetry.representative(peer), symmetry.seen_from(peer, rank)),
+                Direction::Send => symmetry.seen_by_target(rank, peer),
             };
             if post.direction == direction {
                 posts.push(((pair.0 as u32, pair.1 as u32), number));

@@ -2,7 +2,7 @@
 
 use super::sizes::{Amount, Lengths, Sizes, Total};
 use crate::algorithms::{Algorithm, Collective, Problem};
-use crate::cost::Machine;
+use crate::cost::{ByteTime, Machine, Processor};
 use crate::engine::{CACHE_LINE, Memory, Operation, Plan, Region, SlotBounds, Stripes};
 use crate::schedule::{Buffer, Schedule};
 use std::collections::HashMap;
@@ -31,6 +31,8 @@ pub struct Program {
     pub expected: Vec<Signal>,
     /// Bytes that it reads in slots of other ranks.
     pub read: Total,
+    /// Bytes of its scratch memory.
+    pub scratch: Total,
 }
 
 impl Program {
@@ -47,12 +49,23 @@ pub enum Action {
     Post,
     /// Waits for a range of [`Program::awaited`].
     Wait(Range<u32>),
-    /// Keeps the processor busy for so many seconds.
-    Work(Amount),
+    /// Keeps the processor busy with so many bytes.
+    Work(Work),
     /// Gives the next signal.
     Give,
     /// Waits for the next signal.
     Expect,
+}
+
+/// Bytes that a processor works on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Work {
+    /// Copied.
+    pub copied: Amount,
+    /// Results of reductions.
+    pub reduced: Amount,
+    /// Read in slots of other ranks.
+    pub read: Amount,
 }
 
 /// What ranks of a node see of each other in the memory that they share.
@@ -117,12 +130,12 @@ pub struct Writer<'job> {
     pub segments: usize,
     /// How many stripes have been written, of all schedules.
     stripes: usize,
-    work: Work,
+    since: Elements,
 }
 
 /// How many elements were worked on since the last other step.
 #[derive(Default)]
-struct Work {
+struct Elements {
     copied: usize,
     reduced: usize,
     /// In slots of other ranks.
@@ -131,10 +144,12 @@ struct Work {
 
 impl<'job> Writer<'job> {
     pub fn new(machine: &'job Machine) -> Self {
-        Writer { program: Program::default(), machine, segments: 1, stripes: 0, work: Work::default() }
+        Writer { program: Program::default(), machine, segments: 1, stripes: 0, since: Elements::default() }
     }
 
     pub fn append(&mut self, schedule: &Schedule, sizes: &Sizes) {
+        let scratch = schedule.scratch_blocks() * sizes.binding.scratch.layout.longest(schedule.blocks);
+        self.program.scratch.add(sizes.element.times(scratch as f64));
         if schedule.slots == 0 {
             let plan = Plan::new(schedule, &sizes.binding);
             return self.append_stripe(&plan, Stripe::of(schedule.rank, 0, 1), sizes);
@@ -246,10 +261,10 @@ impl<'job> Writer<'job> {
 
     fn copy(&mut self, source: Region, own: u32, sizes: &Sizes) {
         if is_of_others(source, own) {
-            self.work.read += source.elements;
+            self.since.read += source.elements;
             self.note_read(source.elements, sizes);
         } else {
-            self.work.copied += source.elements;
+            self.since.copied += source.elements;
         }
     }
 
@@ -259,16 +274,17 @@ impl<'job> Writer<'job> {
         let copies = copies_of_reduction(left, right, target);
         if copies > 0 {
             self.copy(right, own, sizes);
-            self.work.copied += (copies - 1) * target.elements;
+            self.since.copied += (copies - 1) * target.elements;
         }
         let operands = if copies > 0 { &[left][..] } else { &[left, right] };
         let read = operands.iter().filter(|&&operand| is_of_others(operand, own)).count() * target.elements;
         self.note_read(read, sizes);
+        // Which one that is must not depend on how long the blocks are: programs serve for all.
         let (reading, reducing) = (self.machine.shared().byte_time, self.machine.processor.reduce_time);
-        if read as f64 * reading > target.elements as f64 * reducing {
-            self.work.read += read;
+        if read as f64 * reading.at(1.0) > target.elements as f64 * reducing.at(1.0) {
+            self.since.read += read;
         } else {
-            self.work.reduced += target.elements;
+            self.since.reduced += target.elements;
         }
     }
 
@@ -277,13 +293,20 @@ impl<'job> Writer<'job> {
     }
 
     fn end_work(&mut self, sizes: &Sizes) {
-        let (processor, shared) = (&self.machine.processor, self.machine.shared());
-        let Work { copied, reduced, read } = std::mem::take(&mut self.work);
-        let time = copied as f64 * processor.copy_time
-            + reduced as f64 * processor.reduce_time
-            + read as f64 * shared.byte_time;
-        if time > 0.0 {
-            self.program.actions.push(Action::Work(sizes.element.times(time)));
+        let Processor { copy_time, reduce_time, .. } = self.machine.processor;
+        let Elements { copied, reduced, read } = std::mem::take(&mut self.since);
+        // What takes no time is left out, so that ranks are alike which differ in that alone.
+        let bytes = |elements: usize, time: ByteTime| {
+            sizes.element.times(if time.is_none() { 0.0 } else { elements as f64 })
+        };
+        let work = Work {
+            copied: bytes(copied, copy_time),
+            reduced: bytes(reduced, reduce_time),
+            read: bytes(read, self.machine.shared().byte_time),
+        };
+        let Work { copied, reduced, read } = work;
+        if [copied, reduced, read].iter().any(|amount| amount.with(1.0) > 0.0) {
+            self.program.actions.push(Action::Work(work));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Flags that ranks of a node raise and wait for, and stripes that all of them end.
 
 use super::SimulationError;
+use super::instant::Instant;
 use super::program::{Program, Signal};
 use super::symmetry::Symmetry;
 use crate::algorithms::{Reason, Requirement};
@@ -67,42 +68,42 @@ fn key(signal: Signal, symmetry: Symmetry, node: u32) -> (u32, Signal) {
 }
 
 /// Which signals have been given.
-pub struct Given<'job> {
+pub struct Given<'job, T> {
     signals: &'job Signals,
     /// How many ranks have yet to give each.
     missing: Vec<u32>,
     /// When the last rank so far gave each.
-    times: Vec<f64>,
+    times: Vec<T>,
     /// How many signals each rank has given, and has waited for.
     progress: Vec<(usize, usize)>,
     /// Who waits for a signal.
     waiting: HashMap<u32, Vec<usize>>,
 }
 
-impl<'job> Given<'job> {
+impl<'job, T: Instant> Given<'job, T> {
     pub fn none(signals: &'job Signals) -> Self {
         Given {
             signals,
             missing: signals.givers.clone(),
-            times: vec![0.0; signals.givers.len()],
+            times: vec![T::BEGIN; signals.givers.len()],
             progress: vec![(0, 0); signals.given.len()],
             waiting: HashMap::new(),
         }
     }
 
     /// A rank gives its next signal: who need not wait for it any longer.
-    pub fn give(&mut self, rank: usize, time: f64) -> Vec<usize> {
+    pub fn give(&mut self, rank: usize, time: T) -> Vec<usize> {
         let (given, _) = &mut self.progress[rank];
         let number = self.signals.given[rank][*given];
         *given += 1;
         let (missing, last) = (&mut self.missing[number as usize], &mut self.times[number as usize]);
         *missing -= 1;
-        *last = last.max(time);
+        *last = last.or_later(time);
         if *missing == 0 { self.waiting.remove(&number).unwrap_or_default() } else { Vec::new() }
     }
 
     /// When the next signal that a rank expects was given. If it is not, the rank waits.
-    pub fn expect(&mut self, rank: usize) -> Option<f64> {
+    pub fn expect(&mut self, rank: usize) -> Option<T> {
         let (_, expected) = &mut self.progress[rank];
         let number = self.signals.expected[rank][*expected];
         if self.missing[number as usize] > 0 {

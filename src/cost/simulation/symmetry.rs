@@ -32,7 +32,8 @@ impl Symmetry {
     /// Those in which so many ranks stand for all.
     pub fn of_period(size: usize, period: usize) -> impl Iterator<Item = Symmetry> {
         let movements = [Movement::Translation, Movement::ExclusiveOr].into_iter();
-        movements.filter_map(move |movement| Symmetry { size, period, movement }.checked())
+        let symmetries = movements.filter_map(move |movement| Symmetry { size, period, movement }.checked());
+        symmetries.filter(|symmetry| symmetry.is_exact())
     }
 
     /// The same with ranks standing for all that come in groups of so many; none, if these would not be fewer than all.
@@ -46,7 +47,7 @@ impl Symmetry {
         let Symmetry { size, period, movement } = self;
         let is_possible = period < size
             && match movement {
-                Movement::Translation => size.is_multiple_of(period),
+                Movement::Translation => true,
                 Movement::ExclusiveOr => size.is_power_of_two() && period.is_power_of_two(),
             };
         is_possible.then_some(self)
@@ -62,9 +63,32 @@ impl Symmetry {
         self.size / self.period
     }
 
+    /// Whether all ranks that one stands for do the same. Else the last node has fewer ranks than the others, and is taken to be like them.
+    pub fn is_exact(self) -> bool {
+        self.size.is_multiple_of(self.period)
+    }
+
     /// The rank that stands for a rank.
     pub fn representative(self, rank: usize) -> usize {
         rank % self.period
+    }
+
+    /// The rank that stands for the target of a message, and which rank the source is to that one.
+    pub fn seen_by_target(self, source: usize, target: usize) -> (usize, usize) {
+        match self.movement {
+            // Towards the target the shorter way around, so that ranks which do the same have targets as far away also where the last node is
+            // not full.
+            Movement::Translation => {
+                let forward = (target + self.size - source) % self.size;
+                let backward = self.size - forward;
+                let representative = match forward <= backward {
+                    true => (source + forward) % self.period,
+                    false => (source + backward * (self.period - 1)) % self.period,
+                };
+                (representative, (representative + backward) % self.size)
+            }
+            Movement::ExclusiveOr => (self.representative(target), self.seen_from(target, source)),
+        }
     }
 
     /// Which rank `source` is to the one that stands for `target`, if that takes the place of `target`.
@@ -74,6 +98,15 @@ impl Symmetry {
             Movement::Translation => (source + self.size - shift) % self.size,
             Movement::ExclusiveOr => source ^ shift,
         }
+    }
+
+    /// The pairs of ranks for which a pair stands.
+    pub fn moved(self, rank: usize, peer: usize) -> impl Iterator<Item = (usize, usize)> {
+        let shifts = (0..self.size).step_by(self.period).filter(move |shift| rank + shift < self.size);
+        shifts.map(move |shift| match self.movement {
+            Movement::Translation => (rank + shift, (peer + shift) % self.size),
+            Movement::ExclusiveOr => (rank ^ shift, peer ^ shift),
+        })
     }
 
     /// Some multiples of the period, near ones and far ones.
@@ -113,6 +146,8 @@ impl Symmetry {
                 *raises = self.seen_from(rank, *raises as usize) as u32;
             }
         }
+        // Ranks may number their scratch blocks in different ways.
+        program.scratch = model.scratch;
         *model == program
     }
 }

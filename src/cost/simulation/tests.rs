@@ -1,5 +1,6 @@
 //! Times that were computed by hand, and formulas of textbooks.
 
+use super::events::Bytes;
 use super::network::Network;
 use super::program::{Program, Writer};
 use super::sizes::Sizes;
@@ -8,7 +9,7 @@ use super::*;
 use crate::algorithms::Collective::{self, *};
 
 use crate::algorithms::{Reason, Requirement};
-use crate::cost::{Link, Port, Processor, Shared};
+use crate::cost::{ByteTime, Groups, Link, Port, Processor, Shared};
 use crate::schedule::{Buffer, Builder, Schedule};
 
 /// Exact numbers, so that times can be compared for equality.
@@ -45,8 +46,8 @@ fn carried_out_with(
         writer.program
     };
     let programs: Vec<Program> = schedules.iter().map(program).collect();
-    let network = Network::new(programs, Symmetry::none(size), &machine.nodes(size))?;
-    events::run(&network, 1.0, machine, &mut |_| {})
+    let network = Network::new(programs, Symmetry::none(size), &machine.nodes(size), None)?;
+    events::run(&network, Bytes { block: 1.0, held: 1.0 }, machine, &mut |_| {})
 }
 
 fn times(size: usize, machine: &Machine, write: impl Fn(usize, &mut Builder)) -> Vec<f64> {
@@ -123,13 +124,16 @@ fn overhead_takes_the_processor_of_both_sides() {
     };
     assert_eq!(times(3, &machine, gather)[0], 101.0 + 5.0);
     // Two that arrive at once, through no port in no time, are handled one after the other.
-    let machine = with_link(|link| Link { overhead: 5.0, byte_time: 0.0, ..link });
+    let machine = with_link(|link| Link { overhead: 5.0, byte_time: 0.0.into(), ..link });
     assert_eq!(times(3, &machine, gather)[0], 5.0 + 64.0 + 2.0 * 5.0);
 }
 
 #[test]
 fn a_long_message_asks_first_and_waits_for_its_receiver() {
-    let machine = Machine { processor: Processor { reduce_time: 0.0, copy_time: 100.0 }, ..hockney() };
+    let machine = Machine {
+        processor: Processor { reduce_time: 0.0.into(), copy_time: 100.0.into(), ..Processor::default() },
+        ..hockney()
+    };
     let with_limit =
         |eager_limit| Machine { between: Link { eager_limit, ..machine.between }, ..machine.clone() };
     let late = |rank: usize, program: &mut Builder| {
@@ -222,7 +226,10 @@ fn ranks_of_a_node_share_its_port_but_not_among_themselves() {
 
 #[test]
 fn copies_and_reductions_take_the_processor() {
-    let machine = Machine { processor: Processor { reduce_time: 3.0, copy_time: 1.0 }, ..hockney() };
+    let machine = Machine {
+        processor: Processor { reduce_time: 3.0.into(), copy_time: 1.0.into(), ..Processor::default() },
+        ..hockney()
+    };
     let reduced_into = |target: Buffer| {
         times(1, &machine, |_, program| {
             program.reduce(Buffer::Send.block(0), Buffer::Scratch.block(0), target.block(0));
@@ -238,8 +245,8 @@ fn copies_and_reductions_take_the_processor() {
 fn sharing() -> Machine {
     Machine {
         ranks_per_node: 4,
-        shared: Some(Shared { latency: 16.0, byte_time: 0.25 }),
-        processor: Processor { reduce_time: 0.5, copy_time: 0.125 },
+        shared: Some(Shared { latency: 16.0, byte_time: 0.25.into() }),
+        processor: Processor { reduce_time: 0.5.into(), copy_time: 0.125.into(), ..Processor::default() },
         ..hockney()
     }
 }
@@ -324,7 +331,8 @@ fn a_reduction_takes_the_longer_of_reading_and_reducing() {
         carried_out_with(&schedules(3, write), 8, machine).unwrap().ranks[2] - 17.0
     };
     let slow = sharing();
-    let fast = Machine { processor: Processor { reduce_time: 0.0625, ..slow.processor }, ..slow.clone() };
+    let fast =
+        Machine { processor: Processor { reduce_time: 0.0625.into(), ..slow.processor }, ..slow.clone() };
     assert_eq!([0, 1].map(|others| reduced(&slow, Buffer::Scratch, others)), [4.0, 4.0]);
     assert_eq!([0, 1].map(|others| reduced(&fast, Buffer::Scratch, others)), [0.5, 2.0]);
     // Into a third buffer the right operand is copied first.
@@ -637,4 +645,112 @@ fn large_machines_take_seconds() {
     for name in ["spread_out", "pairwise", "linear_window"] {
         assert_quick(Alltoall, name, Problem::new(1 << 12), 1 << 10);
     }
+}
+
+fn recursive_doubling(size: usize, bytes: usize, machine: &Machine) -> f64 {
+    let algorithm = Allreduce.algorithm("recursive_doubling").unwrap();
+    simulate(Allreduce, algorithm, &Problem::new(size), bytes, machine).unwrap().time()
+}
+
+#[test]
+fn bytes_of_longer_messages_may_take_less_time() {
+    let byte_time = ByteTime::known_at(&[(8, 4.0), (32, 2.0)]).unwrap();
+    let machine = with_link(|link| Link { byte_time, ..link });
+    for (bytes, time_for_each) in [(8, 4.0), (16, 3.0), (32, 2.0), (64, 2.0)] {
+        assert_eq!(recursive_doubling(2, bytes, &machine), ALPHA + bytes as f64 * time_for_each);
+    }
+}
+
+#[test]
+fn messages_between_groups_are_longer_under_way() {
+    let grouped = |placed: Option<&[u32]>| {
+        let machine = with_link(|link| Link { group_latency: 16.0, ..link });
+        let placed = placed.map(|placed| placed.into());
+        Machine { groups: Some(Groups { nodes: 2, placed }), ..machine }
+    };
+    let step = ALPHA + 8.0 * BETA;
+    assert_eq!(recursive_doubling(4, 8, &hockney()), 2.0 * step);
+    assert_eq!(recursive_doubling(4, 8, &grouped(None)), 2.0 * step + 16.0);
+    assert_eq!(recursive_doubling(4, 8, &grouped(Some(&[0, 0, 0, 0]))), 2.0 * step);
+    assert_eq!(recursive_doubling(4, 8, &grouped(Some(&[0, 1, 2, 3]))), 2.0 * (step + 16.0));
+}
+
+/// In a ring each block crosses every border once, so that the mean counts.
+#[test]
+fn groups_hold_where_few_ranks_stand_for_all() {
+    let machine = with_link(|link| Link { group_latency: 16.0, ..link });
+    let machine = Machine { groups: Some(Groups { nodes: 12, placed: None }), ..machine };
+    let ring = Allgather.algorithm("ring").unwrap();
+    let mut simulation = Simulation::new(Allgather, ring, &Problem::new(48), &machine).unwrap();
+    let few = simulation.predict(8).unwrap();
+    assert_eq!(few.ranks.len(), 1);
+    let all = simulation.with_symmetry(None).predict(8).unwrap();
+    assert!((few.time() / all.mean_time() - 1.0).abs() < 0.01, "{} {}", few.time(), all.mean_time());
+}
+
+#[test]
+fn a_last_node_that_is_not_full_is_taken_to_be_like_the_others() {
+    let machine = Machine { ranks_per_node: 10, ..with_link(|link| Link { overhead: 1.0, ..link }) };
+    for (collective, name) in
+        [(Allgather, "ring"), (Allgather, "bruck"), (Alltoall, "pairwise"), (Barrier, "dissemination")]
+    {
+        let algorithm = collective.algorithm(name).unwrap();
+        let mut simulation = Simulation::new(collective, algorithm, &Problem::new(306), &machine).unwrap();
+        let few = simulation.predict(8).unwrap();
+        assert_eq!(few.ranks.len(), 10, "{name}");
+        let all = simulation.with_symmetry(None).predict(8).unwrap();
+        assert!((few.time() / all.time() - 1.0).abs() < 0.05, "{name}: {} {}", few.time(), all.time());
+    }
+}
+
+#[test]
+fn scratch_memory_takes_time_where_it_is_not_kept() {
+    let processor = Processor { fresh_time: 10.0.into(), kept: 16, ..Processor::default() };
+    let machine = Machine { processor, ..hockney() };
+    for (bytes, fresh) in [(16, 0.0), (24, 240.0)] {
+        assert_eq!(
+            recursive_doubling(2, bytes, &machine) - recursive_doubling(2, bytes, &hockney()),
+            fresh,
+            "{bytes} bytes"
+        );
+    }
+}
+
+/// What a rank's time consists of is all of it, and each part is what the machine says.
+#[test]
+fn times_are_explained() {
+    let processor = Processor { reduce_time: 0.5.into(), copy_time: 0.25.into(), ..Processor::default() };
+    let machine = with_link(|link| Link { overhead: 1.0, gap: 3.0, eager_limit: 20, ..link });
+    let machine = Machine { processor, ..machine };
+    for (collective, name) in [(Allreduce, "rabenseifner"), (Bcast, "binomial"), (Alltoall, "spread_out")] {
+        let algorithm = collective.algorithm(name).unwrap();
+        let mut simulation = Simulation::new(collective, algorithm, &Problem::new(8), &machine).unwrap();
+        let (prediction, charges) = simulation.explain(64).unwrap();
+        assert_eq!(prediction, simulation.predict(64).unwrap());
+        for (rank, charges) in charges.iter().enumerate() {
+            let seconds = |charge: &Charge| {
+                charge.amount
+                    * match charge.what {
+                        Charged::Overhead(_) => 1.0,
+                        Charged::Latency(_) => ALPHA,
+                        Charged::Transfer(_) => BETA,
+                        Charged::Gap(_) => 3.0,
+                        Charged::Reduction => 0.5,
+                        Charged::Copy => 0.25,
+                        other => unreachable!("{other:?} takes no time"),
+                    }
+            };
+            let sum: f64 = charges.iter().map(seconds).sum();
+            assert!((sum - prediction.of_rank(rank)).abs() < 1e-9, "{name}, rank {rank}");
+        }
+    }
+}
+
+#[test]
+fn a_simulation_may_go_on_on_another_machine() {
+    let ring = Allreduce.algorithm("ring").unwrap();
+    let slow = with_link(|link| Link { latency: 2.0 * ALPHA, ..link });
+    let mut simulation = Simulation::new(Allreduce, ring, &Problem::new(6), &hockney()).unwrap();
+    let before = simulation.predict(60).unwrap().time();
+    assert_eq!(simulation.on(&slow).predict(60).unwrap().time(), before + 10.0 * ALPHA);
 }

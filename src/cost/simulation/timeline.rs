@@ -3,6 +3,8 @@
 //! A rank's processor works or waits, and besides its ports carry messages.
 
 use super::Prediction;
+use super::charge::Charge;
+use super::instant::{Caused, Causes, Instant};
 use super::network::Network;
 use super::program::Direction;
 
@@ -51,18 +53,35 @@ pub enum Activity {
 
 /// Is told what happens in a simulation.
 pub trait Recorder {
+    /// What it knows moments by.
+    type Instant: Instant;
+
+    /// A moment so long after another one, because of something that takes time.
+    fn after(&mut self, instant: Self::Instant, charge: Charge, seconds: f64) -> Self::Instant;
+
     /// A rank has worked or waited, if the span is not empty.
-    fn spent(&mut self, rank: usize, span: Span);
+    fn spent(&mut self, _rank: usize, _span: Span) {}
 
     /// A packet passes the port of a post.
-    fn passes(&mut self, post: usize, start: f64, end: f64);
+    fn passes(&mut self, _post: usize, _start: f64, _end: f64) {}
 }
 
 /// Nobody wants to know.
 impl Recorder for () {
-    fn spent(&mut self, _: usize, _: Span) {}
+    type Instant = f64;
 
-    fn passes(&mut self, _: usize, _: f64, _: f64) {}
+    fn after(&mut self, instant: f64, _: Charge, seconds: f64) -> f64 {
+        instant + seconds
+    }
+}
+
+/// Why ranks are not done earlier.
+impl Recorder for Causes {
+    type Instant = Caused;
+
+    fn after(&mut self, instant: Caused, charge: Charge, seconds: f64) -> Caused {
+        Causes::after(self, instant, charge, seconds)
+    }
 }
 
 /// What happened, in the order of each rank and post.
@@ -112,6 +131,12 @@ impl Records {
 }
 
 impl Recorder for Records {
+    type Instant = f64;
+
+    fn after(&mut self, instant: f64, _: Charge, seconds: f64) -> f64 {
+        instant + seconds
+    }
+
     fn spent(&mut self, rank: usize, span: Span) {
         if span.start < span.end {
             self.spent[rank].push(span);
@@ -152,14 +177,25 @@ mod tests {
         let rich = Machine {
             ranks_per_node: 2,
             between: link,
-            within: Link { latency: 4.0, byte_time: 0.5, ..hockney.within },
-            shared: Some(Shared { latency: 2.0, byte_time: 0.25 }),
-            processor: Processor { reduce_time: 0.25, copy_time: 0.125 },
+            within: Link { latency: 4.0, byte_time: 0.5.into(), ..hockney.within },
+            shared: Some(Shared { latency: 2.0, byte_time: 0.25.into() }),
+            processor: Processor {
+                reduce_time: 0.25.into(),
+                copy_time: 0.125.into(),
+                ..Processor::default()
+            },
+            beyond: Default::default(),
+            groups: None,
         };
         [Machine { ranks_per_node: 8, ..rich.clone() }, rich, hockney]
     }
 
-    fn timeline(algorithm: &Algorithm, problem: &Problem, bytes: usize, machine: &Machine) -> Timeline {
+    fn timeline(
+        algorithm: &'static Algorithm,
+        problem: &Problem,
+        bytes: usize,
+        machine: &Machine,
+    ) -> Timeline {
         Simulation::new(algorithm.contract(), algorithm, problem, machine).unwrap().timeline(bytes).unwrap()
     }
 

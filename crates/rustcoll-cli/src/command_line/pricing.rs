@@ -139,10 +139,17 @@ pub struct RegretOptions {
 #[derive(Args, Debug)]
 pub struct FitOptions {
     /// Measured times, comma-separated: collective, algorithm, ranks, bytes and microseconds, in a head line in any order;
-    /// possibly also radix and ranks_per_node. - is the standard input
+    /// possibly also radix, ranks_per_node, run, time (slowest or mean: of the ranks) and published_as. - is the standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub measured: PathBuf,
-    /// Fits to the rows of two ranks and to one of so many of the others, which leaves the rest to validate by
+    /// The machine's file where the search begins. It says what may differ by numbers of bytes, of nodes and of ranks. Without it the search begins
+    /// at a guess, and nothing differs
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub machine: Option<String>,
+    /// Where the nodes of each run were: comma-separated run, node and group
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub placement: Option<PathBuf>,
+    /// Fits to one cell of so many, which leaves the rest to validate by. The rows of a cell differ in their algorithms only
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     pub one_of: u32,
     /// The machine's file to write; on the standard output, behind the residuals, unless given
@@ -159,6 +166,9 @@ pub struct ValidateOptions {
     /// The machine.
     #[command(flatten)]
     pub machine: MachineOption,
+    /// Where the nodes of each run were: comma-separated run, node and group
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub placement: Option<PathBuf>,
     /// Only rows of these numbers of ranks, both ends included
     #[arg(long, value_parser = numbers_of_ranks)]
     pub ranks: Option<RangeInclusive<usize>>,

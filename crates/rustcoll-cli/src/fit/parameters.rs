@@ -1,128 +1,269 @@
-//! What is to be found: positive numbers that make a machine.
+//! What is to be found: the numbers of a machine, all of them positive.
 
-use crate::measured::Row;
-use rustcoll::cost::{Link, Machine, Port, Processor};
-use std::fmt::Write;
+use rustcoll::cost::simulation::{Charge, Charged, Level};
+use rustcoll::cost::{ByteTime, Link, Machine, Processor};
+use std::fmt;
 
-/// The numbers of a machine, none of them 0; those that are left out are 0.
-#[derive(Clone, Debug)]
-pub struct Parameters {
-    ranks_per_node: usize,
-    /// Of messages between nodes, and within them if that is another matter.
-    links: Vec<[Option<f64>; 3]>,
-    /// Times for each byte that is reduced and copied.
-    processor: [Option<f64>; 2],
+/// A number of a machine. The stage is 0 for what holds for few ranks, 1 for what holds beyond the first number of ranks, and so on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Parameter {
+    /// Of messages.
+    Link { level: Level, stage: usize, of: OfLink },
+    /// The time for a byte that is copied, at a knot.
+    Copy { stage: usize, knot: usize },
+    /// The same of one that is reduced.
+    Reduction { stage: usize, knot: usize },
+    /// The time for a byte of fresh memory.
+    Fresh { stage: usize },
 }
 
-/// Guesses from which the search begins, besides latency and bandwidth: part of the latency, and of the time for a byte.
-const OVERHEAD: f64 = 0.05;
-const WORK: f64 = 0.02;
+/// A number of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OfLink {
+    /// Latency.
+    Latency,
+    /// How much longer a message is under way between groups.
+    GroupLatency,
+    /// Overhead.
+    Overhead,
+    /// The time for a byte at a knot.
+    ByteTime(usize),
+}
 
-impl Parameters {
-    /// A first guess: what is fast with few ranks and few bytes is latency, what is slow with many bytes is bandwidth.
-    pub fn guessed(rows: &[Row]) -> Parameters {
-        let ranks_per_node = rows.iter().filter_map(|row| row.ranks_per_node).max().unwrap_or(1);
-        let fewest = rows.iter().map(|row| row.ranks).min().unwrap_or(2);
-        let simplest = rows.iter().filter(|row| row.ranks == fewest);
-        let latency = simplest.clone().map(|row| row.seconds).fold(f64::INFINITY, f64::min);
-        let byte_times = simplest.filter(|row| row.bytes > 0).map(|row| row.seconds / row.bytes as f64);
-        let byte_time = byte_times.fold(f64::INFINITY, f64::min).min(1.0);
-        let link = [Some(latency), Some(byte_time), Some(OVERHEAD * latency)];
-        let levels = if ranks_per_node > 1 { 2 } else { 1 };
-        Parameters { ranks_per_node, links: vec![link; levels], processor: [Some(WORK * byte_time); 2] }
-    }
+/// Which of a machine's stages hold in a job.
+#[derive(Clone, Copy, Debug)]
+pub struct Stages {
+    /// Of messages between nodes.
+    pub between: usize,
+    /// Of messages within a node.
+    pub within: usize,
+    /// Of the processor.
+    pub processor: usize,
+}
 
-    /// The machine that they make.
-    pub fn machine(&self) -> Machine {
-        let hockney = Machine::hockney(0.0, 0.0, 0.0);
-        let link = |[latency, byte_time, overhead]: [Option<f64>; 3], link: Link| Link {
-            latency: latency.unwrap_or(0.0),
-            byte_time: byte_time.unwrap_or(0.0),
-            overhead: overhead.unwrap_or(0.0),
-            ..link
+impl fmt::Display for Parameter {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let (table, stage, what, knot) = match *self {
+            Parameter::Link { level, stage, of } => {
+                let table = match level {
+                    Level::Between => "between",
+                    Level::Within => "within",
+                };
+                match of {
+                    OfLink::Latency => (table, stage, "latency", 0),
+                    OfLink::GroupLatency => (table, stage, "group_latency", 0),
+                    OfLink::Overhead => (table, stage, "overhead", 0),
+                    OfLink::ByteTime(knot) => (table, stage, "bandwidth", knot),
+                }
+            }
+            Parameter::Copy { stage, knot } => ("processor", stage, "copy_bandwidth", knot),
+            Parameter::Reduction { stage, knot } => ("processor", stage, "reduce_bandwidth", knot),
+            Parameter::Fresh { stage } => ("processor", stage, "fresh_bandwidth", 0),
         };
-        let [reduce_time, copy_time] = self.processor.map(|time| time.unwrap_or(0.0));
-        Machine {
-            ranks_per_node: self.ranks_per_node,
-            between: link(self.links[0], hockney.between),
-            within: link(self.links[self.links.len() - 1], hockney.within),
-            shared: None,
-            processor: Processor { reduce_time, copy_time },
+        write!(formatter, "{table}")?;
+        if stage > 0 {
+            write!(formatter, ".beyond[{stage}]")?;
         }
-    }
-
-    /// The logarithms of those that are not left out.
-    pub fn logarithms(&self) -> Vec<f64> {
-        self.slots().into_iter().flatten().map(f64::ln).collect()
-    }
-
-    /// The same with other values, given by their logarithms.
-    pub fn at(&self, logarithms: &[f64]) -> Parameters {
-        let mut values = logarithms.iter().map(|logarithm| logarithm.exp());
-        let mut changed = self.clone();
-        for value in changed.slots_mut().flatten() {
-            *value = values.next().unwrap_or(*value);
-        }
-        changed
-    }
-
-    /// The positions of those that may be left out: all but latencies and bandwidths.
-    pub fn optional(&self) -> impl Iterator<Item = usize> + use<> {
-        let of_links = 3 * self.links.len();
-        (0..of_links).filter(|position| position % 3 == 2).chain(of_links..of_links + self.processor.len())
-    }
-
-    /// The same without one.
-    pub fn without(&self, position: usize) -> Parameters {
-        let mut changed = self.clone();
-        if let Some(slot) = changed.slots_mut().nth(position) {
-            *slot = None;
-        }
-        changed
-    }
-
-    fn slots(&self) -> Vec<Option<f64>> {
-        self.links.iter().flatten().chain(&self.processor).copied().collect()
-    }
-
-    fn slots_mut(&mut self) -> impl Iterator<Item = &mut Option<f64>> {
-        self.links.iter_mut().flatten().chain(&mut self.processor)
+        write!(formatter, ".{what}")?;
+        if knot > 0 { write!(formatter, "[{}]", knot + 1) } else { Ok(()) }
     }
 }
 
-/// A machine's file, as far as such parameters go.
-pub fn to_toml(machine: &Machine) -> String {
-    let Machine { ranks_per_node, within, between, processor, .. } = machine;
-    let mut text = String::new();
-    let mut add = |line: String| writeln!(text, "{line}").expect("a text takes everything");
-    if *ranks_per_node > 1 {
-        add(format!("ranks_per_node = {ranks_per_node}\n"));
-    }
-    let levels = [("between", between), ("within", within)];
-    for (name, link) in levels.into_iter().take(if *ranks_per_node > 1 { 2 } else { 1 }) {
-        add(format!("[{name}]"));
-        add(format!("latency = \"{:.3}us\"", 1e6 * link.latency));
-        add(bandwidth("bandwidth", link.byte_time));
-        if link.overhead > 0.0 {
-            add(format!("overhead = \"{:.3}us\"", 1e6 * link.overhead));
-        }
-        if link.port == Port::Rank && name == "between" {
-            add("port = \"rank\"".into());
-        }
-        add(String::new());
-    }
-    if *processor != Processor::default() {
-        add("[processor]".into());
-    }
-    for (name, time) in [("reduce_bandwidth", processor.reduce_time), ("copy_bandwidth", processor.copy_time)]
-    {
-        if time > 0.0 {
-            add(bandwidth(name, time));
+impl Stages {
+    /// Those of a job with so many ranks, and so many on a node.
+    pub fn of(machine: &Machine, ranks: usize, on_node: usize) -> Stages {
+        let beyond = &machine.beyond;
+        Stages {
+            between: exceeded(&beyond.between, ranks.div_ceil(machine.ranks_per_node)),
+            within: exceeded(&beyond.within, on_node),
+            processor: exceeded(&beyond.processor, on_node),
         }
     }
-    text.trim_end().to_owned() + "\n"
 }
 
-fn bandwidth(name: &str, byte_time: f64) -> String {
-    format!("{name} = \"{:.3}MB/s\"", 1e-6 / byte_time)
+fn exceeded<T>(beyond: &[(usize, T)], ranks: usize) -> usize {
+    beyond.iter().filter(|(most, _)| ranks > *most).count()
+}
+
+impl Parameter {
+    /// All that are more than 0.
+    pub fn all(machine: &Machine) -> Vec<Parameter> {
+        let mut all = Vec::new();
+        let levels =
+            [(Level::Between, machine.beyond.between.len()), (Level::Within, machine.beyond.within.len())];
+        for (level, stages) in levels {
+            for stage in 0..=stages {
+                let knots = link(machine, level, stage).byte_time.knots().len();
+                let of = [OfLink::Latency, OfLink::GroupLatency, OfLink::Overhead]
+                    .into_iter()
+                    .chain((0..knots).map(OfLink::ByteTime));
+                all.extend(of.map(|of| Parameter::Link { level, stage, of }));
+            }
+        }
+        for stage in 0..=machine.beyond.processor.len() {
+            let Processor { copy_time, reduce_time, .. } = processor(machine, stage);
+            all.push(Parameter::Fresh { stage });
+            all.extend((0..copy_time.knots().len()).map(|knot| Parameter::Copy { stage, knot }));
+            all.extend((0..reduce_time.knots().len()).map(|knot| Parameter::Reduction { stage, knot }));
+        }
+        all.retain(|parameter| parameter.value(machine) > 0.0);
+        all
+    }
+
+    /// In seconds.
+    pub fn value(self, machine: &Machine) -> f64 {
+        match self {
+            Parameter::Link { level, stage, of } => {
+                let link = link(machine, level, stage);
+                match of {
+                    OfLink::Latency => link.latency,
+                    OfLink::GroupLatency => link.group_latency,
+                    OfLink::Overhead => link.overhead,
+                    OfLink::ByteTime(knot) => link.byte_time.knots()[knot].1,
+                }
+            }
+            Parameter::Copy { stage, knot } => processor(machine, stage).copy_time.knots()[knot].1,
+            Parameter::Reduction { stage, knot } => processor(machine, stage).reduce_time.knots()[knot].1,
+            Parameter::Fresh { stage } => processor(machine, stage).fresh_time.at(1.0),
+        }
+    }
+
+    /// Changes it.
+    pub fn set(self, machine: &mut Machine, seconds: f64) {
+        let at =
+            |time: ByteTime, knot: usize| time.map(|number, old| if number == knot { seconds } else { old });
+        match self {
+            Parameter::Link { level, stage, of } => {
+                let link = link_mut(machine, level, stage);
+                match of {
+                    OfLink::Latency => link.latency = seconds,
+                    OfLink::GroupLatency => link.group_latency = seconds,
+                    OfLink::Overhead => link.overhead = seconds,
+                    OfLink::ByteTime(knot) => link.byte_time = at(link.byte_time, knot),
+                }
+            }
+            Parameter::Copy { stage, knot } => {
+                let processor = processor_mut(machine, stage);
+                processor.copy_time = at(processor.copy_time, knot);
+            }
+            Parameter::Reduction { stage, knot } => {
+                let processor = processor_mut(machine, stage);
+                processor.reduce_time = at(processor.reduce_time, knot);
+            }
+            Parameter::Fresh { stage } => processor_mut(machine, stage).fresh_time = seconds.into(),
+        }
+    }
+
+    /// The one that is most like it: that of the stage before, or else of the knot before. It is likely to be about as large.
+    pub fn neighbours(self) -> Vec<Parameter> {
+        let earlier = |number: usize| number.checked_sub(1);
+        match self {
+            Parameter::Link { level, stage, of } => {
+                let before = earlier(stage).map(|stage| Parameter::Link { level, stage, of });
+                let knot_before = match of {
+                    OfLink::ByteTime(knot) => {
+                        earlier(knot).map(|knot| Parameter::Link { level, stage, of: OfLink::ByteTime(knot) })
+                    }
+                    _ => None,
+                };
+                before.into_iter().chain(knot_before).collect()
+            }
+            Parameter::Fresh { stage } => {
+                earlier(stage).map(|stage| Parameter::Fresh { stage }).into_iter().collect()
+            }
+            Parameter::Copy { stage, knot } => {
+                let before = earlier(stage).map(|stage| Parameter::Copy { stage, knot });
+                before.into_iter().chain(earlier(knot).map(|knot| Parameter::Copy { stage, knot })).collect()
+            }
+            Parameter::Reduction { stage, knot } => {
+                let before = earlier(stage).map(|stage| Parameter::Reduction { stage, knot });
+                before
+                    .into_iter()
+                    .chain(earlier(knot).map(|knot| Parameter::Reduction { stage, knot }))
+                    .collect()
+            }
+        }
+    }
+
+    /// Those that a charge depends on, and the seconds that each makes up of it.
+    pub fn of_charge(charge: Charge, machine: &Machine, stages: Stages) -> Vec<(Parameter, f64)> {
+        let Charge { what, bytes, amount } = charge;
+        let of_link = |level, of| {
+            let stage = match level {
+                Level::Between => stages.between,
+                Level::Within => stages.within,
+            };
+            Parameter::Link { level, stage, of }
+        };
+        let at_knots = |time: ByteTime, parameter: &dyn Fn(usize) -> Parameter| {
+            let shares = time.shares(bytes).into_iter().filter(|(_, share)| *share > 0.0);
+            shares.map(|(knot, share)| (parameter(knot), amount * share * time.knots()[knot].1)).collect()
+        };
+        let stage = stages.processor;
+        match what {
+            Charged::Latency(level) => {
+                let parameter = of_link(level, OfLink::Latency);
+                vec![(parameter, amount * parameter.value(machine))]
+            }
+            Charged::Overhead(level) => {
+                let parameter = of_link(level, OfLink::Overhead);
+                vec![(parameter, amount * parameter.value(machine))]
+            }
+            Charged::Transfer(level) => {
+                let stage = match level {
+                    Level::Between => stages.between,
+                    Level::Within => stages.within,
+                };
+                at_knots(link(machine, level, stage).byte_time, &|knot| {
+                    of_link(level, OfLink::ByteTime(knot))
+                })
+            }
+            Charged::Copy => {
+                at_knots(processor(machine, stage).copy_time, &|knot| Parameter::Copy { stage, knot })
+            }
+            Charged::Reduction => {
+                at_knots(processor(machine, stage).reduce_time, &|knot| Parameter::Reduction { stage, knot })
+            }
+            Charged::Crossing => {
+                let parameter = of_link(Level::Between, OfLink::GroupLatency);
+                vec![(parameter, amount * parameter.value(machine))]
+            }
+            Charged::Fresh => {
+                let parameter = Parameter::Fresh { stage };
+                vec![(parameter, amount * parameter.value(machine))]
+            }
+            Charged::Gap(_) | Charged::Reading | Charged::Flag => Vec::new(),
+        }
+    }
+}
+
+fn link(machine: &Machine, level: Level, stage: usize) -> &Link {
+    let (first, beyond) = match level {
+        Level::Between => (&machine.between, &machine.beyond.between),
+        Level::Within => (&machine.within, &machine.beyond.within),
+    };
+    stage.checked_sub(1).map_or(first, |beyond_stage| &beyond[beyond_stage].1)
+}
+
+fn link_mut(machine: &mut Machine, level: Level, stage: usize) -> &mut Link {
+    let (first, beyond) = match level {
+        Level::Between => (&mut machine.between, &mut machine.beyond.between),
+        Level::Within => (&mut machine.within, &mut machine.beyond.within),
+    };
+    match stage.checked_sub(1) {
+        None => first,
+        Some(stage) => &mut beyond[stage].1,
+    }
+}
+
+fn processor(machine: &Machine, stage: usize) -> &Processor {
+    let beyond = &machine.beyond.processor;
+    stage.checked_sub(1).map_or(&machine.processor, |stage| &beyond[stage].1)
+}
+
+fn processor_mut(machine: &mut Machine, stage: usize) -> &mut Processor {
+    match stage.checked_sub(1) {
+        None => &mut machine.processor,
+        Some(stage) => &mut machine.beyond.processor[stage].1,
+    }
 }

@@ -1,0 +1,97 @@
+//! A machine's file.
+
+use rustcoll::cost::{ByteTime, Link, Machine, Port, Processor};
+use std::fmt::Write;
+
+/// The text of a machine's file, as far as it can be found by measured times.
+pub fn to_toml(machine: &Machine) -> String {
+    let Machine { ranks_per_node, within, between, shared, processor, beyond, groups } = machine;
+    let mut text = String::new();
+    if *ranks_per_node > 1 {
+        text += &format!("ranks_per_node = {ranks_per_node}\n\n");
+    }
+    let levels = [
+        ("between", between, &beyond.between, Port::Node, "nodes"),
+        ("within", within, &beyond.within, Port::Rank, "ranks"),
+    ];
+    for (name, link, beyond, own_port, of) in levels.into_iter().take(if *ranks_per_node > 1 { 2 } else { 1 })
+    {
+        text += &format!("[{name}]\n{}\n", link_lines(link, own_port));
+        for (number, link) in beyond {
+            text += &format!("[[{name}.beyond]]\n{of} = {number}\n{}\n", link_lines(link, own_port));
+        }
+    }
+    if let Some(shared) = shared {
+        text += &format!("[shared]\n{}", time("latency", shared.latency));
+        text += &format!("{}\n", bandwidth("bandwidth", shared.byte_time));
+    }
+    if *processor != Processor::default() {
+        text += &format!("[processor]\n{}\n", processor_lines(processor));
+    }
+    for (ranks, processor) in &beyond.processor {
+        text += &format!("[[processor.beyond]]\nranks = {ranks}\n{}\n", processor_lines(processor));
+    }
+    if let Some(groups) = groups {
+        text += &format!("[groups]\nnodes = {}\n", groups.nodes);
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+fn link_lines(link: &Link, own_port: Port) -> String {
+    let mut text = time("latency", link.latency);
+    if link.group_latency > 0.0 {
+        text += &time("group_latency", link.group_latency);
+    }
+    if link.overhead > 0.0 {
+        text += &time("overhead", link.overhead);
+    }
+    if link.gap > 0.0 {
+        text += &time("gap", link.gap);
+    }
+    text += &bandwidth("bandwidth", link.byte_time);
+    if link.eager_limit < usize::MAX {
+        text += &format!("eager_limit = {}\n", link.eager_limit);
+    }
+    if link.packet < usize::MAX {
+        text += &format!("packet = {}\n", link.packet);
+    }
+    if link.port != own_port {
+        text += match link.port {
+            Port::Rank => "port = \"rank\"\n",
+            Port::Node => "port = \"node\"\n",
+        };
+    }
+    text
+}
+
+fn processor_lines(processor: &Processor) -> String {
+    let kept = (processor.kept < usize::MAX).then(|| format!("kept = {}\n", processor.kept));
+    [
+        ("reduce_bandwidth", processor.reduce_time),
+        ("copy_bandwidth", processor.copy_time),
+        ("fresh_bandwidth", processor.fresh_time),
+    ]
+    .into_iter()
+    .filter(|(_, time)| !time.is_none())
+    .map(|(name, time)| bandwidth(name, time))
+    .chain(kept)
+    .collect()
+}
+
+fn time(name: &str, seconds: f64) -> String {
+    format!("{name} = \"{:.3}us\"\n", 1e6 * seconds)
+}
+
+fn bandwidth(name: &str, time: ByteTime) -> String {
+    let in_megabytes = |seconds: f64| format!("\"{:.3}MB/s\"", 1e-6 / seconds);
+    let mut line = String::new();
+    match time.knots() {
+        [(_, seconds)] => writeln!(line, "{name} = {}", in_megabytes(*seconds)),
+        knots => {
+            let knots = knots.iter().map(|&(bytes, seconds)| format!("{bytes} = {}", in_megabytes(seconds)));
+            writeln!(line, "{name} = {{ {} }}", knots.collect::<Vec<_>>().join(", "))
+        }
+    }
+    .expect("a text takes everything");
+    line
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Writes published times of collectives as `rustcoll validate` and `rustcoll fit` read them.
+
+    convert.py leonardo TIMES.csv > leonardo.csv
+    convert.py summit TIMES.csv > summit.csv
+
+TIMES.csv holds the published medians: collective, nodes, ranks_per_node, bytes, algorithm, median_us, and run (leonardo) or ranks
+(summit). Algorithms that rustcoll has get its names. The others stand with their own name alone, and are not predicted.
+"""
+import csv
+import sys
+
+COLUMNS = ["collective", "algorithm", "ranks", "bytes", "microseconds", "radix", "ranks_per_node", "run", "time", "published_as"]
+
+# The names of Open MPI's algorithms here, with their radix. None are here that cut vectors into segments.
+OPEN_MPI = {
+    "allgather": {2: "bruck", 3: "recursive_doubling", 4: "ring", 5: "neighbor_exchange", 6: "recursive_doubling"},
+    "allgatherv": {2: "bruck", 3: "ring", 4: "neighbor_exchange", 5: "recursive_doubling"},
+    # Without segments, 5 is the ring too.
+    "allreduce": {1: "linear", 3: "recursive_doubling", 4: "ring", 5: "ring", 6: "rabenseifner"},
+    # Without a limit of requests, 4 is 1 but for the order of its posts.
+    "alltoall": {1: "spread_out", 2: "pairwise", 3: "bruck", 4: "spread_out", 5: "pairwise"},
+    "alltoallv": {1: "spread_out", 2: "pairwise"},
+    "bcast": {1: "linear", 3: "chain", 5: "binary", 6: "binomial", 7: "knomial", 8: "scatter_recursive_doubling_allgather",
+              9: "scatter_ring_allgather"},
+    "reduce_scatter": {2: "recursive_halving", 3: "ring", 4: "butterfly"},
+}
+RADIX = {"bruck": 2, "knomial": 4}
+
+LEONARDO = {
+    ("allgather", "recursive_doubling_ompi"): "recursive_doubling",
+    ("allgather", "recursive_doubling_over"): "recursive_doubling",
+    ("allgather", "ring_ompi"): "ring",
+    ("allgather", "ring_over"): "ring",
+    ("allgather", "neighbor_ompi"): "neighbor_exchange",
+    ("allreduce", "recursive_doubling_ompi"): "recursive_doubling",
+    ("allreduce", "recursive_doubling_over"): "recursive_doubling",
+    ("allreduce", "rabenseifner_ompi"): "rabenseifner",
+    ("allreduce", "rabenseifner_over"): "rabenseifner",
+    ("allreduce", "ring_ompi"): "ring",
+    ("allreduce", "ring_over"): "ring",
+    ("alltoall", "linear_ompi"): "spread_out",
+    ("alltoall", "linear_sync_ompi"): "spread_out",
+    ("alltoall", "modified_bruck_ompi"): "bruck",
+    ("alltoall", "pairwise_ompi"): "pairwise",
+    ("bcast", "binary_ompi"): "binary",
+    ("bcast", "binomial_ompi"): "binomial",
+    ("bcast", "knomial_ompi"): "knomial",
+    ("bcast", "scatter_allgather_ompi"): "scatter_recursive_doubling_allgather",
+    ("bcast", "scatter_allgather_over"): "scatter_recursive_doubling_allgather",
+    ("bcast", "scatter_allgather_ring_ompi"): "scatter_ring_allgather",
+    ("gather", "binomial_ompi"): "binomial",
+    ("gather", "linear_ompi"): "linear",
+    ("reduce", "binomial_ompi"): "binomial",
+    ("reduce", "in_order_ompi"): "binary_in_order",
+    ("reduce", "linear_ompi"): "linear",
+    ("reduce", "rabenseifner_ompi"): "rabenseifner",
+    ("reduce_scatter", "recursive_halving_ompi"): "recursive_halving",
+    ("reduce_scatter", "recursive_halving_over"): "recursive_halving",
+    ("reduce_scatter", "ring_ompi"): "ring",
+    ("reduce_scatter", "ring_over"): "ring",
+    ("scatter", "binomial_ompi"): "binomial",
+    ("scatter", "linear_ompi"): "linear",
+    ("scatter", "linear_nb_ompi"): "linear",
+}
+
+HEADS = {
+    "leonardo": """\
+# Times of collectives on Leonardo (CINECA), booster nodes: one 32-core Ice Lake, 4 x HDR100, Dragonfly+. Open MPI 4.1.6 (5.0.7 in the
+# runs of May 2025).
+# From HLC-Lab/pico, MIT licence: what was measured for "PICO" (arXiv 2508.16809) and "Bine trees" (SC'25, arXiv 2508.17311).
+# A time is the median over calls of the slowest rank's, by its own clock, with a barrier before each call.
+""",
+    "summit": """\
+# Times of collectives on Summit (ORNL): POWER9, 42 ranks a node, 2 x EDR, fat tree. Open MPI's development version of May 2020.
+# From naughtont3/ompi-collectives-tuning, Open MPI's licence (BSD): OSU's benchmarks 5.6.2, --map-by ppr:42:node.
+# A time is the mean over ranks, and that of two runs. Gather, scatter and reduce have none that can be predicted: in OSU's loop most of
+# their ranks do not wait for the others.
+""",
+}
+
+
+def blocks(collective, ranks):
+    """By how much Leonardo's bytes, those of the whole vector, are more than ours."""
+    return ranks if collective in ("allgather", "alltoall", "gather", "scatter") else 1
+
+
+def leonardo(row):
+    # The times of this run are those of four ranks on four nodes: recursive doubling takes two steps, the ring three.
+    if row["run"] == "2025_03_20___12_52_50":
+        row["ranks_per_node"] = "1"
+    ranks = int(row["nodes"]) * int(row["ranks_per_node"])
+    name = LEONARDO.get((row["collective"], row["algorithm"]), "")
+    if name == "recursive_doubling" and row["collective"] == "allgather" and ranks & (ranks - 1):
+        name = ""
+    parts = blocks(row["collective"], ranks)
+    byte_count = int(row["bytes"])
+    # Elements have four bytes: of fewer, blocks are empty.
+    if byte_count < 4 * parts:
+        name = ""
+    return name, ranks, round(byte_count / parts), row["run"], "slowest"
+
+
+def summit(row):
+    ranks, number = int(row["ranks"]), int(row["algorithm"])
+    name = OPEN_MPI.get(row["collective"], {}).get(number, "")
+    per_node = ranks if row["collective"] == "allgatherv" else 1
+    return name, ranks, int(row["bytes"]) * per_node, "", "mean"
+
+
+def main(machine, times):
+    print(HEADS[machine], end="")
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerow(COLUMNS)
+    convert = {"leonardo": leonardo, "summit": summit}[machine]
+    for row in csv.DictReader(open(times, encoding="utf-8")):
+        if float(row["median_us"]) <= 0:
+            continue
+        name, ranks, byte_count, run, time = convert(row)
+        radix = RADIX.get(name, "")
+        out.writerow([row["collective"], name, ranks, byte_count, row["median_us"], radix, row["ranks_per_node"], run, time,
+                      row["algorithm"]])
+
+
+main(*sys.argv[1:])
