@@ -134,18 +134,7 @@ fn link(table: Option<Table>, own_port: Port, of: &str, beyond: &mut Vec<(usize,
     let mut table = table?;
     let is_there =
         [LATENCY, BANDWIDTH].map(|key| table.get(key).is_some() || table.missing::<()>(key).is_some());
-    let read = Link {
-        latency: 0.0,
-        group_latency: 0.0,
-        byte_time: ByteTime::NONE,
-        unidirectional_latency: None,
-        unidirectional_byte_time: None,
-        overhead: 0.0,
-        gap: 0.0,
-        eager_limit: usize::MAX,
-        packet: usize::MAX,
-        port: own_port,
-    };
+    let read = Link { port: own_port, ..Machine::hockney(0.0, 0.0, 0.0).between };
     let read = changed_link(&mut table, read);
     *beyond = table.beyond(&OF_LINK, of, read, changed_link);
     is_there.iter().all(|is_there| *is_there).then_some(read)
