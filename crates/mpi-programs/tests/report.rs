@@ -114,7 +114,7 @@ fn calls_are_logged_by_each_rank_beside_the_summary() {
         job.assert(job.count(&line(rank)) == 12, "each rank logs each call");
     }
     job.assert(job.count("bcast of 8 bytes by ") == 10 * RANKS, "calls that do not block");
-    job.assert(job.count("bcast of 8 bytes by shared ") == 2 * RANKS, "the first eight go by messages");
+    job.assert(job.count("bcast of 8 bytes by shared ") == 6 * RANKS, "the first four go by messages");
     job.assert(job.count(": scan of 4 bytes by ") == 10 * RANKS, "each start of a persistent one");
     job.assert(job.count(&format!(" by {BY_DEFAULT}\n")) == 0, "schedules are not logged");
 }

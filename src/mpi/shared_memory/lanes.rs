@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
 /// How many non-blocking collectives of a communicator go by messages before any goes by memory. Many communicators carry out few: MPI itself
 /// agrees so on a new communicator. Memory would cost these more than it gains.
-const BY_MESSAGES: u64 = 8;
+const BY_MESSAGES: u64 = 4;
 
 /// The memory of a communicator.
 #[derive(Default)]

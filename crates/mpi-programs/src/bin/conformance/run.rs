@@ -16,7 +16,7 @@ const REPETITIONS: u64 = 3;
 /// Vectors from this length on are not repeated.
 const LONG: usize = 10_000;
 /// How many non-blocking collectives of a communicator go by messages before any goes over shared memory.
-const BY_MESSAGES: u64 = 8;
+const BY_MESSAGES: u64 = 4;
 
 /// A prepared case, and what came of it.
 pub struct Trial<'a> {
