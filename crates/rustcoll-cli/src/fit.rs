@@ -13,7 +13,7 @@ use crate::measured::{self, Row};
 use crate::progress::Progress;
 use crate::table;
 use crate::validate::{compare, summary, write_table};
-use descent::{Certainty, certainties, descend};
+use descent::{Certainty, MOST_STEPS, certainties, descend};
 use observed::Observed;
 use rustcoll::cost::Machine;
 use rustcoll::random;
@@ -26,10 +26,7 @@ const GOOD: f64 = 0.15;
 
 /// Finds a machine that predicts the measured times best, and prints what is left of the errors.
 pub fn run(options: &FitOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
-    let mut rows = measured::read(&options.measured)?;
-    if let Some(file) = &options.placement {
-        measured::place(&mut rows, file)?;
-    }
+    let rows = measured::read(&options.measured, options.placement.as_deref())?;
     let (fitted, held_out) = parted(rows, options.one_of as usize);
     let start = match &options.machine {
         Some(name) => MachineOption { machine: name.clone(), ranks_per_node: None }.read()?,
@@ -82,7 +79,7 @@ fn fit(rows: &[Row], start: &Machine) -> Result<(Machine, Vec<Certainty>), Failu
     let steps = Cell::new(0);
     let observe = || {
         steps.set(steps.get() + 1);
-        progress.show((f64::from(steps.get()) / 25.0).min(1.0));
+        progress.show(f64::from(steps.get()) / f64::from(MOST_STEPS));
     };
     let fitted = descend(&observed, start, &observe)?;
     let certainties = certainties(&observed, &fitted);

@@ -84,16 +84,18 @@ impl Row {
     }
 }
 
-/// Reads measured times. Empty lines and those that begin with # are passed over.
-pub fn read(path: &Path) -> Result<Vec<Row>, Failure> {
-    parse(&files::text(path)?).map_err(|(line, message)| {
+/// Reads measured times, and where the nodes of each run were. Empty lines and those that begin with # are passed over.
+pub fn read(path: &Path, placement: Option<&Path>) -> Result<Vec<Row>, Failure> {
+    let mut rows = parse(&files::text(path)?).map_err(|(line, message)| {
         let place = if line > 0 { format!(":{line}") } else { String::new() };
         Failure::Input(format!("{}{place}: {message}", files::name(path)))
-    })
+    })?;
+    placement.map_or(Ok(()), |placement| place(&mut rows, placement))?;
+    Ok(rows)
 }
 
 /// Notes where the nodes of each run were, by a file with the columns run, node and group.
-pub fn place(rows: &mut [Row], path: &Path) -> Result<(), Failure> {
+fn place(rows: &mut [Row], path: &Path) -> Result<(), Failure> {
     let text = files::text(path)?;
     let wrong = |line: usize, what: &str| Failure::Input(format!("{}:{line}: {what}", files::name(path)));
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));

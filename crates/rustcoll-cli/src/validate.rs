@@ -22,10 +22,7 @@ pub struct Compared {
 /// Compares measured times with predictions.
 pub fn run(options: &ValidateOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let machine = options.machine.read()?;
-    let mut rows = measured::read(&options.measured)?;
-    if let Some(file) = &options.placement {
-        measured::place(&mut rows, file)?;
-    }
+    let mut rows = measured::read(&options.measured, options.placement.as_deref())?;
     if let Some(ranks) = &options.ranks {
         rows.retain(|row| ranks.contains(&row.ranks));
     }

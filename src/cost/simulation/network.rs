@@ -20,8 +20,8 @@ pub struct Network {
     pub signals: Signals,
     /// Where the ranks are.
     pub places: Vec<RankPosition>,
-    /// For how many ranks each one stands.
-    copies: usize,
+    /// How many ranks there are.
+    size: usize,
 }
 
 /// A post, which is one end of a message.
@@ -108,7 +108,7 @@ impl Network {
             (program.posts, program.given, program.expected) = Default::default();
         }
         let places = places(programs.len(), nodes);
-        Ok(Network { programs, first, ends, signals, places, copies: symmetry.copies() })
+        Ok(Network { programs, first, ends, signals, places, size: symmetry.size() })
     }
 
     /// A prediction that as yet says only what travels, with blocks of so many bytes where these are not known.
@@ -122,10 +122,10 @@ impl Network {
                 let bytes = end.bytes.with(block_bytes);
                 match end.direction {
                     Direction::Send => {
-                        sent.add(bytes, 1);
-                        if end.is_within { &mut within } else { &mut between }.add(bytes, self.copies);
+                        sent.add(bytes);
+                        if end.is_within { &mut within } else { &mut between }.add(bytes);
                     }
-                    Direction::Receive => received.add(bytes, 1),
+                    Direction::Receive => received.add(bytes),
                 }
             }
             for traffic in [sent, received] {
@@ -134,18 +134,27 @@ impl Network {
             }
         }
         let shared = Traffic {
-            messages: (self.signals.expectations() * self.copies) as u64,
-            bytes: self.programs.iter().map(|program| program.read.with(block_bytes)).sum::<f64>()
-                * self.copies as f64,
+            messages: self.signals.expectations() as u64,
+            bytes: self.programs.iter().map(|program| program.read.with(block_bytes)).sum(),
         };
+        let [within, between, shared] =
+            [within, between, shared].map(|traffic| traffic.of_all(self.size, self.programs.len()));
         Prediction { ranks: Vec::new(), rounds: Vec::new(), within, between, shared, busiest }
     }
 }
 
 impl Traffic {
-    fn add(&mut self, bytes: f64, copies: usize) {
-        self.messages += copies as u64;
-        self.bytes += copies as f64 * bytes;
+    fn add(&mut self, bytes: f64) {
+        self.messages += 1;
+        self.bytes += bytes;
+    }
+
+    /// That of so many ranks, of which some stand for all.
+    fn of_all(self, ranks: usize, standing: usize) -> Traffic {
+        Traffic {
+            messages: self.messages * ranks as u64 / standing as u64,
+            bytes: self.bytes * (ranks as f64 / standing as f64),
+        }
     }
 }
 

@@ -46,10 +46,7 @@ impl Symmetry {
     fn checked(self) -> Option<Symmetry> {
         let Symmetry { size, period, movement } = self;
         let is_possible = period < size
-            && match movement {
-                Movement::Translation => true,
-                Movement::ExclusiveOr => size.is_power_of_two() && period.is_power_of_two(),
-            };
+            && (movement == Movement::Translation || (size.is_power_of_two() && period.is_power_of_two()));
         is_possible.then_some(self)
     }
 
@@ -58,8 +55,13 @@ impl Symmetry {
         self.period
     }
 
+    /// How many ranks there are.
+    pub fn size(self) -> usize {
+        self.size
+    }
+
     /// For how many ranks each of them stands.
-    pub fn copies(self) -> usize {
+    fn copies(self) -> usize {
         self.size / self.period
     }
 

@@ -13,7 +13,7 @@ const FROM_START: f64 = 6.0;
 const FROM_NEIGHBOUR: f64 = 1.5;
 
 /// How many steps are taken at most.
-const STEPS: usize = 40;
+pub const MOST_STEPS: u32 = 40;
 
 /// After so many steps that make the loss less by no more than this part the search ends.
 const MOST_LITTLE_GAINS: usize = 4;
@@ -35,7 +35,7 @@ pub fn descend(observed: &Observed, start: &Machine, observe: &dyn Fn()) -> Resu
     let priors = Priors::of(&parameters, start);
     let mut best = fitted(observed, start.clone(), &priors, &parameters)?;
     let (mut damping, mut little_gains) = (0.1, 0);
-    for _ in 0..STEPS {
+    for _ in 0..MOST_STEPS {
         observe();
         let step = step(observed, &best, &parameters, &priors, damping);
         let mut machine = best.machine.clone();
