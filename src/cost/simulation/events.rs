@@ -104,10 +104,10 @@ struct Run<'job, R: Recorder> {
     bytes: Bytes,
     machine: &'job Machine,
     ranks: Vec<Rank<R::Instant>>,
-    /// When each post was started; `None` before.
-    started: Vec<Option<R::Instant>>,
-    /// When each post was complete; `None` before that is known.
-    completed: Vec<Option<R::Instant>>,
+    /// When each post was started; not known before.
+    started: Vec<R::Instant>,
+    /// When each post was complete; not known before it is.
+    completed: Vec<R::Instant>,
     /// How many packets of each post have yet to pass its port, from when its message may leave.
     packets: Vec<u32>,
     /// From when on each port is free, by direction and by whether messages stay on the node.
@@ -143,8 +143,8 @@ impl<'job, R: Recorder> Run<'job, R> {
             bytes,
             machine,
             ranks: vec![begin; ranks],
-            started: vec![None; network.ends.len()],
-            completed: vec![None; network.ends.len()],
+            started: vec![R::Instant::UNKNOWN; network.ends.len()],
+            completed: vec![R::Instant::UNKNOWN; network.ends.len()],
             packets: vec![0; network.ends.len()],
             free: [[ports(), ports()], [ports(), ports()]],
             given: Given::none(&network.signals),
@@ -198,7 +198,7 @@ impl<'job, R: Recorder> Run<'job, R> {
                     let awaited = &program.awaited[awaited.start as usize..awaited.end as usize];
                     let number = |&post: &u32| self.network.first[rank] + post as usize;
                     let missing =
-                        awaited.iter().filter(|post| self.completed[number(post)].is_none()).count();
+                        awaited.iter().filter(|post| !self.completed[number(post)].is_known()).count();
                     self.ranks[rank].missing = missing;
                     if missing > 0 {
                         return;
@@ -252,14 +252,15 @@ impl<'job, R: Recorder> Run<'job, R> {
             self.spend(rank, once(Charged::Overhead(self.level(number))), link.overhead);
         }
         let time = self.ranks[rank].time;
-        self.started[number] = Some(time);
+        self.started[number] = time;
         let partner = self.network.ends[number].partner as usize;
-        let (send, send_time, receive_time) = match (is_send, self.started[partner]) {
-            (true, _) if is_eager => return self.leave(number, time),
-            (false, _) if is_eager => return,
-            (_, None) => return,
-            (true, Some(other)) => (number, time, other),
-            (false, Some(other)) => (partner, other, time),
+        let other = self.started[partner];
+        let (send, send_time, receive_time) = match is_send {
+            true if is_eager => return self.leave(number, time),
+            false if is_eager => return,
+            _ if !other.is_known() => return,
+            true => (number, time, other),
+            false => (partner, other, time),
         };
         let asked = self.under_way(number, send_time).or_later(receive_time);
         let answered = self.under_way(number, asked);
@@ -314,7 +315,7 @@ impl<'job, R: Recorder> Run<'job, R> {
 
     /// Notes when a post is complete. Whoever waits for nothing else goes on.
     fn complete(&mut self, number: usize, time: R::Instant) {
-        self.completed[number] = Some(time);
+        self.completed[number] = time;
         self.done += 1;
         let rank = self.network.ends[number].rank as usize;
         let wait = self.network.ends[number].wait;
@@ -333,7 +334,7 @@ impl<'job, R: Recorder> Run<'job, R> {
         let mut time = self.ranks[rank].time;
         let mut arrived: Vec<(R::Instant, usize)> = Vec::new();
         for number in awaited.iter().map(|&post| first + post as usize) {
-            let Some(completed) = self.completed[number] else { unreachable!("it has been waited for") };
+            let completed = self.completed[number];
             match self.network.ends[number].direction {
                 Direction::Receive if self.link(number).overhead > 0.0 => arrived.push((completed, number)),
                 _ => time = time.or_later(completed),

@@ -7,8 +7,16 @@ pub trait Instant: Copy {
     /// When all ranks begin.
     const BEGIN: Self;
 
+    /// Not known yet.
+    const UNKNOWN: Self;
+
     /// In seconds.
     fn seconds(self) -> f64;
+
+    /// Whether it is known.
+    fn is_known(self) -> bool {
+        !self.seconds().is_nan()
+    }
 
     /// The later one of the two; this one, if they are at the same time.
     fn or_later(self, other: Self) -> Self {
@@ -18,6 +26,7 @@ pub trait Instant: Copy {
 
 impl Instant for f64 {
     const BEGIN: f64 = 0.0;
+    const UNKNOWN: f64 = f64::NAN;
 
     fn seconds(self) -> f64 {
         self
@@ -34,6 +43,7 @@ pub struct Caused {
 
 impl Instant for Caused {
     const BEGIN: Caused = Caused { seconds: 0.0, cause: 0 };
+    const UNKNOWN: Caused = Caused { seconds: f64::NAN, cause: 0 };
 
     fn seconds(self) -> f64 {
         self.seconds
