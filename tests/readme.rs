@@ -73,7 +73,8 @@ Algorithms with names that begin with `inter_` serve inter-communicators only; a
 algorithm of one kind of communicators does not affect the other kind: rules choose there, and the log says so once for each
 communicator and collective.
 
-Algorithms with names that begin with `shared` serve blocking calls with MPI's own operators, where ranks share memory.
+Algorithms with names that begin with `shared` serve calls with MPI's own operators, where all ranks of a
+node share memory.
 `coll_rustcoll_shared_memory_size` limits this memory on one communicator, and `coll_rustcoll_shared_memory_limit` on all communicators of a process
 ([component.md](component.md#shared-memory)).
 

@@ -46,11 +46,21 @@ pub struct CollectiveVariables {
     pub ran: PerformanceVariable,
 }
 
+/// The full name of a variable, as MPI or the preload library knows it.
+fn full_name(name: &str) -> String {
+    if preloaded::is_loaded() { name.to_owned() } else { format!("coll_{NAME}_{name}") }
+}
+
+fn control(name: &str) -> Result<ControlVariable, Missing> {
+    let name = full_name(name);
+    ControlVariable::find(&name).ok_or(Missing(name))
+}
+
 impl CollectiveVariables {
     fn find(collective: Collective) -> Result<Self, Missing> {
-        let prefix = if preloaded::is_loaded() { String::new() } else { format!("coll_{NAME}_") };
-        let name = |what: &str| format!("{prefix}{}_{what}", collective.name());
-        let control = |what: &str| ControlVariable::find(&name(what)).ok_or_else(|| Missing(name(what)));
+        let of_collective = |what: &str| format!("{}_{what}", collective.name());
+        let control = |what: &str| control(&of_collective(what));
+        let ran = full_name(&of_collective("ran"));
         let parameters = collective.parameters();
         Ok(CollectiveVariables {
             collective,
@@ -58,7 +68,7 @@ impl CollectiveVariables {
             parameters: parameters
                 .map(|parameter| Ok((parameter, control(parameter.name())?)))
                 .collect::<Result<_, _>>()?,
-            ran: PerformanceVariable::find(&name("ran")).ok_or_else(|| Missing(name("ran")))?,
+            ran: PerformanceVariable::find(&ran).ok_or(Missing(ran))?,
         })
     }
 
@@ -103,17 +113,29 @@ pub fn name_of(collective: Collective, number: i32) -> &'static str {
 
 /// All variables of the component.
 #[derive(Debug)]
-pub struct Component(Vec<CollectiveVariables>);
+pub struct Component {
+    of_collectives: Vec<CollectiveVariables>,
+    shared_memory_from: ControlVariable,
+}
 
 impl Component {
     /// Finds the component's variables in this process.
     pub fn find() -> Result<Self, Missing> {
-        Ok(Component(Collective::ALL.map(CollectiveVariables::find).into_iter().collect::<Result<_, _>>()?))
+        let of_collectives = Collective::ALL.into_iter().map(CollectiveVariables::find);
+        Ok(Component {
+            of_collectives: of_collectives.collect::<Result<_, _>>()?,
+            shared_memory_from: control("shared_memory_from")?,
+        })
     }
 
     /// Those of one collective.
     pub fn variables(&self, collective: Collective) -> &CollectiveVariables {
-        let found = self.0.iter().find(|variables| variables.collective == collective);
+        let found = self.of_collectives.iter().find(|variables| variables.collective == collective);
         found.expect("there are variables for every collective")
+    }
+
+    /// Has the first non-blocking collective of a communicator share memory already.
+    pub fn share_memory_at_once(&self) -> Result<(), Error> {
+        self.shared_memory_from.write(1)
     }
 }

@@ -146,6 +146,10 @@ impl Draw<'_> {
             let bytes = self.one_of(&[64, 4096]);
             self.push_setting("mockup_message_bytes", vec![bytes; history.ranks]);
         }
+        // Few histories have calls enough to come to memory by themselves.
+        if !self.one_in(3) {
+            self.push_setting("shared_memory_from", vec![1; history.ranks]);
+        }
         for _ in 0..self.below(4) {
             self.set(history.ranks);
         }
@@ -289,10 +293,11 @@ fn has_in_place(collective: Collective) -> bool {
 }
 
 /// Parameters of memory and of all collectives.
-const MEMORY: [&str; 6] = [
+const MEMORY: [&str; 7] = [
     "shared_memory",
     "shared_memory_size",
     "shared_memory_limit",
+    "shared_memory_from",
     "scratch_limit",
     "scratch_kept",
     "reproducible",

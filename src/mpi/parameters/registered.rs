@@ -108,7 +108,7 @@ static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
 });
 
 /// The parameters of the memory that ranks share.
-fn shared_memory_parameters() -> [Registered; 3] {
+fn shared_memory_parameters() -> [Registered; 4] {
     [
         general_parameter(
             "shared_memory_limit",
@@ -132,6 +132,14 @@ fn shared_memory_parameters() -> [Registered; 3] {
             &["default"],
             1,
             &SHARED_MEMORY_SIZE,
+        )),
+        shared(general_parameter(
+            "shared_memory_from",
+            "From which non-blocking collective of a communicator on they share memory, of those that could; the ones before \
+             go by messages; 5 unless set",
+            &["default"],
+            1,
+            &SHARED_MEMORY_FROM,
         )),
     ]
 }
@@ -421,6 +429,7 @@ mod tests {
             "reproducible",
             "scratch_limit",
             "shared_memory_size",
+            "shared_memory_from",
             "mockup_message_bytes",
             "mockup_int_bytes",
         ] {

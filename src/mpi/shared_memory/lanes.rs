@@ -7,21 +7,18 @@ use super::node::Memory;
 use super::segment::Segment;
 use super::sharing::Making;
 use crate::mpi::messages::transport::Error;
+use crate::mpi::parameters::settings::by_messages;
 use crate::mpi::shim::bindings::{RUSTCOLL_ERR_INTERN, RUSTCOLL_ERR_TRUNCATE};
 use std::collections::BTreeSet;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
-/// How many non-blocking collectives of a communicator go by messages before any goes by memory. Many communicators carry out few: MPI itself
-/// agrees so on a new communicator. Memory would cost these more than it gains.
-const BY_MESSAGES: u64 = 4;
-
 /// The memory of a communicator.
 #[derive(Default)]
 pub struct Lanes {
     memory: Mutex<Search>,
-    /// The number of non-blocking collectives whose choice depends on shared memory, up to [`BY_MESSAGES`].
+    /// The number of non-blocking collectives whose choice depends on shared memory, up to [`by_messages`].
     by_messages: AtomicU64,
     /// The number of prepared persistent collectives whose choice depends on shared memory.
     prepared: AtomicU64,
@@ -144,7 +141,7 @@ impl Lanes {
 
     /// Whether the next non-blocking collective is one of the first.
     fn is_spared(&self) -> bool {
-        let next = |count| (count < BY_MESSAGES).then_some(count + 1);
+        let next = |count| (count < by_messages()).then_some(count + 1);
         self.by_messages.fetch_update(Relaxed, Relaxed, next).is_ok()
     }
 
@@ -154,7 +151,7 @@ impl Lanes {
         match is_persistent {
             true => drop(self.miscounted.set(error)),
             false => {
-                self.by_messages.store(BY_MESSAGES, Relaxed);
+                self.by_messages.store(u64::MAX, Relaxed);
                 self.break_off(NONBLOCKING, error);
             }
         }

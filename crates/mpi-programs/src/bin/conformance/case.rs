@@ -88,16 +88,15 @@ impl Case {
         self.algorithm.is_some_and(is_unsuited)
     }
 
-    /// Whether rules may serve the call instead of the forced algorithm. Only so many persistent collectives of a communicator share memory.
-    /// Its first non-blocking ones do not, and under the preload they do so only where a collective came before that does.
+    /// Whether rules may serve the call instead of the forced algorithm: only so many persistent collectives of a communicator share
+    /// memory, and under the preload those that do not block do so only where one came before that does.
     pub fn may_be_left_to_rules(&self) -> bool {
-        self.form != Form::Blocking && self.algorithm.is_some_and(Algorithm::takes_shared_memory)
-    }
-
-    /// Whether the call shares memory after some others of its kind.
-    pub fn goes_by_messages_first(&self) -> bool {
-        let may = self.form == Form::Nonblocking && !self.is_left_to_rules() && !preloaded::is_loaded();
-        may && self.algorithm.is_some_and(Algorithm::takes_shared_memory)
+        let may_be = match self.form {
+            Form::Blocking => false,
+            Form::Nonblocking => preloaded::is_loaded(),
+            Form::Persistent => true,
+        };
+        may_be && self.algorithm.is_some_and(Algorithm::takes_shared_memory)
     }
 
     /// The algorithm that has to run, or `None` if the call has to go to the component below.

@@ -58,7 +58,10 @@ fn conform(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
     let component = match options.reference {
         true => None,
         false => match Component::find() {
-            Ok(component) => Some(component),
+            Ok(component) => {
+                component.share_memory_at_once()?;
+                Some(component)
+            }
             Err(error) => return Ok(refuse(&world, error)),
         },
     };

@@ -15,8 +15,6 @@ use crate::progress::Progress;
 const REPETITIONS: u64 = 3;
 /// Vectors from this length on are not repeated.
 const LONG: usize = 10_000;
-/// How many non-blocking collectives of a communicator go by messages before any goes over shared memory.
-const BY_MESSAGES: u64 = 4;
 
 /// A prepared case, and what came of it.
 pub struct Trial<'a> {
@@ -117,10 +115,6 @@ pub fn run(
     let mut trials = (0..repetitions)
         .map(|repetition| Trial::new(case, communicator, combine(&[seed, repetition])))
         .collect::<Result<Vec<_>, _>>()?;
-    if case.goes_by_messages_first() {
-        pass_first_calls(case, communicator, variables, progress)?;
-        trials.iter_mut().for_each(|trial| trial.is_strict = !case.may_be_skipped());
-    }
     for trial in &mut trials {
         trial.begin(communicator, variables)?;
     }
@@ -131,26 +125,6 @@ pub fn run(
         return Ok(2 * trials.len());
     }
     Ok(trials.len())
-}
-
-/// Short calls of the same kind, until what follows may go over shared memory.
-fn pass_first_calls(
-    case: &Case,
-    communicator: &Communicator,
-    variables: Option<&CollectiveVariables>,
-    progress: &mut Progress,
-) -> Result<(), Error> {
-    let short = Case {
-        form: Form::Nonblocking,
-        topology: case.topology.clone(),
-        ..Case::simple(case.collective, case.algorithm, case.size)
-    };
-    for call in 0..BY_MESSAGES {
-        let mut trial = Trial::new(&short, communicator, call)?;
-        trial.begin(communicator, variables)?;
-        finish(&mut [trial], progress);
-    }
-    Ok(())
 }
 
 /// Waits for trials in the reverse of the order in which they began, and checks the results.
