@@ -135,7 +135,10 @@ mod tests {
                         time: Time::Slowest,
                         seconds: 1.0,
                     };
-                    rows.push(Row { seconds: row.predicted(machine).unwrap(), ..row });
+                    rows.push(Row {
+                        seconds: row.predicted(&mut row.simulation(machine).unwrap()).unwrap(),
+                        ..row
+                    });
                 }
             }
         }

@@ -3,12 +3,13 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::problem;
-use rustcoll::algorithms::{Collective, Parameter};
+use rustcoll::algorithms::{Collective, Parameter, Problem};
 use rustcoll::atlas::Candidate;
 use rustcoll::cost::Machine;
 use rustcoll::cost::simulation::{MOST_BYTES, Simulation, SimulationError};
 use rustcoll::selection::{Parameters, nearest};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -50,26 +51,34 @@ pub enum Time {
 }
 
 impl Row {
-    /// What it takes on a machine, in seconds. Fails if the algorithm cannot serve such a call.
-    pub fn predicted(&self, machine: &Machine) -> Result<f64, String> {
-        let prediction = self.simulation(machine)?.predict(self.bytes).map_err(|error| error.to_string())?;
+    /// What it takes, in seconds, by a simulation of such rows.
+    pub fn predicted(&self, simulation: &mut Simulation) -> Result<f64, String> {
+        let prediction = simulation.predict(self.bytes).map_err(|error| error.to_string())?;
         Ok(match self.time {
             Time::Slowest => prediction.time(),
             Time::Mean => prediction.mean_time(),
         })
     }
 
-    /// What finds that, also for calls of other lengths.
+    /// What predicts it and the rows that are [`alike`]. Fails if the algorithm cannot serve such a call.
     pub fn simulation(&self, machine: &Machine) -> Result<Simulation, String> {
-        let Row { candidate, ranks, bytes, .. } = *self;
+        let Candidate { collective, algorithm, .. } = self.candidate;
+        let simulation = Simulation::new(collective, algorithm, &self.problem(), &self.place(machine));
+        simulation.map_err(|error| error.to_string())
+    }
+
+    fn problem(&self) -> Problem {
+        self.candidate.problem(self.ranks, self.bytes)
+    }
+
+    /// A machine with the row's job placed on it.
+    pub fn place(&self, machine: &Machine) -> Machine {
         let ranks_per_node = self.ranks_per_node.unwrap_or(machine.ranks_per_node);
         let mut machine = Machine { ranks_per_node, ..machine.clone() };
         if let Some(groups) = &mut machine.groups {
             groups.placed = self.placed.clone();
         }
-        let problem = candidate.problem(ranks, bytes);
-        let simulation = Simulation::new(candidate.collective, candidate.algorithm, &problem, &machine);
-        simulation.map_err(|error| error.to_string())
+        machine
     }
 
     /// What is alike in rows that differ in their algorithms only.
@@ -82,6 +91,20 @@ impl Row {
         let collective = self.candidate.collective.name().to_owned();
         [collective, self.candidate.to_string(), self.ranks.to_string(), self.bytes.to_string()]
     }
+}
+
+/// The numbers of rows that differ in their lengths only, those of each simulation together. Those that take longest to simulate come first, so
+/// that no processor is left alone with one.
+pub fn alike(rows: &[Row]) -> Vec<Vec<usize>> {
+    let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
+    for (number, row) in rows.iter().enumerate() {
+        let Candidate { collective, algorithm, .. } = row.candidate;
+        let key = (collective, algorithm.name, row.problem(), row.ranks_per_node, row.run.as_str());
+        alike.entry(key).or_default().push(number);
+    }
+    let mut alike: Vec<Vec<usize>> = alike.into_values().collect();
+    alike.sort_by_key(|numbers| (Reverse(rows[numbers[0]].ranks), numbers[0]));
+    alike
 }
 
 /// Reads measured times, and where the nodes of each run were. Empty lines and those that begin with # are passed over.

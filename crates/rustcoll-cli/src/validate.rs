@@ -8,7 +8,9 @@ use crate::measured::{self, Row};
 use crate::table;
 use crate::words::counted;
 use rustcoll::cost::Machine;
+use rustcoll::parallel;
 use std::io::{self, Write};
+use std::sync::Mutex;
 
 /// A measured time and what was predicted, in seconds.
 #[derive(Clone, Debug)]
@@ -39,11 +41,18 @@ pub fn run(options: &ValidateOptions, output: &mut impl Write) -> Result<Outcome
 
 /// Predicts all rows.
 pub fn compare(rows: Vec<Row>, machine: &Machine) -> Result<Vec<Compared>, Failure> {
-    let compared = rows.into_iter().map(|row| {
-        let predicted = row.predicted(machine).map_err(Failure::Input)?;
-        Ok(Compared { row, predicted })
-    });
-    compared.collect()
+    let predicted = Mutex::new(vec![0.0; rows.len()]);
+    parallel::for_each(&measured::alike(&rows), |alike| {
+        let mut simulation = rows[alike[0]].simulation(machine)?;
+        for &number in alike {
+            let seconds = rows[number].predicted(&mut simulation)?;
+            predicted.lock().expect("nobody panics")[number] = seconds;
+        }
+        Ok(())
+    })
+    .map_err(Failure::Input)?;
+    let predicted = predicted.into_inner().expect("nobody panics");
+    Ok(rows.into_iter().zip(predicted).map(|(row, predicted)| Compared { row, predicted }).collect())
 }
 
 impl Compared {

@@ -2,14 +2,14 @@
 
 use super::parameters::{Parameter, Stages};
 use crate::failure::Failure;
-use crate::measured::{Row, Time};
+use crate::measured::{self, Row, Time};
 use rustcoll::cost::Machine;
 use rustcoll::cost::simulation::{Charge, Charged, Simulation};
 use rustcoll::parallel;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// Rows with their simulations, those of one program together.
+/// Rows with their simulations.
 pub struct Observed<'rows> {
     /// The rows.
     pub rows: &'rows [Row],
@@ -18,7 +18,6 @@ pub struct Observed<'rows> {
 
 struct Program {
     simulation: Simulation,
-    ranks_per_node: usize,
     /// The rows that it stands for.
     rows: Vec<usize>,
 }
@@ -35,23 +34,12 @@ pub struct Explained {
 impl<'rows> Observed<'rows> {
     /// Prepares the simulations; the machine says what takes time at all.
     pub fn new(rows: &'rows [Row], machine: &Machine) -> Result<Self, Failure> {
-        let mut places: HashMap<(String, usize, usize, String), usize> = HashMap::new();
-        let mut programs: Vec<Program> = Vec::new();
-        for (number, row) in rows.iter().enumerate() {
-            let ranks_per_node = row.ranks_per_node.unwrap_or(machine.ranks_per_node);
-            let name = format!("{} {}", row.candidate.collective.name(), row.candidate);
-            let key = (name, row.ranks, ranks_per_node, row.run.clone());
-            if let Some(&place) = places.get(&key) {
-                programs[place].rows.push(number);
-                continue;
-            }
-            let simulation = row.simulation(machine).map_err(Failure::Input)?;
-            places.insert(key, programs.len());
-            programs.push(Program { simulation, ranks_per_node, rows: vec![number] });
-        }
-        // Those that take longest come first, so that no processor is left alone with one.
-        programs.sort_by_key(|program| std::cmp::Reverse(rows[program.rows[0]].ranks));
-        Ok(Observed { rows, programs: programs.into_iter().map(Mutex::new).collect() })
+        let program = |alike: Vec<usize>| {
+            let simulation = rows[alike[0]].simulation(machine).map_err(Failure::Input)?;
+            Ok::<_, Failure>(Mutex::new(Program { simulation, rows: alike }))
+        };
+        let programs = measured::alike(rows).into_iter().map(program).collect::<Result<_, _>>()?;
+        Ok(Observed { rows, programs })
     }
 
     /// What each row takes on a machine.
@@ -59,15 +47,16 @@ impl<'rows> Observed<'rows> {
         let explained = Mutex::new(vec![Explained::default(); self.rows.len()]);
         parallel::for_each(&self.programs, |program| {
             let mut program = program.lock().expect("nobody panics");
-            let Program { simulation, ranks_per_node, rows } = &mut *program;
-            let machine = Machine { ranks_per_node: *ranks_per_node, ..machine.clone() };
+            let Program { simulation, rows } = &mut *program;
+            let machine = self.rows[rows[0]].place(machine);
             simulation.on(&machine);
             for &number in rows.iter() {
-                let found = explain(&self.rows[number], simulation, &machine).map_err(Failure::Input)?;
+                let found = explain(&self.rows[number], simulation, &machine)?;
                 explained.lock().expect("nobody panics")[number] = found;
             }
-            Ok::<(), Failure>(())
-        })?;
+            Ok(())
+        })
+        .map_err(Failure::Input)?;
         Ok(explained.into_inner().expect("nobody panics"))
     }
 }
