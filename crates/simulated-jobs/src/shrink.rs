@@ -101,7 +101,11 @@ fn without_last_rank(history: &History, place: usize) -> Option<History> {
     }
     let sizes: Vec<usize> =
         smaller.communicators.iter().map(|communicator| communicator.members.len()).collect();
-    each_call(&mut smaller, |call| call.root = call.root.min(sizes[call.communicator] - 1));
+    each_call(&mut smaller, |call| {
+        let size = sizes[call.communicator];
+        call.root = call.root.min(size - 1);
+        call.other = call.other.filter(|(rank, _)| *rank < size);
+    });
     Some(smaller)
 }
 

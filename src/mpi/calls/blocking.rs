@@ -152,12 +152,20 @@ impl Communicator {
     }
 
     /// Has all ranks do what they must do first.
-    fn exchange(&self, missing: Missing) -> Result<(), transport::Error> {
+    ///
+    /// # Safety
+    /// As for [`Communicator::run`].
+    unsafe fn exchange(&self, missing: Missing) -> Result<(), transport::Error> {
         match missing {
             Missing::Nodes => {
                 // The ranks exchange without the lock: progress meanwhile may plan calls that do not block.
                 let nodes = self.teller(tag(Collective::Allgather)).nodes()?;
                 self.planning().note_nodes(nodes);
+                // Calls that were decided without the nodes may be decided otherwise now, and not all ranks remember the same ones.
+                // SAFETY: by this function's contract nobody else uses it.
+                let Blocking { calls, other_calls, .. } = unsafe { &mut *self.blocking.get() };
+                calls.jobs.clear();
+                other_calls.jobs.clear();
                 Ok(())
             }
             Missing::SharedMemory => {

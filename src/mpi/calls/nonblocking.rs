@@ -265,6 +265,8 @@ impl Communicator {
                     return Ok(Prospect { what: What::Planned(arguments, planned), turn, spare });
                 }
                 Err(Refusal::Missing(_)) => {}
+                // Ranks that do not know the memory yet find this out once the call has begun. So do all.
+                Err(Refusal::Error(error)) if depends_on_memory && is_refused_by_all(error) => {}
                 Err(Refusal::Error(error)) => return Err(error),
             }
         }

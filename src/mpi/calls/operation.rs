@@ -151,7 +151,11 @@ impl Operation {
                 return Ok(false);
             }
             match turn.standing() {
-                Standing::Unknown => return Ok(false),
+                Standing::Unknown => {
+                    // The first rank may have failed, and then never decides.
+                    self.channel.check()?;
+                    return Ok(false);
+                }
                 Standing::Has => {}
                 Standing::HasNone => {
                     undecided.do_without_memory();

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 #[derive(Default)]
 pub struct Lanes {
     memory: Mutex<Search>,
-    /// The number of non-blocking collectives whose choice depends on shared memory, up to [`by_messages`].
+    /// The number of non-blocking collectives that went by messages though their choice depends on shared memory; [`u64::MAX`] once one did not.
     by_messages: AtomicU64,
     /// The number of prepared persistent collectives whose choice depends on shared memory.
     prepared: AtomicU64,
@@ -139,10 +139,12 @@ impl Lanes {
         }
     }
 
-    /// Whether the next non-blocking collective is one of the first.
+    /// Whether the next non-blocking collective is one of the first. Once one was not, none is, whatever the parameter says by then: calls that
+    /// repeat earlier ones no longer ask.
     fn is_spared(&self) -> bool {
-        let next = |count| (count < by_messages()).then_some(count + 1);
-        self.by_messages.fetch_update(Relaxed, Relaxed, next).is_ok()
+        let first = by_messages();
+        let next = |count| Some(if count < first { count + 1 } else { u64::MAX });
+        self.by_messages.fetch_update(Relaxed, Relaxed, next).is_ok_and(|count| count < first)
     }
 
     /// Notes that this rank refused a collective before that got a turn. The other ranks may carry it out, so every later one of its kind
