@@ -24,7 +24,7 @@ fn all_shipped_files_are_right() {
     let mut names: Vec<_> =
         machines.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned()).collect();
     names.sort();
-    assert_eq!(names, ["cray-xc40-aries", "emulated", "infiniband-edr", "leonardo", "t3e-like"]);
+    assert_eq!(names, ["cray-xc40-aries", "emulated", "infiniband-edr", "leonardo", "summit", "t3e-like"]);
     for name in names {
         let name = format!("machines/{name}.toml");
         machine(&name, &read(&name));

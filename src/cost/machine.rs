@@ -52,6 +52,17 @@ pub struct Beyond {
     pub processor: Vec<(usize, Processor)>,
 }
 
+/// Which parameters of a machine hold in a job: 0 for those of few ranks, 1 for the first of [`Machine::beyond`], and so on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stages {
+    /// Of messages between nodes.
+    pub between: usize,
+    /// Of messages within a node.
+    pub within: usize,
+    /// Of the processor.
+    pub processor: usize,
+}
+
 /// What a message costs that goes from one rank to another.
 ///
 /// A message of n bytes keeps the port that it leaves busy for n · `byte_time`, at least for `gap`. Its head is at the port
@@ -65,6 +76,8 @@ pub struct Link {
     pub group_latency: f64,
     /// For each byte of a message: Hockney's beta, LogGP's G.
     pub byte_time: ByteTime,
+    /// For each byte, what all messages of a node together keep busy besides their ports: its memory, or its cards.
+    pub node_byte_time: ByteTime,
     /// Latency of a message whose sender receives nothing in the same round and whose receiver sends nothing, if it is
     /// another one: alpha_uni.
     pub unidirectional_latency: Option<f64>,
@@ -90,6 +103,8 @@ pub enum Port {
     Rank,
     /// The ranks of a node share it.
     Node,
+    /// Each rank has its own for what it receives, and none for what it sends: receivers copy messages out of their senders' memory.
+    Receiver,
 }
 
 /// What one processor needs for what another one of its node has written.
@@ -121,6 +136,7 @@ impl Machine {
             latency: alpha,
             group_latency: 0.0,
             byte_time: beta.into(),
+            node_byte_time: ByteTime::NONE,
             unidirectional_latency: None,
             unidirectional_byte_time: None,
             overhead: 0.0,
@@ -155,13 +171,23 @@ impl Machine {
         Machine { between, ..self }
     }
 
+    /// Which of its stages hold in a job of so many ranks.
+    pub fn stages(&self, ranks: usize) -> Stages {
+        let (nodes, on_node) = (ranks.div_ceil(self.ranks_per_node), self.ranks_per_node.min(ranks));
+        Stages {
+            between: exceeded(&self.beyond.between, nodes),
+            within: exceeded(&self.beyond.within, on_node),
+            processor: exceeded(&self.beyond.processor, on_node),
+        }
+    }
+
     /// What holds on it in a job of so many ranks.
     pub fn of_job(&self, ranks: usize) -> Machine {
-        let (nodes, on_node) = (ranks.div_ceil(self.ranks_per_node), self.ranks_per_node.min(ranks));
+        let stages = self.stages(ranks);
         Machine {
-            between: *exceeded(&self.beyond.between, nodes).unwrap_or(&self.between),
-            within: *exceeded(&self.beyond.within, on_node).unwrap_or(&self.within),
-            processor: *exceeded(&self.beyond.processor, on_node).unwrap_or(&self.processor),
+            between: *at_stage(&self.between, &self.beyond.between, stages.between),
+            within: *at_stage(&self.within, &self.beyond.within, stages.within),
+            processor: *at_stage(&self.processor, &self.beyond.processor, stages.processor),
             beyond: Beyond::default(),
             groups: self.groups.clone(),
             ..*self
@@ -183,9 +209,13 @@ impl Machine {
     }
 }
 
-/// The last of those whose number is exceeded.
-fn exceeded<T>(beyond: &[(usize, T)], ranks: usize) -> Option<&T> {
-    beyond.iter().rev().find(|(most, _)| ranks > *most).map(|(_, value)| value)
+/// How many of these numbers, which ascend, are exceeded.
+fn exceeded<T>(beyond: &[(usize, T)], ranks: usize) -> usize {
+    beyond.iter().filter(|(most, _)| ranks > *most).count()
+}
+
+fn at_stage<'machine, T>(first: &'machine T, beyond: &'machine [(usize, T)], stage: usize) -> &'machine T {
+    stage.checked_sub(1).map_or(first, |stage| &beyond[stage].1)
 }
 
 impl Default for Processor {

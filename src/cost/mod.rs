@@ -7,7 +7,7 @@ pub mod machine;
 pub(crate) mod one_port;
 pub mod simulation;
 
-pub use machine::{Beyond, ByteTime, Groups, Link, Machine, Port, Processor, Shared};
+pub use machine::{Beyond, ByteTime, Groups, Link, Machine, Port, Processor, Shared, Stages};
 pub use simulation::{Prediction, simulate};
 
 use crate::schedule::{Buffer, Run, Schedule, Step};

@@ -13,29 +13,40 @@ use crate::measured::{self, Row};
 use crate::progress::Progress;
 use crate::table;
 use crate::validate::{compare, summary, write_table};
-use descent::{Certainty, MOST_STEPS, certainties, descend};
-use observed::Observed;
+use crate::words::counted;
+use descent::{Certainty, MOST_SIMULATIONS, Start, certainties, descend};
+use observed::{Observed, parted_by_length};
 use rustcoll::cost::Machine;
 use rustcoll::random;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 
 /// The error up to which the summary calls a prediction good.
 const GOOD: f64 = 0.15;
 
+/// How far a machine is likely to be from one that the user names, and from a guess, as differences of logarithms.
+const FROM_KNOWN: f64 = 1.5;
+const FROM_GUESS: f64 = 6.0;
+
 /// Finds a machine that predicts the measured times best, and prints what is left of the errors.
 pub fn run(options: &FitOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let rows = measured::read(&options.measured, options.placement.as_deref())?;
-    let (fitted, held_out) = parted(rows, options.one_of as usize);
     let start = match &options.machine {
-        Some(name) => MachineOption { machine: name.clone(), ranks_per_node: None }.read()?,
-        None => guess::machine(&fitted),
+        Some(name) => {
+            let machine = MachineOption { machine: name.clone(), ranks_per_node: None }.read()?;
+            Start { machine, distance: FROM_KNOWN }
+        }
+        None => Start { machine: guess::machine(&rows), distance: FROM_GUESS },
     };
+    let (rows, left_out) = parted_by_length(rows, &start.machine)?;
+    let (fitted, held_out) = parted(rows, options.one_of as usize);
     let (machine, certainties) = fit(&fitted, &start)?;
-    let file = format!("{}{}", head(options, fitted.len(), held_out.len()), writing::to_toml(&machine));
+    let others = held_out.len() + left_out.len();
+    let file = format!("{}{}", head(options, fitted.len(), others), writing::to_toml(&machine));
     report("Fitted", fitted, &machine, output)?;
     write_certainties(&certainties, output)?;
+    write_left_out(&left_out, output)?;
     if !held_out.is_empty() {
         writeln!(output)?;
         report("Held out", held_out, &machine, output)?;
@@ -64,25 +75,25 @@ fn report(what: &str, rows: Vec<Row>, machine: &Machine, output: &mut impl Write
     Ok(())
 }
 
-fn head(options: &FitOptions, fitted: usize, held_out: usize) -> String {
+fn head(options: &FitOptions, fitted: usize, others: usize) -> String {
     format!(
         "# Found by `rustcoll fit` as what predicts {fitted} measured times of {} best, by least squares of relative\n\
-         # errors; {held_out} others were not looked at.\n\n",
+         # errors; {others} others were not looked at.\n\n",
         files::name(&options.measured).escape_debug(),
     )
 }
 
 /// The machine that predicts these times best.
-fn fit(rows: &[Row], start: &Machine) -> Result<(Machine, Vec<Certainty>), Failure> {
-    let observed = Observed::new(rows, start)?;
+fn fit(rows: &[Row], start: &Start) -> Result<(Machine, Vec<Certainty>), Failure> {
+    let observed = Observed::new(rows, &start.machine)?;
     let progress = Progress::new("fit");
     let steps = Cell::new(0);
     let observe = || {
         steps.set(steps.get() + 1);
-        progress.show(f64::from(steps.get()) / f64::from(MOST_STEPS));
+        progress.show(f64::from(steps.get()) / f64::from(MOST_SIMULATIONS));
     };
     let fitted = descend(&observed, start, &observe)?;
-    let certainties = certainties(&observed, &fitted);
+    let certainties = certainties(&observed, start, &fitted);
     Ok((fitted.machine, certainties))
 }
 
@@ -98,6 +109,21 @@ fn write_certainties(certainties: &[Certainty], output: &mut impl Write) -> Resu
     let unknown: Vec<String> = unknown.collect();
     if !unknown.is_empty() {
         writeln!(output, "not determined by these times: {}", unknown.join(", "))?;
+    }
+    Ok(())
+}
+
+/// Writes which rows were not looked at.
+fn write_left_out(left_out: &[Row], output: &mut impl Write) -> Result<(), Failure> {
+    let mut of_each: BTreeMap<String, usize> = BTreeMap::new();
+    for row in left_out {
+        let [collective, algorithm, ranks, _] = row.described();
+        *of_each.entry(format!("{collective} {algorithm} on {ranks} ranks")).or_default() += 1;
+    }
+    if !of_each.is_empty() {
+        let list = of_each.iter().map(|(calls, rows)| format!("{} of {calls}", counted(*rows, "row")));
+        let list: Vec<String> = list.collect();
+        writeln!(output, "not looked at, because they take long to simulate: {}", list.join(", "))?;
     }
     Ok(())
 }
@@ -146,7 +172,7 @@ mod tests {
     }
 
     fn found_in(rows: &[Row]) -> Machine {
-        fit(rows, &guess::machine(rows)).unwrap().0
+        fit(rows, &Start { machine: guess::machine(rows), distance: FROM_GUESS }).unwrap().0
     }
 
     fn assert_close(found: f64, expected: f64, what: &str) {

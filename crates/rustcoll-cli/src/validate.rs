@@ -8,6 +8,7 @@ use crate::measured::{self, Row};
 use crate::table;
 use crate::words::counted;
 use rustcoll::cost::Machine;
+use rustcoll::cost::simulation::MOST_POSTS;
 use rustcoll::parallel;
 use std::io::{self, Write};
 use std::sync::Mutex;
@@ -43,7 +44,7 @@ pub fn run(options: &ValidateOptions, output: &mut impl Write) -> Result<Outcome
 pub fn compare(rows: Vec<Row>, machine: &Machine) -> Result<Vec<Compared>, Failure> {
     let predicted = Mutex::new(vec![0.0; rows.len()]);
     parallel::for_each(&measured::alike(&rows), |alike| {
-        let mut simulation = rows[alike[0]].simulation(machine)?;
+        let mut simulation = rows[alike[0]].simulation(machine)?.keeping(MOST_POSTS);
         for &number in alike {
             let seconds = rows[number].predicted(&mut simulation)?;
             predicted.lock().expect("nobody panics")[number] = seconds;

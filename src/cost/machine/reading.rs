@@ -25,6 +25,7 @@ const BLOCK: &str = "block";
 const LATENCY: &str = "latency";
 const GROUP_LATENCY: &str = "group_latency";
 const BANDWIDTH: &str = "bandwidth";
+const NODE_BANDWIDTH: &str = "node_bandwidth";
 const UNIDIRECTIONAL_LATENCY: &str = "unidirectional_latency";
 const UNIDIRECTIONAL_BANDWIDTH: &str = "unidirectional_bandwidth";
 const OVERHEAD: &str = "overhead";
@@ -46,13 +47,14 @@ const GROUPS: &str = "groups";
 
 const OF_MACHINE: [&str; 7] = [RANKS_PER_NODE, PLACEMENT, WITHIN, BETWEEN, SHARED, PROCESSOR, GROUPS];
 const OF_GROUPS: [&str; 1] = [NODES];
-const OF_LINK: [&str; 13] = [
+const OF_LINK: [&str; 14] = [
     BEYOND,
     RANKS,
     NODES,
     LATENCY,
     GROUP_LATENCY,
     BANDWIDTH,
+    NODE_BANDWIDTH,
     UNIDIRECTIONAL_LATENCY,
     UNIDIRECTIONAL_BANDWIDTH,
     OVERHEAD,
@@ -146,6 +148,7 @@ fn changed_link(table: &mut Table, link: Link) -> Link {
         latency: table.optional(LATENCY, units::time).unwrap_or(link.latency),
         group_latency: table.optional(GROUP_LATENCY, units::time).unwrap_or(link.group_latency),
         byte_time: table.speed(BANDWIDTH).unwrap_or(link.byte_time),
+        node_byte_time: table.speed(NODE_BANDWIDTH).unwrap_or(link.node_byte_time),
         unidirectional_latency: table
             .optional(UNIDIRECTIONAL_LATENCY, units::time)
             .or(link.unidirectional_latency),
@@ -198,7 +201,8 @@ fn port(text: &str) -> Result<Port, String> {
     match text {
         "rank" => Ok(Port::Rank),
         "node" => Ok(Port::Node),
-        _ => Err(unknown("owner of a port", text, ["rank", "node"])),
+        "receiver" => Ok(Port::Receiver),
+        _ => Err(unknown("owner of a port", text, ["rank", "node", "receiver"])),
     }
 }
 
@@ -353,7 +357,7 @@ mod tests {
     fn everything_may_be_said() {
         let text = "ranks_per_node = 24\nplacement = \"block\"\n\
             [within]\nlatency = \"1s\"\nbandwidth = \"4B/s\"\nport = \"node\"\n\
-            [between]\nlatency = \"2s\"\nbandwidth = \"2B/s\"\nunidirectional_latency = \"1s\"\n\
+            [between]\nlatency = \"2s\"\nbandwidth = \"2B/s\"\nnode_bandwidth = \"4B/s\"\nunidirectional_latency = \"1s\"\n\
             unidirectional_bandwidth = \"4B/s\"\noverhead = \"3s\"\ngap = \"4s\"\neager_limit = \"8KiB\"\npacket = \"1KiB\"\nport = \"rank\"\n\
             [[between.beyond]]\nnodes = 4\nlatency = \"8s\"\ngroup_latency = \"1s\"\n\
             [[within.beyond]]\nranks = 8\nbandwidth = { 16 = \"2B/s\", 1KiB = \"4B/s\" }\n\
@@ -367,6 +371,7 @@ mod tests {
             latency: 2.0,
             group_latency: 0.0,
             byte_time: 0.5.into(),
+            node_byte_time: 0.25.into(),
             unidirectional_latency: Some(1.0),
             unidirectional_byte_time: Some(0.25),
             overhead: 3.0,

@@ -22,6 +22,8 @@ pub enum Charged {
     Crossing,
     /// A message passes a port.
     Transfer(Level),
+    /// A message passes what all messages of a node share.
+    NodeTransfer(Level),
     /// A port waits before its next message.
     Gap(Level),
     /// A copy.

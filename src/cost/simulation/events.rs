@@ -112,6 +112,8 @@ struct Run<'job, R: Recorder> {
     packets: Vec<u32>,
     /// From when on each port is free, by direction and by whether messages stay on the node.
     free: [[Vec<R::Instant>; 2]; 2],
+    /// The same of what all messages of a node share.
+    nodes_free: [[Vec<R::Instant>; 2]; 2],
     given: Given<'job, R::Instant>,
     /// Ranks that may go on.
     ready: Vec<usize>,
@@ -147,6 +149,7 @@ impl<'job, R: Recorder> Run<'job, R> {
             completed: vec![R::Instant::UNKNOWN; network.ends.len()],
             packets: vec![0; network.ends.len()],
             free: [[ports(), ports()], [ports(), ports()]],
+            nodes_free: [[ports(), ports()], [ports(), ports()]],
             given: Given::none(&network.signals),
             ready: (0..ranks).rev().collect(),
             rounds: Vec::new(),
@@ -291,13 +294,19 @@ impl<'job, R: Recorder> Run<'job, R> {
         let packets = link.packets(bytes);
         let transfer = bytes * byte_time / f64::from(packets);
         let gap = if self.packets[number] == packets { link.gap } else { 0.0 };
-        let begin = event.time.or_later(*self.port(number));
-        let passing = Charge { what: Charged::Transfer(level), bytes, amount: bytes / f64::from(packets) };
+        let amount = bytes / f64::from(packets);
+        let has_port = is_entering || link.port != Port::Receiver;
+        let ready = if has_port { event.time.or_later(*self.port(number)) } else { event.time };
+        let begin =
+            self.pass_node(number, ready, Charge { what: Charged::NodeTransfer(level), bytes, amount });
+        let passing = Charge { what: Charged::Transfer(level), bytes, amount };
         let end = self.recorder.after(begin, passing, transfer);
-        *self.port(number) = match gap > transfer {
-            true => self.recorder.after(begin, once(Charged::Gap(level)), gap),
-            false => end,
-        };
+        if has_port {
+            *self.port(number) = match gap > transfer {
+                true => self.recorder.after(begin, once(Charged::Gap(level)), gap),
+                false => end,
+            };
+        }
         self.packets[number] -= 1;
         self.recorder.passes(number, begin.seconds(), end.seconds());
         if !is_entering {
@@ -384,11 +393,26 @@ impl<'job, R: Recorder> Run<'job, R> {
         self.link(number).hockney(self.bytes(number), self.network.ends[number].is_unidirectional)
     }
 
+    /// When a packet begins to pass what all messages of a node share.
+    fn pass_node(&mut self, number: usize, ready: R::Instant, charge: Charge) -> R::Instant {
+        let byte_time = self.link(number).node_byte_time;
+        if byte_time.is_none() {
+            return ready;
+        }
+        let end = self.network.ends[number];
+        let node = self.network.places[end.rank as usize].node;
+        let free = &mut self.nodes_free[usize::from(self.network.ends[number].direction == Direction::Send)]
+            [usize::from(end.is_within)][node as usize];
+        let begin = ready.or_later(*free);
+        *free = self.recorder.after(begin, charge, charge.amount * byte_time.at(charge.bytes));
+        begin
+    }
+
     /// From when on a post's port is free.
     fn port(&mut self, number: usize) -> &mut R::Instant {
         let end = self.network.ends[number];
         let port = match self.link(number).port {
-            Port::Rank => end.rank,
+            Port::Rank | Port::Receiver => end.rank,
             Port::Node => self.network.places[end.rank as usize].node,
         };
         let is_send = self.is_send(number);

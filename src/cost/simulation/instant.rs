@@ -1,6 +1,9 @@
 //! Moments of a simulation: their times, or also why they are not earlier.
 
-use super::charge::Charge;
+use super::Prediction;
+use super::charge::{Charge, Charged};
+use super::timeline::Recorder;
+use std::collections::BTreeMap;
 
 /// When something happens.
 pub trait Instant: Copy {
@@ -59,21 +62,63 @@ impl Causes {
         Causes(vec![(0, Charge::default())])
     }
 
-    /// A moment that comes so long after another one.
-    pub fn after(&mut self, instant: Caused, charge: Charge, seconds: f64) -> Caused {
+    /// All that takes time before some moments and is why they are not earlier; what is alike, added up over all of them.
+    fn before(&self, moments: &[Caused]) -> Vec<Charge> {
+        let mut times = vec![0u32; self.0.len()];
+        moments.iter().for_each(|moment| times[moment.cause as usize] += 1);
+        let mut sums: BTreeMap<(Charged, u64), f64> = BTreeMap::new();
+        // Each stands behind what it comes after.
+        for (number, &(previous, charge)) in self.0.iter().enumerate().skip(1).rev() {
+            let here = times[number];
+            if here > 0 {
+                times[previous as usize] += here;
+                let sum = sums.entry((charge.what, charge.bytes.to_bits())).or_default();
+                *sum += f64::from(here) * charge.amount;
+            }
+        }
+        let charge = |((what, bytes), amount)| Charge { what, bytes: f64::from_bits(bytes), amount };
+        sums.into_iter().map(charge).collect()
+    }
+}
+
+impl Recorder for Causes {
+    type Instant = Caused;
+
+    fn after(&mut self, instant: Caused, charge: Charge, seconds: f64) -> Caused {
         if seconds == 0.0 {
             return instant;
         }
         self.0.push((instant.cause, charge));
         Caused { seconds: instant.seconds + seconds, cause: self.0.len() as u32 - 1 }
     }
+}
 
-    /// All that takes time before a moment which could not come earlier, the last first.
-    pub fn before(&self, instant: Caused) -> impl Iterator<Item = Charge> {
-        let mut cause = instant.cause;
-        std::iter::from_fn(move || {
-            let (previous, charge) = self.0[cause as usize];
-            (std::mem::replace(&mut cause, previous) != 0).then_some(charge)
-        })
+/// What a collective costs, and what its time is made of.
+pub struct Explanation {
+    /// What it costs.
+    pub prediction: Prediction,
+    pub(super) causes: Causes,
+    /// When each rank that is simulated is done.
+    pub(super) ends: Vec<Caused>,
+}
+
+impl Explanation {
+    /// What a rank's time is made of, which is one of [`Prediction::ranks`].
+    pub fn of_rank(&self, rank: usize) -> Vec<Charge> {
+        self.causes.before(&[self.ends[rank]])
+    }
+
+    /// What [`Prediction::time`] is made of.
+    pub fn of_slowest(&self) -> Vec<Charge> {
+        let time = |rank: &usize| self.prediction.ranks[*rank];
+        let slowest = (0..self.ends.len()).max_by(|one, other| time(one).total_cmp(&time(other)));
+        self.of_rank(slowest.expect("there is a rank"))
+    }
+
+    /// What [`Prediction::mean_time`] is made of.
+    pub fn of_mean(&self) -> Vec<Charge> {
+        let ranks = self.ends.len() as f64;
+        let mean = |charge: Charge| Charge { amount: charge.amount / ranks, ..charge };
+        self.causes.before(&self.ends).into_iter().map(mean).collect()
     }
 }

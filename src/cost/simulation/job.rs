@@ -1,8 +1,7 @@
 //! An algorithm on a machine, from its schedules to its price.
 
-use super::charge::Charge;
 use super::events::Bytes;
-use super::instant::Causes;
+use super::instant::{Causes, Explanation};
 use super::network::Network;
 use super::program::{Compiler, Program};
 use super::sizes::{Lengths, Sizes};
@@ -20,7 +19,7 @@ use crate::selection::Measure;
 /// Up to so many ranks are all simulated, with blocks that differ by a byte told apart: it takes no time.
 const FEW_RANKS: usize = 32;
 
-/// The programs of calls with more sends and receives are written anew each time.
+/// Unless it is said otherwise, the programs of calls with so many sends and receives are kept.
 const MOST_POSTS_KEPT: usize = 1 << 17;
 
 /// Beyond so many ranks the last node may be taken to be as full as the others.
@@ -47,6 +46,8 @@ pub struct Simulation {
     symmetry: Option<Symmetry>,
     /// The programs for blocks of one length, which may be any, once these were asked for; and the last ones for other lengths.
     known: Vec<(Lengths, Network)>,
+    /// Programs of calls with more sends and receives are written anew each time.
+    most_kept: usize,
 }
 
 impl Simulation {
@@ -95,6 +96,7 @@ impl Simulation {
             slots,
             symmetry: None,
             known: Vec::new(),
+            most_kept: MOST_POSTS_KEPT,
         })
     }
 
@@ -124,8 +126,8 @@ impl Simulation {
         prediction
     }
 
-    /// What the algorithm costs, and what makes up the time of each rank that is simulated.
-    pub fn explain(&mut self, bytes: usize) -> Result<(Prediction, Vec<Vec<Charge>>), SimulationError> {
+    /// What the algorithm costs, and what its time is made of.
+    pub fn explain(&mut self, bytes: usize) -> Result<Explanation, SimulationError> {
         if bytes > MOST_BYTES {
             return Err(SimulationError::TooManyBytes(bytes));
         }
@@ -135,13 +137,25 @@ impl Simulation {
         let explained = events::run_recorded(&network, bytes, &self.machine, &mut |_| {}, &mut causes);
         self.keep(lengths, network);
         let (prediction, ends) = explained?;
-        Ok((prediction, ends.into_iter().map(|end| causes.before(end).collect()).collect()))
+        Ok(Explanation { prediction, causes, ends })
     }
 
     /// The same on another machine with as many ranks on a node. What takes no time on one of the two must not take any on the other.
     pub fn on(&mut self, machine: &Machine) -> &mut Self {
         self.machine = machine.of_job(self.size());
         self
+    }
+
+    /// Keeps the programs of calls with up to so many sends and receives for later calls, which then take a quarter of the time. Each takes
+    /// about 100 bytes.
+    pub fn keeping(self, posts: usize) -> Self {
+        Simulation { most_kept: posts, ..self }
+    }
+
+    /// About how many sends, receives and flags are simulated.
+    pub fn posts(&self) -> usize {
+        let ranks = self.symmetry.map_or(self.size(), Symmetry::period);
+        ranks * typical_posts(&self.compiler(Lengths::AnyOne), ranks)
     }
 
     /// The bytes that the rank with the most of them has in the call.
@@ -165,7 +179,7 @@ impl Simulation {
 
     /// Keeps the programs for later calls, unless they take more memory than is worth it.
     fn keep(&mut self, lengths: Lengths, network: Network) {
-        if network.ends.len() <= MOST_POSTS_KEPT {
+        if network.ends.len() <= self.most_kept {
             self.known.push((lengths, network));
         }
     }
@@ -247,8 +261,10 @@ impl Simulation {
     }
 
     fn ranks_sharing_ports(&self) -> usize {
-        let is_one_node = self.size() <= self.machine.ranks_per_node;
-        if is_one_node && self.machine.within.port == Port::Rank { 1 } else { self.machine.ranks_per_node }
+        let Machine { within, ranks_per_node, .. } = self.machine;
+        let is_one_node = self.size() <= ranks_per_node;
+        let shares_nothing = is_one_node && within.port != Port::Node && within.node_byte_time.is_none();
+        if shares_nothing { 1 } else { ranks_per_node }
     }
 
     /// For calls with such blocks.
@@ -277,7 +293,8 @@ impl Simulation {
         observe: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Program>, SimulationError> {
         let too_many = Err(SimulationError::TooManyPosts { size: self.size() });
-        if typical_posts(compiler, ranks) * ranks > MOST_POSTS {
+        // That a job is too large is to be found out in time.
+        if ranks > MANY_RANKS && typical_posts(compiler, ranks) * ranks > MOST_POSTS {
             return too_many;
         }
         let mut programs = Vec::with_capacity(ranks);
@@ -295,12 +312,8 @@ impl Simulation {
     }
 }
 
-/// How many sends, receives and signals a rank has that is not the busiest; 0 for few ranks. It is to find out in time that a job
-/// is too large.
+/// How many sends, receives and signals a rank has that is not the busiest.
 fn typical_posts(compiler: &Compiler, ranks: usize) -> usize {
-    if ranks <= MANY_RANKS {
-        return 0;
-    }
     let mut posts = [1, 2, 3, 4, 5].map(|sixth| compiler.program(ranks * sixth / 6).posts_and_signals());
     posts.sort_unstable();
     posts[2]

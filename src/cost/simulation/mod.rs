@@ -21,6 +21,7 @@ mod tests;
 mod timeline;
 
 pub use charge::{Charge, Charged, Level};
+pub use instant::Explanation;
 pub use job::Simulation;
 pub use timeline::{Activity, Span, Timeline};
 

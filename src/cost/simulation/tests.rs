@@ -200,6 +200,20 @@ fn messages_in_one_direction_have_their_own_latency_and_bandwidth() {
 }
 
 #[test]
+fn messages_of_a_node_wait_for_what_all_of_them_share() {
+    let link = Link { latency: 10.0, node_byte_time: 1.0.into(), ..hockney().within };
+    let machine = Machine { ranks_per_node: 4, within: link, ..hockney() };
+    let neighbours = |rank: usize, program: &mut Builder| {
+        receive(program, rank ^ 1);
+        send(program, rank ^ 1);
+    };
+    // Each message begins 8 s after the one before, and takes 26 s.
+    assert_eq!(times(4, &machine, neighbours), [34.0, 26.0, 50.0, 42.0]);
+    let wide = Machine { within: Link { node_byte_time: ByteTime::NONE, ..link }, ..machine };
+    assert_eq!(times(4, &wide, neighbours), [26.0; 4]);
+}
+
+#[test]
 fn ranks_of_a_node_share_its_port_but_not_among_themselves() {
     let two_levels =
         Machine { ranks_per_node: 2, within: Link { latency: 10.0, ..hockney().within }, ..hockney() };
@@ -725,9 +739,10 @@ fn times_are_explained() {
     for (collective, name) in [(Allreduce, "rabenseifner"), (Bcast, "binomial"), (Alltoall, "spread_out")] {
         let algorithm = collective.algorithm(name).unwrap();
         let mut simulation = Simulation::new(collective, algorithm, &Problem::new(8), &machine).unwrap();
-        let (prediction, charges) = simulation.explain(64).unwrap();
-        assert_eq!(prediction, simulation.predict(64).unwrap());
-        for (rank, charges) in charges.iter().enumerate() {
+        let explanation = simulation.explain(64).unwrap();
+        let prediction = &explanation.prediction;
+        assert_eq!(*prediction, simulation.predict(64).unwrap());
+        let seconds = |charges: Vec<Charge>| -> f64 {
             let seconds = |charge: &Charge| {
                 charge.amount
                     * match charge.what {
@@ -740,8 +755,16 @@ fn times_are_explained() {
                         other => unreachable!("{other:?} takes no time"),
                     }
             };
-            let sum: f64 = charges.iter().map(seconds).sum();
-            assert!((sum - prediction.of_rank(rank)).abs() < 1e-9, "{name}, rank {rank}");
+            charges.iter().map(seconds).sum()
+        };
+        for rank in 0..8 {
+            let explained = seconds(explanation.of_rank(rank));
+            assert!((explained - prediction.of_rank(rank)).abs() < 1e-9, "{name}, rank {rank}");
+        }
+        for (charges, time) in
+            [(explanation.of_slowest(), prediction.time()), (explanation.of_mean(), prediction.mean_time())]
+        {
+            assert!((seconds(charges) - time).abs() < 1e-9, "{name}");
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use super::Prediction;
 use super::charge::Charge;
-use super::instant::{Caused, Causes, Instant};
+use super::instant::Instant;
 use super::network::Network;
 use super::program::Direction;
 
@@ -72,15 +72,6 @@ impl Recorder for () {
 
     fn after(&mut self, instant: f64, _: Charge, seconds: f64) -> f64 {
         instant + seconds
-    }
-}
-
-/// Why ranks are not done earlier.
-impl Recorder for Causes {
-    type Instant = Caused;
-
-    fn after(&mut self, instant: Caused, charge: Charge, seconds: f64) -> Caused {
-        Causes::after(self, instant, charge, seconds)
     }
 }
 

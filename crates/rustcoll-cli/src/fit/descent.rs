@@ -1,4 +1,7 @@
 //! The method of Levenberg and Marquardt, over the logarithms of the parameters.
+//!
+//! A simulation says what a time is made of: so many latencies, so many bytes. With that, times of machines that are not too far away are known
+//! without a simulation, as long as ranks wait for the same. So steps are taken by these sums first, and after some steps all is simulated anew.
 
 use super::observed::{Explained, Observed};
 use super::parameters::Parameter;
@@ -8,46 +11,57 @@ use rustcoll::cost::Machine;
 /// A difference of logarithms from which on a row counts less: it may be wrong.
 const SCALE: f64 = 0.1;
 
-/// How far a parameter is likely to be from where the search began, and from its neighbours; as differences of logarithms.
-const FROM_START: f64 = 6.0;
-const FROM_NEIGHBOUR: f64 = 1.5;
+/// How far a parameter is likely to be from that of its neighbours, as a difference of logarithms.
+const FROM_NEIGHBOUR: f64 = 0.8;
 
-/// How many steps are taken at most.
-pub const MOST_STEPS: u32 = 40;
+/// How often all is simulated at most.
+pub const MOST_SIMULATIONS: u32 = 20;
 
-/// After so many steps that make the loss less by no more than this part the search ends.
-const MOST_LITTLE_GAINS: usize = 4;
+/// Between two simulations, how many steps are taken at most, and by how much the logarithm of a parameter changes.
+const MOST_STEPS: u32 = 30;
+const FARTHEST: f64 = 1.0;
+
+/// After so many simulations, or steps, that make the loss less by no more than this part the search ends.
+const MOST_LITTLE_GAINS: usize = 2;
 const LITTLE: f64 = 1e-3;
 
+/// Where the search begins.
+pub struct Start {
+    /// The machine.
+    pub machine: Machine,
+    /// How far its parameters are likely to be from those that are looked for, as a difference of logarithms.
+    pub distance: f64,
+}
+
 /// A machine, and how well it fits.
+#[derive(Clone)]
 pub struct Fitted {
     /// The machine.
     pub machine: Machine,
+    /// The logarithms of its parameters.
+    logarithms: Vec<f64>,
     /// What it says of each row.
-    pub explained: Vec<Explained>,
+    explained: Vec<Explained>,
     /// What is made small.
     pub loss: f64,
 }
 
 /// The machine near `start` that predicts the rows best.
-pub fn descend(observed: &Observed, start: &Machine, observe: &dyn Fn()) -> Result<Fitted, Failure> {
-    let parameters = Parameter::all(start);
-    let priors = Priors::of(&parameters, start);
-    let mut best = fitted(observed, start.clone(), &priors, &parameters)?;
-    let (mut damping, mut little_gains) = (0.1, 0);
-    for _ in 0..MOST_STEPS {
+pub fn descend(observed: &Observed, start: &Start, observe: &dyn Fn()) -> Result<Fitted, Failure> {
+    let priors = Priors::of(&observed.parameters, start);
+    let start = &start.machine;
+    let mut best = simulated(observed, &priors, start, logarithms(observed, start))?;
+    let (mut farthest, mut little_gains) = (FARTHEST, 0);
+    for _ in 0..MOST_SIMULATIONS {
         observe();
-        let step = step(observed, &best, &parameters, &priors, damping);
-        let mut machine = best.machine.clone();
-        for (parameter, step) in parameters.iter().zip(&step) {
-            parameter.set(&mut machine, parameter.value(&best.machine) * step.clamp(-1.0, 1.0).exp());
-        }
-        let next = fitted(observed, machine, &priors, &parameters)?;
+        let next = without_simulation(observed, &priors, &best, farthest);
+        let next = simulated(observed, &priors, start, next.logarithms)?;
         let gain = best.loss - next.loss;
         little_gains = if gain < LITTLE * best.loss { little_gains + 1 } else { 0 };
-        damping *= if gain > 0.0 { 0.3 } else { 6.0 };
         if gain > 0.0 {
             best = next;
+        } else {
+            farthest /= 4.0;
         }
         if little_gains == MOST_LITTLE_GAINS {
             break;
@@ -56,43 +70,85 @@ pub fn descend(observed: &Observed, start: &Machine, observe: &dyn Fn()) -> Resu
     Ok(best)
 }
 
-fn fitted(
+/// The best machine near one that was simulated, as far as can be said by what the times on that one are made of.
+fn without_simulation(observed: &Observed, priors: &Priors, at: &Fitted, farthest: f64) -> Fitted {
+    let mut best = at.clone();
+    let (mut damping, mut little_gains) = (0.1, 0);
+    for _ in 0..MOST_STEPS {
+        let step = equations(observed, &best, priors).solve(damping);
+        let bounded = |((now, step), known): ((&f64, f64), &f64)| {
+            (now + step).clamp(known - farthest, known + farthest)
+        };
+        let logarithms: Vec<f64> =
+            best.logarithms.iter().zip(step).zip(&at.logarithms).map(bounded).collect();
+        let factors: Vec<f64> =
+            logarithms.iter().zip(&at.logarithms).map(|(now, known)| (now - known).exp()).collect();
+        let explained: Vec<Explained> =
+            at.explained.iter().map(|explained| explained.scaled(&factors)).collect();
+        let loss = loss(observed, &explained, priors, &logarithms);
+        let gain = best.loss - loss;
+        little_gains = if gain < LITTLE * best.loss { little_gains + 1 } else { 0 };
+        damping *= if gain > 0.0 { 0.3 } else { 6.0 };
+        if gain > 0.0 {
+            best = Fitted { logarithms, explained, loss, ..best };
+        }
+        if little_gains == MOST_LITTLE_GAINS {
+            break;
+        }
+    }
+    best
+}
+
+/// A machine that is as `like` is but for its parameters.
+fn simulated(
     observed: &Observed,
-    machine: Machine,
     priors: &Priors,
-    parameters: &[Parameter],
+    like: &Machine,
+    logarithms: Vec<f64>,
 ) -> Result<Fitted, Failure> {
+    let mut machine = like.clone();
+    for (parameter, logarithm) in observed.parameters.iter().zip(&logarithms) {
+        parameter.set(&mut machine, logarithm.exp());
+    }
     let explained = observed.explain(&machine)?;
+    let loss = loss(observed, &explained, priors, &logarithms);
+    Ok(Fitted { machine, logarithms, explained, loss })
+}
+
+fn logarithms(observed: &Observed, machine: &Machine) -> Vec<f64> {
+    observed.parameters.iter().map(|parameter| parameter.value(machine).ln()).collect()
+}
+
+fn loss(observed: &Observed, explained: &[Explained], priors: &Priors, logarithms: &[f64]) -> f64 {
     let residuals =
         explained.iter().zip(observed.rows).map(|(found, row)| (found.seconds / row.seconds).ln() / SCALE);
-    let loss =
-        residuals.map(|residual| residual.powi(2).ln_1p()).sum::<f64>() + priors.loss(parameters, &machine);
-    Ok(Fitted { machine, explained, loss })
+    residuals.map(|residual| residual.powi(2).ln_1p()).sum::<f64>() + priors.loss(logarithms)
 }
 
 /// What is likely of the parameters beforehand: differences of their logarithms, which are likely to be small.
 struct Priors {
     start: Vec<f64>,
+    distance: f64,
     /// Pairs of neighbours, by position.
     neighbours: Vec<(usize, usize)>,
 }
 
 impl Priors {
-    fn of(parameters: &[Parameter], start: &Machine) -> Priors {
+    fn of(parameters: &[Parameter], start: &Start) -> Priors {
         let position = |parameter| parameters.iter().position(|known| *known == parameter);
         let pairs = parameters.iter().enumerate().flat_map(|(number, parameter)| {
-            parameter.neighbours().into_iter().filter_map(position).map(move |other| (number, other))
+            parameter.neighbours().filter_map(position).map(move |other| (number, other))
         });
         Priors {
-            start: parameters.iter().map(|parameter| parameter.value(start).ln()).collect(),
+            start: parameters.iter().map(|parameter| parameter.value(&start.machine).ln()).collect(),
+            distance: start.distance,
             neighbours: pairs.collect(),
         }
     }
 
-    fn loss(&self, parameters: &[Parameter], machine: &Machine) -> f64 {
-        let values: Vec<f64> = parameters.iter().map(|parameter| parameter.value(machine).ln()).collect();
+    fn loss(&self, values: &[f64]) -> f64 {
         let from_start =
-            values.iter().zip(&self.start).map(|(value, start)| ((value - start) / FROM_START).powi(2));
+            values.iter().zip(&self.start).map(|(value, start)| ((value - start) / self.distance).powi(2));
         let apart = |&(one, other): &(usize, usize)| ((values[one] - values[other]) / FROM_NEIGHBOUR).powi(2);
         from_start.sum::<f64>() + self.neighbours.iter().map(apart).sum::<f64>()
     }
@@ -110,47 +166,29 @@ pub struct Certainty {
 }
 
 /// How well the rows determine each parameter.
-pub fn certainties(observed: &Observed, at: &Fitted) -> Vec<Certainty> {
-    let parameters = Parameter::all(&at.machine);
-    let priors = Priors::of(&parameters, &at.machine);
-    let equations = equations(observed, at, &parameters, &priors);
+pub fn certainties(observed: &Observed, start: &Start, at: &Fitted) -> Vec<Certainty> {
+    let priors = Priors::of(&observed.parameters, start);
+    let equations = equations(observed, at, &priors);
     let certainty = |(number, &parameter): (usize, &Parameter)| {
         let deviation = equations.clone().with_unit(number).solve(0.0)[number].sqrt();
         Certainty { parameter, deviation: (deviation < UNDETERMINED).then_some(deviation) }
     };
-    parameters.iter().enumerate().map(certainty).collect()
+    observed.parameters.iter().enumerate().map(certainty).collect()
 }
 
-/// By how much the logarithm of each parameter changes.
-fn step(
-    observed: &Observed,
-    at: &Fitted,
-    parameters: &[Parameter],
-    priors: &Priors,
-    damping: f64,
-) -> Vec<f64> {
-    equations(observed, at, parameters, priors).solve(damping)
-}
-
-/// What is to be solved for the next step.
-fn equations(observed: &Observed, at: &Fitted, parameters: &[Parameter], priors: &Priors) -> Equations {
-    let mut equations = Equations::new(parameters.len());
-    let values: Vec<f64> = parameters.iter().map(|parameter| parameter.value(&at.machine).ln()).collect();
+/// What is to be solved for the next step: by how much the logarithm of each parameter changes.
+fn equations(observed: &Observed, at: &Fitted, priors: &Priors) -> Equations {
+    let mut equations = Equations::new(observed.parameters.len());
     for (explained, row) in at.explained.iter().zip(observed.rows) {
         let residual = (explained.seconds / row.seconds).ln() / SCALE;
         let weight = 1.0 / (1.0 + residual.powi(2));
-        let terms: Vec<(usize, f64)> = explained
-            .parts
-            .iter()
-            .filter_map(|(parameter, seconds)| {
-                let position = parameters.iter().position(|known| known == parameter)?;
-                Some((position, seconds / explained.seconds / SCALE))
-            })
-            .collect();
+        let term = |&(number, seconds): &(usize, f64)| (number, seconds / explained.seconds / SCALE);
+        let terms: Vec<(usize, f64)> = explained.parts.iter().map(term).collect();
         equations.add(&terms, residual, weight);
     }
+    let values = &at.logarithms;
     for (number, (value, start)) in values.iter().zip(&priors.start).enumerate() {
-        equations.add(&[(number, 1.0)], value - start, FROM_START.powi(-2));
+        equations.add(&[(number, 1.0)], value - start, priors.distance.powi(-2));
     }
     for &(one, other) in &priors.neighbours {
         equations.add(&[(one, 1.0), (other, -1.0)], values[one] - values[other], FROM_NEIGHBOUR.powi(-2));

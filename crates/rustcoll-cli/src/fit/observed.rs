@@ -1,24 +1,40 @@
 //! Measured times, and what the simulator says of them.
 
-use super::parameters::{Parameter, Stages};
+use super::parameters::Parameter;
 use crate::failure::Failure;
 use crate::measured::{self, Row, Time};
 use rustcoll::cost::Machine;
-use rustcoll::cost::simulation::{Charge, Charged, Simulation};
+use rustcoll::cost::simulation::{Explanation, Simulation};
 use rustcoll::parallel;
 use std::collections::HashMap;
 use std::sync::Mutex;
+
+/// Calls with more sends and receives that have to be simulated are left out: each of them would take as long as hundreds of others.
+const MOST_POSTS: usize = 1 << 19;
+
+/// Rows, and those that are left out because they take too long to simulate.
+pub fn parted_by_length(rows: Vec<Row>, machine: &Machine) -> Result<(Vec<Row>, Vec<Row>), Failure> {
+    let mut is_short = vec![true; rows.len()];
+    for alike in measured::alike(&rows) {
+        let posts = rows[alike[0]].simulation(machine).map_err(Failure::Input)?.posts();
+        alike.into_iter().for_each(|number| is_short[number] = posts <= MOST_POSTS);
+    }
+    let mut is_short = is_short.into_iter();
+    Ok(rows.into_iter().partition(|_| is_short.next().expect("there is one for each row")))
+}
 
 /// Rows with their simulations.
 pub struct Observed<'rows> {
     /// The rows.
     pub rows: &'rows [Row],
+    /// What is to be found.
+    pub parameters: Vec<Parameter>,
     programs: Vec<Mutex<Program>>,
 }
 
 struct Program {
     simulation: Simulation,
-    /// The rows that it stands for.
+    /// The numbers of the rows that it stands for.
     rows: Vec<usize>,
 }
 
@@ -27,8 +43,8 @@ struct Program {
 pub struct Explained {
     /// In seconds.
     pub seconds: f64,
-    /// Each parameter's part of it, in seconds.
-    pub parts: Vec<(Parameter, f64)>,
+    /// The numbers of [`Observed::parameters`], and the part of each in it, in seconds.
+    pub parts: Vec<(usize, f64)>,
 }
 
 impl<'rows> Observed<'rows> {
@@ -36,14 +52,19 @@ impl<'rows> Observed<'rows> {
     pub fn new(rows: &'rows [Row], machine: &Machine) -> Result<Self, Failure> {
         let program = |alike: Vec<usize>| {
             let simulation = rows[alike[0]].simulation(machine).map_err(Failure::Input)?;
-            Ok::<_, Failure>(Mutex::new(Program { simulation, rows: alike }))
+            Ok::<_, Failure>(Mutex::new(Program {
+                simulation: simulation.keeping(2 * MOST_POSTS),
+                rows: alike,
+            }))
         };
         let programs = measured::alike(rows).into_iter().map(program).collect::<Result<_, _>>()?;
-        Ok(Observed { rows, programs })
+        Ok(Observed { rows, parameters: Parameter::all(machine), programs })
     }
 
     /// What each row takes on a machine.
     pub fn explain(&self, machine: &Machine) -> Result<Vec<Explained>, Failure> {
+        let positions = self.parameters.iter().enumerate().map(|(number, parameter)| (*parameter, number));
+        let positions: HashMap<Parameter, usize> = positions.collect();
         let explained = Mutex::new(vec![Explained::default(); self.rows.len()]);
         parallel::for_each(&self.programs, |program| {
             let mut program = program.lock().expect("nobody panics");
@@ -51,7 +72,9 @@ impl<'rows> Observed<'rows> {
             let machine = self.rows[rows[0]].place(machine);
             simulation.on(&machine);
             for &number in rows.iter() {
-                let found = explain(&self.rows[number], simulation, &machine)?;
+                let row = &self.rows[number];
+                let explanation = simulation.explain(row.bytes).map_err(|error| error.to_string())?;
+                let found = explain(row, &explanation, &machine, &positions);
                 explained.lock().expect("nobody panics")[number] = found;
             }
             Ok(())
@@ -61,27 +84,37 @@ impl<'rows> Observed<'rows> {
     }
 }
 
-fn explain(row: &Row, simulation: &mut Simulation, machine: &Machine) -> Result<Explained, String> {
-    let (prediction, charges) = simulation.explain(row.bytes).map_err(|error| error.to_string())?;
-    let slowest =
-        (0..charges.len()).max_by(|&one, &other| prediction.ranks[one].total_cmp(&prediction.ranks[other]));
-    let slowest = slowest.unwrap_or(0);
-    let (seconds, chosen) = match row.time {
-        Time::Slowest => (prediction.time(), &charges[slowest..slowest + 1]),
-        Time::Mean => (prediction.mean_time(), &charges[..]),
+fn explain(
+    row: &Row,
+    explanation: &Explanation,
+    machine: &Machine,
+    positions: &HashMap<Parameter, usize>,
+) -> Explained {
+    let (seconds, charges) = match row.time {
+        Time::Slowest => (explanation.prediction.time(), explanation.of_slowest()),
+        Time::Mean => (explanation.prediction.mean_time(), explanation.of_mean()),
     };
-    let stages = Stages::of(machine, row.ranks, machine.ranks_per_node.min(row.ranks));
-    let mut amounts: HashMap<(Charged, u64), f64> = HashMap::new();
-    for charge in chosen.iter().flatten() {
-        *amounts.entry((charge.what, charge.bytes.to_bits())).or_default() += charge.amount;
-    }
-    let mut parts: HashMap<Parameter, f64> = HashMap::new();
-    for ((what, bytes), amount) in amounts {
-        let amount = amount / chosen.len() as f64;
-        let charge = Charge { what, bytes: f64::from_bits(bytes), amount };
-        for (parameter, seconds) in Parameter::of_charge(charge, machine, stages) {
-            *parts.entry(parameter).or_default() += seconds;
+    let stages = machine.stages(row.ranks);
+    let mut parts: Vec<(usize, f64)> = Vec::new();
+    for (parameter, seconds) in
+        charges.into_iter().flat_map(|charge| Parameter::of_charge(charge, machine, stages))
+    {
+        let number = positions[&parameter];
+        match parts.iter_mut().find(|(known, _)| *known == number) {
+            Some((_, sum)) => *sum += seconds,
+            None => parts.push((number, seconds)),
         }
     }
-    Ok(Explained { seconds, parts: parts.into_iter().collect() })
+    Explained { seconds, parts }
+}
+
+impl Explained {
+    /// The same on a machine on which each parameter is so many times as large, if ranks still wait for the same.
+    pub fn scaled(&self, factors: &[f64]) -> Explained {
+        let parts: Vec<(usize, f64)> =
+            self.parts.iter().map(|&(number, seconds)| (number, seconds * factors[number])).collect();
+        let known: f64 = self.parts.iter().map(|(_, seconds)| seconds).sum();
+        let sum: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
+        Explained { seconds: self.seconds - known + sum, parts }
+    }
 }

@@ -1,239 +1,189 @@
-//! What is to be found: the numbers of a machine, all of them positive.
+//! What is to be found: the times of a machine, all of them more than 0.
 
 use rustcoll::cost::simulation::{Charge, Charged, Level};
-use rustcoll::cost::{ByteTime, Link, Machine, Processor};
+use rustcoll::cost::{ByteTime, Link, Machine, Processor, Stages};
 use std::fmt;
 
-/// A number of a machine. The stage is 0 for what holds for few ranks, 1 for what holds beyond the first number of ranks, and so on.
+/// A time of a machine, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Parameter {
-    /// Of messages.
-    Link { level: Level, stage: usize, of: OfLink },
-    /// The time for a byte that is copied, at a knot.
-    Copy { stage: usize, knot: usize },
-    /// The same of one that is reduced.
-    Reduction { stage: usize, knot: usize },
-    /// The time for a byte of fresh memory.
-    Fresh { stage: usize },
+pub struct Parameter {
+    /// What takes it.
+    pub what: Charged,
+    /// 0 for what holds for few ranks, 1 for what holds beyond the first number of ranks, and so on.
+    pub stage: usize,
+    /// At which number of bytes, of those at which it is known.
+    pub knot: usize,
 }
 
-/// A number of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OfLink {
-    /// Latency.
-    Latency,
-    /// How much longer a message is under way between groups.
-    GroupLatency,
-    /// Overhead.
-    Overhead,
-    /// The time for a byte at a knot.
-    ByteTime(usize),
+/// What is looked for. All else stays as it was at the start.
+const WANTED: [Charged; 14] = [
+    Charged::Latency(Level::Between),
+    Charged::Crossing,
+    Charged::Overhead(Level::Between),
+    Charged::Transfer(Level::Between),
+    Charged::NodeTransfer(Level::Between),
+    Charged::Gap(Level::Between),
+    Charged::Latency(Level::Within),
+    Charged::Overhead(Level::Within),
+    Charged::Transfer(Level::Within),
+    Charged::NodeTransfer(Level::Within),
+    Charged::Gap(Level::Within),
+    Charged::Fresh,
+    Charged::Copy,
+    Charged::Reduction,
+];
+
+/// Which numbers of a machine decide how long something takes.
+enum Table {
+    Between,
+    Within,
+    Processor,
 }
 
-/// Which of a machine's stages hold in a job.
-#[derive(Clone, Copy, Debug)]
-pub struct Stages {
-    /// Of messages between nodes.
-    pub between: usize,
-    /// Of messages within a node.
-    pub within: usize,
-    /// Of the processor.
-    pub processor: usize,
+impl Table {
+    fn of(what: Charged) -> Table {
+        match what {
+            Charged::Crossing => Table::Between,
+            Charged::Latency(level)
+            | Charged::Overhead(level)
+            | Charged::Transfer(level)
+            | Charged::NodeTransfer(level)
+            | Charged::Gap(level) => match level {
+                Level::Between => Table::Between,
+                Level::Within => Table::Within,
+            },
+            _ => Table::Processor,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Table::Between => "between",
+            Table::Within => "within",
+            Table::Processor => "processor",
+        }
+    }
+
+    /// How many stages there are beyond the first one.
+    fn beyond(self, machine: &Machine) -> usize {
+        match self {
+            Table::Between => machine.beyond.between.len(),
+            Table::Within => machine.beyond.within.len(),
+            Table::Processor => machine.beyond.processor.len(),
+        }
+    }
+
+    fn stage(self, stages: Stages) -> usize {
+        match self {
+            Table::Between => stages.between,
+            Table::Within => stages.within,
+            Table::Processor => stages.processor,
+        }
+    }
 }
 
 impl fmt::Display for Parameter {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let (table, stage, what, knot) = match *self {
-            Parameter::Link { level, stage, of } => {
-                let table = match level {
-                    Level::Between => "between",
-                    Level::Within => "within",
-                };
-                match of {
-                    OfLink::Latency => (table, stage, "latency", 0),
-                    OfLink::GroupLatency => (table, stage, "group_latency", 0),
-                    OfLink::Overhead => (table, stage, "overhead", 0),
-                    OfLink::ByteTime(knot) => (table, stage, "bandwidth", knot),
-                }
-            }
-            Parameter::Copy { stage, knot } => ("processor", stage, "copy_bandwidth", knot),
-            Parameter::Reduction { stage, knot } => ("processor", stage, "reduce_bandwidth", knot),
-            Parameter::Fresh { stage } => ("processor", stage, "fresh_bandwidth", 0),
-        };
-        write!(formatter, "{table}")?;
+        let Parameter { what, stage, knot } = *self;
+        write!(formatter, "{}", Table::of(what).name())?;
         if stage > 0 {
             write!(formatter, ".beyond[{stage}]")?;
         }
-        write!(formatter, ".{what}")?;
+        let name = match what {
+            Charged::Latency(_) => "latency",
+            Charged::Crossing => "group_latency",
+            Charged::Overhead(_) => "overhead",
+            Charged::Transfer(_) => "bandwidth",
+            Charged::NodeTransfer(_) => "node_bandwidth",
+            Charged::Gap(_) => "gap",
+            Charged::Copy => "copy_bandwidth",
+            Charged::Reduction => "reduce_bandwidth",
+            Charged::Fresh => "fresh_bandwidth",
+            Charged::Reading | Charged::Flag => unreachable!("{what:?} is not wanted"),
+        };
+        write!(formatter, ".{name}")?;
         if knot > 0 { write!(formatter, "[{}]", knot + 1) } else { Ok(()) }
     }
-}
-
-impl Stages {
-    /// Those of a job with so many ranks, and so many on a node.
-    pub fn of(machine: &Machine, ranks: usize, on_node: usize) -> Stages {
-        let beyond = &machine.beyond;
-        Stages {
-            between: exceeded(&beyond.between, ranks.div_ceil(machine.ranks_per_node)),
-            within: exceeded(&beyond.within, on_node),
-            processor: exceeded(&beyond.processor, on_node),
-        }
-    }
-}
-
-fn exceeded<T>(beyond: &[(usize, T)], ranks: usize) -> usize {
-    beyond.iter().filter(|(most, _)| ranks > *most).count()
 }
 
 impl Parameter {
     /// All that are more than 0.
     pub fn all(machine: &Machine) -> Vec<Parameter> {
-        let mut all = Vec::new();
-        let levels =
-            [(Level::Between, machine.beyond.between.len()), (Level::Within, machine.beyond.within.len())];
-        for (level, stages) in levels {
-            for stage in 0..=stages {
-                let knots = link(machine, level, stage).byte_time.knots().len();
-                let of = [OfLink::Latency, OfLink::GroupLatency, OfLink::Overhead]
-                    .into_iter()
-                    .chain((0..knots).map(OfLink::ByteTime));
-                all.extend(of.map(|of| Parameter::Link { level, stage, of }));
-            }
-        }
-        for stage in 0..=machine.beyond.processor.len() {
-            let Processor { copy_time, reduce_time, .. } = processor(machine, stage);
-            all.push(Parameter::Fresh { stage });
-            all.extend((0..copy_time.knots().len()).map(|knot| Parameter::Copy { stage, knot }));
-            all.extend((0..reduce_time.knots().len()).map(|knot| Parameter::Reduction { stage, knot }));
-        }
-        all.retain(|parameter| parameter.value(machine) > 0.0);
-        all
+        let stages = |what| (0..=Table::of(what).beyond(machine)).map(move |stage| (what, stage));
+        let knots = |(what, stage)| {
+            let knots = times(machine, what, stage).knots().len();
+            (0..knots).map(move |knot| Parameter { what, stage, knot })
+        };
+        let all = WANTED.into_iter().flat_map(stages).flat_map(knots);
+        all.filter(|parameter| parameter.value(machine) > 0.0).collect()
     }
 
     /// In seconds.
     pub fn value(self, machine: &Machine) -> f64 {
-        match self {
-            Parameter::Link { level, stage, of } => {
-                let link = link(machine, level, stage);
-                match of {
-                    OfLink::Latency => link.latency,
-                    OfLink::GroupLatency => link.group_latency,
-                    OfLink::Overhead => link.overhead,
-                    OfLink::ByteTime(knot) => link.byte_time.knots()[knot].1,
-                }
-            }
-            Parameter::Copy { stage, knot } => processor(machine, stage).copy_time.knots()[knot].1,
-            Parameter::Reduction { stage, knot } => processor(machine, stage).reduce_time.knots()[knot].1,
-            Parameter::Fresh { stage } => processor(machine, stage).fresh_time.at(1.0),
-        }
+        times(machine, self.what, self.stage).knots()[self.knot].1
     }
 
     /// Changes it.
     pub fn set(self, machine: &mut Machine, seconds: f64) {
-        let at =
-            |time: ByteTime, knot: usize| time.map(|number, old| if number == knot { seconds } else { old });
-        match self {
-            Parameter::Link { level, stage, of } => {
-                let link = link_mut(machine, level, stage);
-                match of {
-                    OfLink::Latency => link.latency = seconds,
-                    OfLink::GroupLatency => link.group_latency = seconds,
-                    OfLink::Overhead => link.overhead = seconds,
-                    OfLink::ByteTime(knot) => link.byte_time = at(link.byte_time, knot),
-                }
-            }
-            Parameter::Copy { stage, knot } => {
-                let processor = processor_mut(machine, stage);
-                processor.copy_time = at(processor.copy_time, knot);
-            }
-            Parameter::Reduction { stage, knot } => {
-                let processor = processor_mut(machine, stage);
-                processor.reduce_time = at(processor.reduce_time, knot);
-            }
-            Parameter::Fresh { stage } => processor_mut(machine, stage).fresh_time = seconds.into(),
-        }
+        let times = times(machine, self.what, self.stage);
+        let times = times.map(|knot, time| if knot == self.knot { seconds } else { time });
+        set_times(machine, self.what, self.stage, times);
     }
 
-    /// The one that is most like it: that of the stage before, or else of the knot before. It is likely to be about as large.
-    pub fn neighbours(self) -> Vec<Parameter> {
-        let earlier = |number: usize| number.checked_sub(1);
-        match self {
-            Parameter::Link { level, stage, of } => {
-                let before = earlier(stage).map(|stage| Parameter::Link { level, stage, of });
-                let knot_before = match of {
-                    OfLink::ByteTime(knot) => {
-                        earlier(knot).map(|knot| Parameter::Link { level, stage, of: OfLink::ByteTime(knot) })
-                    }
-                    _ => None,
-                };
-                before.into_iter().chain(knot_before).collect()
-            }
-            Parameter::Fresh { stage } => {
-                earlier(stage).map(|stage| Parameter::Fresh { stage }).into_iter().collect()
-            }
-            Parameter::Copy { stage, knot } => {
-                let before = earlier(stage).map(|stage| Parameter::Copy { stage, knot });
-                before.into_iter().chain(earlier(knot).map(|knot| Parameter::Copy { stage, knot })).collect()
-            }
-            Parameter::Reduction { stage, knot } => {
-                let before = earlier(stage).map(|stage| Parameter::Reduction { stage, knot });
-                before
-                    .into_iter()
-                    .chain(earlier(knot).map(|knot| Parameter::Reduction { stage, knot }))
-                    .collect()
-            }
-        }
+    /// Those that are most like it: of the stage before, and of the knot before. They are likely to be about as large.
+    pub fn neighbours(self) -> impl Iterator<Item = Parameter> {
+        let stage_before = self.stage.checked_sub(1).map(|stage| Parameter { stage, ..self });
+        let knot_before = self.knot.checked_sub(1).map(|knot| Parameter { knot, ..self });
+        stage_before.into_iter().chain(knot_before)
     }
 
     /// Those that a charge depends on, and the seconds that each makes up of it.
-    pub fn of_charge(charge: Charge, machine: &Machine, stages: Stages) -> Vec<(Parameter, f64)> {
+    pub fn of_charge(
+        charge: Charge,
+        machine: &Machine,
+        stages: Stages,
+    ) -> impl Iterator<Item = (Parameter, f64)> {
         let Charge { what, bytes, amount } = charge;
-        let of_link = |level, of| {
-            let stage = match level {
-                Level::Between => stages.between,
-                Level::Within => stages.within,
-            };
-            Parameter::Link { level, stage, of }
-        };
-        let at_knots = |time: ByteTime, parameter: &dyn Fn(usize) -> Parameter| {
-            let shares = time.shares(bytes).into_iter().filter(|(_, share)| *share > 0.0);
-            shares.map(|(knot, share)| (parameter(knot), amount * share * time.knots()[knot].1)).collect()
-        };
-        let stage = stages.processor;
-        match what {
-            Charged::Latency(level) => {
-                let parameter = of_link(level, OfLink::Latency);
-                vec![(parameter, amount * parameter.value(machine))]
-            }
-            Charged::Overhead(level) => {
-                let parameter = of_link(level, OfLink::Overhead);
-                vec![(parameter, amount * parameter.value(machine))]
-            }
-            Charged::Transfer(level) => {
-                let stage = match level {
-                    Level::Between => stages.between,
-                    Level::Within => stages.within,
-                };
-                at_knots(link(machine, level, stage).byte_time, &|knot| {
-                    of_link(level, OfLink::ByteTime(knot))
-                })
-            }
-            Charged::Copy => {
-                at_knots(processor(machine, stage).copy_time, &|knot| Parameter::Copy { stage, knot })
-            }
-            Charged::Reduction => {
-                at_knots(processor(machine, stage).reduce_time, &|knot| Parameter::Reduction { stage, knot })
-            }
-            Charged::Crossing => {
-                let parameter = of_link(Level::Between, OfLink::GroupLatency);
-                vec![(parameter, amount * parameter.value(machine))]
-            }
-            Charged::Fresh => {
-                let parameter = Parameter::Fresh { stage };
-                vec![(parameter, amount * parameter.value(machine))]
-            }
-            Charged::Gap(_) | Charged::Reading | Charged::Flag => Vec::new(),
-        }
+        let stage = Table::of(what).stage(stages);
+        let times = if WANTED.contains(&what) { times(machine, what, stage) } else { ByteTime::NONE };
+        times.shares(bytes).into_iter().filter_map(move |(knot, share)| {
+            let seconds = amount * share * times.knots()[knot].1;
+            (seconds > 0.0).then_some((Parameter { what, stage, knot }, seconds))
+        })
+    }
+}
+
+/// How long something takes once, or for each byte.
+fn times(machine: &Machine, what: Charged, stage: usize) -> ByteTime {
+    let link = |level| link(machine, level, stage);
+    let processor =
+        || stage.checked_sub(1).map_or(&machine.processor, |stage| &machine.beyond.processor[stage].1);
+    match what {
+        Charged::Latency(level) => link(level).latency.into(),
+        Charged::Crossing => link(Level::Between).group_latency.into(),
+        Charged::Overhead(level) => link(level).overhead.into(),
+        Charged::Transfer(level) => link(level).byte_time,
+        Charged::NodeTransfer(level) => link(level).node_byte_time,
+        Charged::Gap(level) => link(level).gap.into(),
+        Charged::Copy => processor().copy_time,
+        Charged::Reduction => processor().reduce_time,
+        Charged::Fresh => processor().fresh_time,
+        Charged::Reading | Charged::Flag => unreachable!("{what:?} is not wanted"),
+    }
+}
+
+fn set_times(machine: &mut Machine, what: Charged, stage: usize, times: ByteTime) {
+    match what {
+        Charged::Latency(level) => link_mut(machine, level, stage).latency = times.at(0.0),
+        Charged::Crossing => link_mut(machine, Level::Between, stage).group_latency = times.at(0.0),
+        Charged::Overhead(level) => link_mut(machine, level, stage).overhead = times.at(0.0),
+        Charged::Transfer(level) => link_mut(machine, level, stage).byte_time = times,
+        Charged::NodeTransfer(level) => link_mut(machine, level, stage).node_byte_time = times,
+        Charged::Gap(level) => link_mut(machine, level, stage).gap = times.at(0.0),
+        Charged::Copy => processor_mut(machine, stage).copy_time = times,
+        Charged::Reduction => processor_mut(machine, stage).reduce_time = times,
+        Charged::Fresh => processor_mut(machine, stage).fresh_time = times,
+        Charged::Reading | Charged::Flag => unreachable!("{what:?} is not wanted"),
     }
 }
 
@@ -242,7 +192,7 @@ fn link(machine: &Machine, level: Level, stage: usize) -> &Link {
         Level::Between => (&machine.between, &machine.beyond.between),
         Level::Within => (&machine.within, &machine.beyond.within),
     };
-    stage.checked_sub(1).map_or(first, |beyond_stage| &beyond[beyond_stage].1)
+    stage.checked_sub(1).map_or(first, |stage| &beyond[stage].1)
 }
 
 fn link_mut(machine: &mut Machine, level: Level, stage: usize) -> &mut Link {
@@ -254,11 +204,6 @@ fn link_mut(machine: &mut Machine, level: Level, stage: usize) -> &mut Link {
         None => first,
         Some(stage) => &mut beyond[stage].1,
     }
-}
-
-fn processor(machine: &Machine, stage: usize) -> &Processor {
-    let beyond = &machine.beyond.processor;
-    stage.checked_sub(1).map_or(&machine.processor, |stage| &beyond[stage].1)
 }
 
 fn processor_mut(machine: &mut Machine, stage: usize) -> &mut Processor {

@@ -49,6 +49,9 @@ fn link_lines(link: &Link, own_port: Port) -> String {
         text += &time("gap", link.gap);
     }
     text += &bandwidth("bandwidth", link.byte_time);
+    if !link.node_byte_time.is_none() {
+        text += &bandwidth("node_bandwidth", link.node_byte_time);
+    }
     if link.eager_limit < usize::MAX {
         text += &format!("eager_limit = {}\n", link.eager_limit);
     }
@@ -59,6 +62,7 @@ fn link_lines(link: &Link, own_port: Port) -> String {
         text += match link.port {
             Port::Rank => "port = \"rank\"\n",
             Port::Node => "port = \"node\"\n",
+            Port::Receiver => "port = \"receiver\"\n",
         };
     }
     text
