@@ -4,13 +4,17 @@ mod regret;
 
 use crate::command_line::ValidateOptions;
 use crate::failure::{Failure, Outcome};
+use crate::files;
 use crate::measured::{self, Row};
+use crate::rules::in_order;
 use crate::table;
 use crate::words::counted;
+use regret::Chooser;
 use rustcoll::cost::Machine;
 use rustcoll::cost::simulation::MOST_POSTS;
 use rustcoll::parallel;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 /// A measured time and what was predicted, in seconds.
@@ -32,12 +36,24 @@ pub fn run(options: &ValidateOptions, output: &mut impl Write) -> Result<Outcome
     if rows.is_empty() {
         return Err(Failure::Usage("--ranks: there are no measured times of these numbers of ranks".into()));
     }
+    let choosers = choosers(&options.rules)?;
     let compared = compare(rows, &machine)?;
     write_table(&compared, output)?;
     let share = share_within(&compared, options.within);
     writeln!(output, "\n{}", summary(&compared, options.within))?;
-    regret::write(&compared, output)?;
+    for chooser in &choosers {
+        regret::write(&compared, chooser, &machine, output)?;
+    }
     Ok(if options.share.is_some_and(|wanted| share < wanted) { Outcome::Wrong } else { Outcome::Right })
+}
+
+/// Prediction, and the rules of each file.
+fn choosers(files: &[PathBuf]) -> Result<Vec<Chooser>, Failure> {
+    let mut choosers = vec![Chooser::Prediction];
+    for file in files {
+        choosers.push(Chooser::Rules(files::name(file), in_order([file.as_path()].into_iter())?));
+    }
+    Ok(choosers)
 }
 
 /// Predicts all rows.

@@ -314,6 +314,27 @@ fn choices_by_prediction_are_compared_with_what_was_measured() {
     assert_eq!(words, ["bcast", "1", "1.250", "1.25"], "{text}");
 }
 
+/// What rules choose counts only where it was measured.
+#[test]
+fn choices_by_rules_are_compared_with_what_was_measured() {
+    let rules = folder("chosen").join("rules.toml");
+    fs::write(
+        &rules,
+        "[[bcast]]\nbytes = \"..8\"\nalgorithm = \"binomial\"\n[[bcast]]\nalgorithm = \"chain\"\n",
+    )
+    .unwrap();
+    let rows = "collective,algorithm,ranks,bytes,microseconds\nbcast,linear,16,8,40\nbcast,binomial,16,8,60\n\
+                bcast,linear,16,16,10\nbcast,binomial,16,16,20\n";
+    let line = format!("validate - --machine hockney:1e-6,1e-6,0 --rules {}", rules.display());
+    let text = rustcoll_reading(&line, rows).right();
+    let (_, by_rules) = text.split_once("What it chooses was measured for 1 call of 2:").unwrap();
+    let row = by_rules.lines().find(|line| line.starts_with("bcast ")).unwrap();
+    assert!(row.contains("1.500") && row.contains("binomial for linear"), "{text}");
+    let message =
+        rustcoll_reading("validate - --machine hockney:1,1,1 --rules nothing.toml", rows).refused(1);
+    assert!(message.contains("nothing.toml"), "{message}");
+}
+
 #[test]
 fn times_under_names_that_are_not_known_here_are_passed_over() {
     let rows = "collective,algorithm,ranks,bytes,microseconds,published_as\nbcast,linear,2,8,9,linear_over\n\

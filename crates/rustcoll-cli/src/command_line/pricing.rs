@@ -175,6 +175,9 @@ pub struct ValidateOptions {
     /// The error up to which a prediction is good
     #[arg(long, default_value = "15%", value_parser = percentage)]
     pub within: f64,
+    /// Says also how much longer calls take if these rules choose, behind which the default rules stand; may be given several times
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub rules: Vec<PathBuf>,
     /// The run ends with 1 if fewer of the predictions than this share are good
     #[arg(long, value_parser = percentage)]
     pub share: Option<f64>,

@@ -1,28 +1,67 @@
-//! What it costs to choose by prediction among the algorithms that were measured.
+//! What it costs to choose by prediction, or by rules, among the algorithms that were measured.
 
 use super::Compared;
+use crate::measured::Row;
+use crate::predict::call_on;
 use crate::table;
+use crate::words::counted;
 use rustcoll::algorithms::Collective;
 use rustcoll::atlas::Candidate;
+use rustcoll::cost::Machine;
+use rustcoll::selection::{Choice, Rules};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::ptr;
 
-/// Calls of which several algorithms were measured.
+/// Who chooses.
+pub enum Chooser {
+    /// The predictions: the algorithm that is predicted to be the fastest.
+    Prediction,
+    /// Rules of a file.
+    Rules(String, Rules),
+}
+
+impl Chooser {
+    /// What it chooses for a call, if that was measured.
+    fn choose<'rows>(&self, measured: &[&'rows Compared], machine: &Machine) -> Option<&'rows Compared> {
+        let rules = match self {
+            Chooser::Prediction => return least(measured, |compared| compared.predicted),
+            Chooser::Rules(_, rules) => rules,
+        };
+        let Row { candidate: Candidate { collective, .. }, ranks, bytes, .. } = measured.first()?.row;
+        let call = call_on(&measured[0].row.place(machine), collective, ranks, bytes);
+        let Choice::Use { algorithm, parameters } = rules.choose(&call) else { return None };
+        let wanted = Candidate { collective, algorithm, parameters }.problem(ranks, bytes);
+        let is_chosen = |candidate: &Candidate| {
+            ptr::eq(candidate.algorithm, algorithm) && candidate.problem(ranks, bytes) == wanted
+        };
+        measured.iter().find(|compared| is_chosen(&compared.row.candidate)).copied()
+    }
+
+    /// What stands above its table, of so many calls for which its choice was measured, out of so many.
+    fn title(&self, known: usize, all: usize) -> String {
+        match self {
+            Chooser::Prediction => "How many times as long calls take if prediction chooses among the algorithms that were measured:".into(),
+            Chooser::Rules(name, _) => format!(
+                "How many times as long calls take if {name} chooses. What it chooses was measured for {} of {all}:",
+                counted(known, "call")
+            ),
+        }
+    }
+}
+
+/// A call of which several algorithms were measured.
 struct Cell<'rows> {
     collective: Collective,
-    /// The one that is predicted to be the fastest, and the one that was.
     chosen: &'rows Compared,
     best: &'rows Compared,
 }
 
 impl<'rows> Cell<'rows> {
-    fn of(algorithms: BTreeMap<String, &'rows Compared>) -> Option<Cell<'rows>> {
-        let least = |time: fn(&Compared) -> f64| {
-            algorithms.values().copied().min_by(|one, other| time(one).total_cmp(&time(other)))
-        };
-        let (chosen, best) = (least(|compared| compared.predicted)?, least(|compared| compared.row.seconds)?);
-        let Candidate { collective, .. } = best.row.candidate;
-        Some(Cell { collective, chosen, best })
+    fn of(measured: &[&'rows Compared], chooser: &Chooser, machine: &Machine) -> Option<Self> {
+        let chosen = chooser.choose(measured, machine)?;
+        let best = least(measured, |compared| compared.row.seconds)?;
+        Some(Cell { collective: best.row.candidate.collective, chosen, best })
     }
 
     /// By how much longer the chosen one takes.
@@ -31,10 +70,24 @@ impl<'rows> Cell<'rows> {
     }
 }
 
+fn least<'rows>(measured: &[&'rows Compared], time: fn(&Compared) -> f64) -> Option<&'rows Compared> {
+    measured.iter().copied().min_by(|one, other| time(one).total_cmp(&time(other)))
+}
+
 /// Writes, for each collective and for all, how much longer calls take than with the fastest algorithm; nothing if no calls were measured with
 /// several.
-pub fn write(compared: &[Compared], output: &mut impl Write) -> io::Result<()> {
-    let cells = cells(compared);
+pub fn write(
+    compared: &[Compared],
+    chooser: &Chooser,
+    machine: &Machine,
+    output: &mut impl Write,
+) -> io::Result<()> {
+    let calls = calls(compared);
+    let cells: Vec<Cell> = calls.iter().filter_map(|measured| Cell::of(measured, chooser, machine)).collect();
+    if calls.is_empty() {
+        return Ok(());
+    }
+    writeln!(output, "\n{}", chooser.title(cells.len(), calls.len()))?;
     if cells.is_empty() {
         return Ok(());
     }
@@ -42,9 +95,7 @@ pub fn write(compared: &[Compared], output: &mut impl Write) -> io::Result<()> {
     let known = Collective::ALL.into_iter().filter(|&collective| of(collective).next().is_some());
     let rows = known.map(|collective| line(collective.name(), of(collective)));
     let rows: Vec<_> = rows.chain([line("all", cells.iter())]).collect();
-    let title =
-        "How many times as long calls take if prediction chooses among the algorithms that were measured:";
-    writeln!(output, "\n{title}\n")?;
+    writeln!(output)?;
     table::write(["collective", "calls", "mean", "worst", "which is"], &rows, output)
 }
 
@@ -63,7 +114,8 @@ fn line<'cells>(name: &str, cells: impl Iterator<Item = &'cells Cell<'cells>> + 
     ]
 }
 
-fn cells(compared: &[Compared]) -> Vec<Cell<'_>> {
+/// The algorithms of each call that was measured with several.
+fn calls(compared: &[Compared]) -> Vec<Vec<&Compared>> {
     let mut measured: BTreeMap<_, BTreeMap<String, &Compared>> = BTreeMap::new();
     for row in compared {
         let name = row.row.candidate.to_string();
@@ -73,5 +125,6 @@ fn cells(compared: &[Compared]) -> Vec<Cell<'_>> {
             *known = row;
         }
     }
-    measured.into_values().filter(|algorithms| algorithms.len() > 1).filter_map(Cell::of).collect()
+    let several = measured.into_values().filter(|algorithms| algorithms.len() > 1);
+    several.map(|algorithms| algorithms.into_values().collect()).collect()
 }
