@@ -46,11 +46,11 @@ fn by_slices(problem: &Problem, placement: &Placement, rank: usize, population: 
     let Place { node, local } = placement.place(rank);
     let slice = BETWEEN.schedule(&among_nodes(problem, placement, population == 1), node);
     let width = slice.blocks;
-    let among_peers = placement.among_peers(local, slice);
+    let among_owners = placement.among_owners(local, population, slice);
     let within =
         |program: Schedule| placement.within(node, program.refine(population * width, |slice| slice * width));
     within(of_rank(local, reduce_scatter(population, WITHIN, contribution(problem))))
-        .then(among_peers)
+        .then(among_owners)
         .then(within(of_rank(local, allgather(population, WITHIN))))
 }
 

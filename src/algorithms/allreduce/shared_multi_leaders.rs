@@ -2,13 +2,12 @@
 //! the ranks of its number on the other nodes, and shows the result.
 //!
 //! With m nodes of q ranks 2 ceil(log_k m) rounds between the nodes, each of which sends 2n(m−1)/m bytes. A rank reduces
-//! (q−1)/q of a vector on its node. Where nodes have different numbers of ranks, one rank stands for each, as in
-//! `shared_leaders`.
+//! (q−1)/q of a vector on its node. Where nodes have different numbers of ranks, there are as many slices as ranks on the fullest node, but no
+//! more than four for each rank of the emptiest; the ranks of a node own them in turn.
 //! Ranks of a node come before others, so the operator must commute.
 
 use super::node_aware::among_nodes;
-use super::shared_leaders::{self, through_leaders};
-use super::{circulant, contribution};
+use super::{circulant, contribution, shared_leaders};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::building_blocks::shared_node::{combine_slices, hand_out_slices, with_slots};
 use crate::algorithms::{Algorithm, Body, Problem};
@@ -24,31 +23,43 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..shared_leaders::ALGORITHM
 };
 
-/// What the ranks of one number do between the nodes.
+/// What those who own a slice do between the nodes.
 const BETWEEN: Algorithm = circulant::ALGORITHM;
+
+/// A rank of the emptiest node owns so many slices at most, one after the other.
+const MOST_SLICES: usize = 4;
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let placement = Placement::new(problem);
-    match placement.common_population() {
-        Some(population) => by_slices(problem, &placement, rank, population),
-        None => through_leaders(problem, rank, &BETWEEN),
-    }
-}
-
-fn by_slices(problem: &Problem, placement: &Placement, rank: usize, population: usize) -> Schedule {
     let Place { node, local } = placement.place(rank);
-    let slice = BETWEEN.schedule(&among_nodes(problem, placement, population == 1), node);
-    let width = slice.blocks;
-    let among_peers = placement.among_peers(local, slice);
-    let up = combine_slices(local, population, width, contribution(problem));
-    let down = hand_out_slices(local, population, width);
-    let program = placement.within(node, up).then(among_peers).then(placement.within(node, down));
-    with_slots(population * width, population, program)
+    let population = placement.members(node).len();
+    let slices = placement.most_members().min(MOST_SLICES * placement.fewest_members());
+    let between = BETWEEN.schedule(&among_nodes(problem, &placement, population == 1), node);
+    let width = between.blocks;
+    let up = placement.within(node, combine_slices(local, population, slices, width, contribution(problem)));
+    let down = placement.within(node, hand_out_slices(local, population, slices, width));
+    let among_owners = (local..slices)
+        .step_by(population)
+        .map(|slice| placement.among_owners(slice, slices, between.clone()));
+    let program = among_owners.fold(up, Schedule::then).then(down);
+    with_slots(slices * width, placement.most_members(), program)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_ranks_of_a_node_that_is_not_full_own_more_slices() {
+        // Nodes of four ranks and of two: four slices of two blocks, of which each rank of the second node owns two.
+        let problem = Problem { nodes: [0, 0, 0, 0, 1, 1].into(), ..Problem::new(6) };
+        let sent = |rank| schedule(&problem, rank).blocks_sent();
+        assert_eq!([0, 1, 2, 3, 4, 5].map(sent), [2, 2, 2, 2, 4, 4]);
+        // One rank on the second node: four slices, which four ranks of the first own.
+        let problem = Problem { nodes: [0, 0, 0, 0, 0, 1].into(), ..Problem::new(6) };
+        let sent = |rank| schedule(&problem, rank).blocks_sent();
+        assert_eq!([0, 1, 2, 3, 4, 5].map(sent), [2, 2, 2, 2, 0, 8]);
+    }
 
     #[test]
     fn every_rank_sends_its_slice_to_other_nodes() {

@@ -92,6 +92,11 @@ impl Placement {
         self.populations().max().unwrap_or(0)
     }
 
+    /// The fewest ranks on a node.
+    pub fn fewest_members(&self) -> usize {
+        self.populations().min().unwrap_or(0)
+    }
+
     /// How many ranks each node has, if all have equally many.
     pub fn common_population(&self) -> Option<usize> {
         let first = self.members[0].len();
@@ -118,13 +123,13 @@ impl Placement {
         program.embed(self.size(), |node| self.leader(node))
     }
 
-    /// The program of a rank among those of its number on the other nodes, written for the number of its node and for a slice
-    /// of the vector, as one of all ranks and for the slices of a node's ranks. All nodes have equally many ranks.
-    pub fn among_peers(&self, local: usize, program: Schedule) -> Schedule {
+    /// The program of a rank among those that own the same slice on the other nodes, written for the number of its node and for that slice,
+    /// as one of all ranks and for all slices of the vector. The ranks of a node own slices in turn.
+    pub fn among_owners(&self, slice: usize, slices: usize, program: Schedule) -> Schedule {
         let width = program.blocks;
         program
-            .rename_blocks(self.members[0].len() * width, |block| local * width + block)
-            .embed(self.size(), |node| self.members[node][local])
+            .rename_blocks(slices * width, |block| slice * width + block)
+            .embed(self.size(), |node| self.members[node][slice % self.members[node].len()])
     }
 
     /// A program whose blocks are those of nodes, as one whose blocks are those of ranks.

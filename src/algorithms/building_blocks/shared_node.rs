@@ -41,35 +41,50 @@ pub fn hand_out(local: usize, population: usize, blocks: usize, held: Buffer) ->
     program.build()
 }
 
-/// Each rank combines its slice, of `width` blocks, of the contributions of all in the receive buffer, out of their order.
-pub fn combine_slices(local: usize, population: usize, width: usize, contribution: Buffer) -> Schedule {
-    let mut program = Builder::new(local, population, population * width);
-    let slice = |buffer: Buffer, owner: usize| buffer.blocks(owner * width..(owner + 1) * width);
+/// Each rank combines its slices, of `width` blocks each, of the contributions of all in the receive buffer, out of their order. The ranks own
+/// slices in turn.
+pub fn combine_slices(
+    local: usize,
+    population: usize,
+    slices: usize,
+    width: usize,
+    contribution: Buffer,
+) -> Schedule {
+    let mut program = Builder::new(local, population, slices * width);
+    let part = |buffer: Buffer, slice: usize| buffer.blocks(slice * width..(slice + 1) * width);
     // In the order in which the others read, each of whom begins with the next rank.
     for owner in (1..population).map(|distance| (local + population - distance) % population) {
-        program.publish(slice(contribution, owner), owner * width);
+        for slice in (owner..slices).step_by(population) {
+            program.publish(part(contribution, slice), slice * width);
+        }
     }
-    let mut combined = slice(contribution, local);
-    for other in (1..population).map(|distance| (local + distance) % population) {
-        program.await_slot(other, local * width);
-        let shown = slice(Buffer::of_rank(other), local);
-        program.reduce(shown, combined, slice(Recv, local));
-        combined = slice(Recv, local);
+    for slice in (local..slices).step_by(population) {
+        let mut combined = part(contribution, slice);
+        for other in (1..population).map(|distance| (local + distance) % population) {
+            program.await_slot(other, slice * width);
+            let shown = part(Buffer::of_rank(other), slice);
+            program.reduce(shown, combined, part(Recv, slice));
+            combined = part(Recv, slice);
+        }
     }
     program.build()
 }
 
-/// Each rank shows its slice of the receive buffer and gets the others'. A rank's slot of its own slice was not needed by
+/// Each rank shows its slices of the receive buffer and gets the others'. A rank's slots of its own slices were not needed by
 /// [`combine_slices`].
-pub fn hand_out_slices(local: usize, population: usize, width: usize) -> Schedule {
-    let mut program = Builder::new(local, population, population * width);
-    let slice = |buffer: Buffer, owner: usize| buffer.blocks(owner * width..(owner + 1) * width);
+pub fn hand_out_slices(local: usize, population: usize, slices: usize, width: usize) -> Schedule {
+    let mut program = Builder::new(local, population, slices * width);
+    let part = |buffer: Buffer, slice: usize| buffer.blocks(slice * width..(slice + 1) * width);
     if population > 1 {
-        program.publish(slice(Recv, local), local * width);
+        for slice in (local..slices).step_by(population) {
+            program.publish(part(Recv, slice), slice * width);
+        }
     }
     for other in (1..population).map(|distance| (local + distance) % population) {
-        program.await_slot(other, other * width);
-        program.copy(slice(Buffer::of_rank(other), other), slice(Recv, other));
+        for slice in (other..slices).step_by(population) {
+            program.await_slot(other, slice * width);
+            program.copy(part(Buffer::of_rank(other), slice), part(Recv, slice));
+        }
     }
     program.build()
 }
