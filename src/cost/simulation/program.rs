@@ -148,15 +148,16 @@ impl<'job> Writer<'job> {
     }
 
     pub fn append(&mut self, schedule: &Schedule, sizes: &Sizes) {
-        let scratch = schedule.scratch_blocks() * sizes.binding.scratch.layout.longest(schedule.blocks);
-        self.program.scratch.add(sizes.element.times(scratch as f64));
         if schedule.slots == 0 {
             let plan = Plan::new(schedule, &sizes.binding);
+            self.note_scratch(plan.scratch_elements, sizes);
             return self.append_stripe(&plan, Stripe::of(schedule.rank, 0, 1), sizes);
         }
         let bounds = self.bounds(schedule, sizes);
         let stripes = Stripes::new(schedule, &sizes.binding, 1, &bounds);
         let mut plan = stripes.plan(0);
+        // The first stripe is the longest, and all use the same memory.
+        self.note_scratch(plan.scratch_elements, sizes);
         for number in 0..stripes.count {
             if !stripes.are_alike(0, number) {
                 plan = stripes.plan(number);
@@ -286,6 +287,10 @@ impl<'job> Writer<'job> {
         } else {
             self.since.reduced += target.elements;
         }
+    }
+
+    fn note_scratch(&mut self, elements: usize, sizes: &Sizes) {
+        self.program.scratch.add(sizes.element.times(elements as f64));
     }
 
     fn note_read(&mut self, elements: usize, sizes: &Sizes) {
