@@ -401,8 +401,8 @@ impl<'job, R: Recorder> Run<'job, R> {
         }
         let end = self.network.ends[number];
         let node = self.network.places[end.rank as usize].node;
-        let free = &mut self.nodes_free[usize::from(self.network.ends[number].direction == Direction::Send)]
-            [usize::from(end.is_within)][node as usize];
+        let is_send = self.is_send(number);
+        let free = &mut self.nodes_free[usize::from(is_send)][usize::from(end.is_within)][node as usize];
         let begin = ready.or_later(*free);
         *free = self.recorder.after(begin, charge, charge.amount * byte_time.at(charge.bytes));
         begin

@@ -43,14 +43,14 @@ pub struct Fitted {
     /// What it says of each row.
     explained: Vec<Explained>,
     /// What is made small.
-    pub loss: f64,
+    loss: f64,
 }
 
 /// The machine near `start` that predicts the rows best.
 pub fn descend(observed: &Observed, start: &Start, observe: &dyn Fn()) -> Result<Fitted, Failure> {
     let priors = Priors::of(&observed.parameters, start);
     let start = &start.machine;
-    let mut best = simulated(observed, &priors, start, logarithms(observed, start))?;
+    let mut best = simulated(observed, &priors, start, priors.start.clone())?;
     let (mut farthest, mut little_gains) = (FARTHEST, 0);
     for _ in 0..MOST_SIMULATIONS {
         observe();
@@ -115,10 +115,6 @@ fn simulated(
     Ok(Fitted { machine, logarithms, explained, loss })
 }
 
-fn logarithms(observed: &Observed, machine: &Machine) -> Vec<f64> {
-    observed.parameters.iter().map(|parameter| parameter.value(machine).ln()).collect()
-}
-
 fn loss(observed: &Observed, explained: &[Explained], priors: &Priors, logarithms: &[f64]) -> f64 {
     let residuals =
         explained.iter().zip(observed.rows).map(|(found, row)| (found.seconds / row.seconds).ln() / SCALE);
@@ -127,6 +123,7 @@ fn loss(observed: &Observed, explained: &[Explained], priors: &Priors, logarithm
 
 /// What is likely of the parameters beforehand: differences of their logarithms, which are likely to be small.
 struct Priors {
+    /// The logarithms of the parameters where the search begins.
     start: Vec<f64>,
     distance: f64,
     /// Pairs of neighbours, by position.
