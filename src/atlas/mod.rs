@@ -20,6 +20,8 @@ use crate::algorithms::{Algorithm, Collective};
 use crate::cost::Machine;
 use crate::cost::simulation::SimulationError;
 use crate::parallel;
+use column::Found;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -35,7 +37,9 @@ pub struct Atlas {
     pub bytes: Vec<usize>,
     /// Who takes part.
     pub candidates: Vec<Candidate>,
-    /// Seconds by ranks, bytes and candidates; infinite where a candidate cannot serve.
+    /// From how many ranks on an algorithm was too large to be simulated, by its name.
+    pub too_large: BTreeMap<&'static str, usize>,
+    /// Seconds by ranks, bytes and candidates; infinite where there is no time.
     times: Vec<f64>,
 }
 
@@ -72,6 +76,9 @@ impl Atlas {
     /// Prices all candidates, which are of one collective, at all points; on all processors, the most ranks first. The
     /// observer is told which part of the work is done.
     ///
+    /// A candidate has no time where it cannot serve, where it is too large to be simulated, and where it surely takes more
+    /// than four times as long as the fastest.
+    ///
     /// Panics if a grid is empty or there is no candidate.
     pub fn new(
         candidates: Vec<Candidate>,
@@ -81,21 +88,26 @@ impl Atlas {
         observe: impl Fn(f64) + Sync,
     ) -> Result<Atlas, AtlasError> {
         let collective = candidates[0].collective;
-        let mut atlas = Atlas { collective, ranks, bytes, candidates, times: Vec::new() };
+        let mut atlas =
+            Atlas { collective, ranks, bytes, candidates, too_large: BTreeMap::new(), times: Vec::new() };
         let cells = atlas.ranks.len() * atlas.bytes.len() * atlas.candidates.len();
-        let times = Mutex::new(vec![f64::INFINITY; cells]);
+        let found = Mutex::new((vec![f64::INFINITY; cells], BTreeMap::new()));
         let columns = atlas.columns();
         let work: usize = columns.iter().map(|column| column.size).sum();
         let done = AtomicUsize::new(0);
         parallel::for_each(&columns, |column| {
-            let found = column.times(&atlas, machine)?;
-            let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
-            found.into_iter().for_each(|(cell, time)| times[cell] = time);
-            drop(times);
+            let Found { times, too_large } = column.times(&atlas, machine)?;
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            times.into_iter().for_each(|(cell, time)| found.0[cell] = time);
+            for algorithm in too_large {
+                let least = found.1.entry(algorithm.name).or_insert(column.size);
+                *least = column.size.min(*least);
+            }
+            drop(found);
             observe((done.fetch_add(column.size, Ordering::Relaxed) + column.size) as f64 / work as f64);
             Ok(())
         })?;
-        atlas.times = times.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (atlas.times, atlas.too_large) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(atlas)
     }
 
@@ -104,7 +116,7 @@ impl Atlas {
         points(self.ranks.len(), self.bytes.len())
     }
 
-    /// What each candidate takes at a point, in seconds; infinite if it cannot serve.
+    /// What each candidate takes at a point, in seconds; infinite if it has no time there.
     pub fn times(&self, point: Point) -> &[f64] {
         let first = self.cell(point, 0);
         &self.times[first..first + self.candidates.len()]

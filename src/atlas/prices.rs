@@ -1,7 +1,6 @@
 //! What candidates cost for one number of ranks and bytes.
 
 use super::Candidate;
-use crate::algorithms::Reason;
 use crate::cost::simulation::SimulationError;
 use crate::cost::{Machine, Prediction, simulate};
 use crate::parallel;
@@ -13,11 +12,11 @@ use std::sync::{Mutex, PoisonError};
 pub struct Price {
     /// The candidate.
     pub candidate: Candidate,
-    /// What it costs, or why it cannot serve.
-    pub prediction: Result<Prediction, Reason>,
+    /// What it costs, or why it has no price: it cannot serve, or is too large to be simulated.
+    pub prediction: Result<Prediction, SimulationError>,
 }
 
-/// The prices of candidates, the cheapest first and those that cannot serve last; on all processors. The observer is told
+/// The prices of candidates, the cheapest first and those without a price last; on all processors. The observer is told
 /// which part of the work is done.
 pub fn prices(
     candidates: &[Candidate],
@@ -32,7 +31,9 @@ pub fn prices(
     parallel::for_each(&numbered, |&(number, &candidate)| {
         let problem = candidate.problem(size, bytes);
         let prediction = match simulate(candidate.collective, candidate.algorithm, &problem, bytes, machine) {
-            Err(SimulationError::DoesNotServe(reason)) => Err(reason),
+            Err(error @ (SimulationError::DoesNotServe(_) | SimulationError::TooManyPosts { .. })) => {
+                Err(error)
+            }
             other => Ok(other?),
         };
         let price = Price { candidate, prediction };
@@ -48,7 +49,7 @@ pub fn prices(
 }
 
 impl Price {
-    /// Seconds; infinite if the candidate cannot serve.
+    /// Seconds; infinite if the candidate has no price.
     pub fn time(&self) -> f64 {
         self.prediction.as_ref().map_or(f64::INFINITY, Prediction::time)
     }
@@ -69,7 +70,10 @@ mod tests {
         assert!(prices.is_sorted_by(|one, other| one.time() <= other.time()));
         let last = prices.last().unwrap();
         assert_eq!(last.candidate.algorithm.name, "neighbor_exchange");
-        assert_eq!(last.prediction.as_ref().unwrap_err().to_string(), "the number of ranks is odd");
+        assert_eq!(
+            last.prediction.as_ref().unwrap_err().to_string(),
+            "it cannot serve this: the number of ranks is odd"
+        );
         for price in &prices[..prices.len() - 1] {
             let problem = price.candidate.problem(7, 1000);
             let expected =

@@ -56,6 +56,10 @@ fn atlas_of_allreduce() -> &'static Atlas {
     &ATLAS
 }
 
+fn best_time(atlas: &Atlas, point: Point) -> f64 {
+    atlas.times(point)[atlas.winner(point)]
+}
+
 #[test]
 fn times_are_those_of_the_simulator() {
     let machine = machine();
@@ -77,7 +81,8 @@ fn times_are_those_of_the_simulator() {
                             Err(SimulationError::DoesNotServe(_)) => f64::INFINITY,
                             other => other.unwrap().time(),
                         };
-                        assert_eq!(time, expected, "{candidate}, {size} ranks, {bytes} bytes");
+                        let is_far = time == f64::INFINITY && expected > 4.0 * best_time(&atlas, point);
+                        assert!(time == expected || is_far, "{candidate}, {size} ranks, {bytes} bytes");
                     }
                 }
             }
@@ -86,6 +91,28 @@ fn times_are_those_of_the_simulator() {
             assert_eq!(atlas.regret(point, atlas.winner(point)), 0.0);
         }
     }
+}
+
+#[test]
+fn what_is_surely_far_from_the_fastest_has_no_time() {
+    let candidates = Candidate::all(Collective::Allgather, Sweep::Defaults);
+    let ring = candidates.iter().position(|candidate| candidate.algorithm.name == "ring").unwrap();
+    let atlas = Atlas::new(candidates, &machine(), vec![512], vec![8, 1 << 20], |_| {}).unwrap();
+    let times = [0, 1].map(|bytes| atlas.times(Point { ranks: 0, bytes })[ring]);
+    assert!(times[0] == f64::INFINITY && times[1].is_finite(), "{times:?}");
+}
+
+#[test]
+fn what_is_too_large_to_be_simulated_is_named_and_left_out() {
+    let of = |name| Collective::Bcast.algorithm(name).unwrap();
+    let candidates = ["binomial", "scatter_ring_allgather"]
+        .into_iter()
+        .flat_map(|name| Candidate::of(Collective::Bcast, of(name), Sweep::Defaults))
+        .collect();
+    let atlas = Atlas::new(candidates, &machine(), vec![64, 8192], vec![64 << 20], |_| {}).unwrap();
+    assert_eq!(atlas.too_large, BTreeMap::from([("scatter_ring_allgather", 8192)]));
+    let times = [0, 1].map(|ranks| atlas.times(Point { ranks, bytes: 0 })[1]);
+    assert!(times[0].is_finite() && times[1] == f64::INFINITY, "{times:?}");
 }
 
 #[test]

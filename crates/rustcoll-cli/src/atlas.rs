@@ -50,12 +50,19 @@ fn format(path: &Path) -> Result<Option<Format>, Failure> {
 
 fn candidates(options: &AtlasOptions, sweep: Sweep) -> Result<Vec<Candidate>, Failure> {
     let collective = priced(options.collective)?;
-    if options.algorithms.is_empty() {
-        return Ok(Candidate::all(collective, sweep));
-    }
-    let named = options.algorithms.iter().map(|name| one_group_algorithm(collective, name));
-    let algorithms: Vec<&'static Algorithm> = named.collect::<Result<_, _>>()?;
+    let algorithms = one_group_algorithms(collective, &options.algorithms)?;
     Ok(algorithms.into_iter().flat_map(|algorithm| Candidate::of(collective, algorithm, sweep)).collect())
+}
+
+/// The algorithms of these names that have prices, all if there are no names.
+pub fn one_group_algorithms(
+    collective: Collective,
+    names: &[String],
+) -> Result<Vec<&'static Algorithm>, Failure> {
+    match names.is_empty() {
+        true => Ok(collective.scheduled().filter(|algorithm| !algorithm.is_for_two_groups()).collect()),
+        false => names.iter().map(|name| one_group_algorithm(collective, name)).collect(),
+    }
 }
 
 fn one_group_algorithm(collective: Collective, name: &str) -> Result<&'static Algorithm, Failure> {
@@ -76,11 +83,18 @@ pub fn priced_atlas(
     let collective = candidates[0].collective;
     let bytes = if collective == Collective::Barrier { vec![0] } else { bytes };
     let progress = Progress::new(collective.name());
-    Atlas::new(candidates, machine, ranks, bytes, |part| progress.show(part))
-        .map_err(|error| Failure::Input(error.to_string()))
+    let atlas = Atlas::new(candidates, machine, ranks, bytes, |part| progress.show(part))
+        .map_err(|error| Failure::Input(error.to_string()))?;
+    drop(progress);
+    if !atlas.too_large.is_empty() {
+        let from = atlas.too_large.iter().map(|(name, ranks)| format!("{name} from {ranks} ranks on"));
+        let from = from.collect::<Vec<_>>().join(", ");
+        eprintln!("rustcoll: {}: too large to be simulated: {from}", collective.name());
+    }
+    Ok(atlas)
 }
 
-/// A line for each point, with the time of each candidate; empty where it cannot serve.
+/// A line for each point, with the time of each candidate; empty where it has none.
 fn as_csv(atlas: &Atlas) -> String {
     let names: Vec<String> =
         atlas.candidates.iter().map(|candidate| candidate.to_string().replace(", ", " ")).collect();

@@ -350,8 +350,16 @@ fn any_ranks(text: &str) -> Result<usize, String> {
 }
 
 fn numbers_of_ranks(text: &str) -> Result<RangeInclusive<usize>, String> {
+    range_within(text, 1..=MOST_RANKS_IN_TURN)
+}
+
+/// Numbers of ranks of which some are priced.
+fn ranks_to_price(text: &str) -> Result<RangeInclusive<usize>, String> {
+    range_within(text, 1..=MOST_RANKS)
+}
+
+fn range_within(text: &str, bounds: RangeInclusive<usize>) -> Result<RangeInclusive<usize>, String> {
     let range = quantity::range(text, quantity::number)?;
-    let bounds = 1..=MOST_RANKS_IN_TURN;
     Ok(within(*range.start(), bounds.clone())?..=within(*range.end(), bounds)?)
 }
 

@@ -1,11 +1,12 @@
 //! `rustcoll predict`
 
+use crate::atlas::one_group_algorithms;
 use crate::command_line::{PredictOptions, TableFormat};
 use crate::failure::{Failure, Outcome};
 use crate::progress::Progress;
 use crate::rules::{choice, in_order};
 use crate::table;
-use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Reason};
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter};
 use rustcoll::atlas::{Candidate, Price, Sweep, prices};
 use rustcoll::cost::simulation::SimulationError;
 use rustcoll::cost::{Machine, Prediction};
@@ -33,7 +34,7 @@ pub fn run(options: &PredictOptions, output: &mut impl Write) -> Result<Outcome,
     let collective = priced(options.collective)?;
     let bytes = bytes(options)?;
     let chosen = chosen(options, &machine, bytes)?;
-    let mut candidates = candidates(options);
+    let mut candidates = candidates(options)?;
     if let Some(Choice::Use { algorithm, parameters }) = chosen
         && !algorithm.is_mock_up()
         && !candidates.iter().any(|candidate| is_chosen(candidate, chosen))
@@ -90,7 +91,7 @@ fn bytes(options: &PredictOptions) -> Result<usize, Failure> {
     }
 }
 
-fn candidates(options: &PredictOptions) -> Vec<Candidate> {
+fn candidates(options: &PredictOptions) -> Result<Vec<Candidate>, Failure> {
     let radices: Vec<usize> = match options.sweep_radix {
         true => (2..=options.ranks.max(2)).collect(),
         false => options.radix.iter().map(|&radix| (radix as usize).min(options.ranks.max(2))).collect(),
@@ -107,8 +108,8 @@ fn candidates(options: &PredictOptions) -> Vec<Candidate> {
         };
         radices.iter().map(with).collect()
     };
-    let of_one_group = options.collective.scheduled().filter(|algorithm| !algorithm.is_for_two_groups());
-    of_one_group.flat_map(of).collect()
+    let algorithms = one_group_algorithms(options.collective, &options.algorithms)?;
+    Ok(algorithms.into_iter().flat_map(of).collect())
 }
 
 /// What the rules choose, if there are any to be asked.
@@ -137,7 +138,7 @@ fn is_chosen(candidate: &Candidate, chosen: Option<Choice>) -> bool {
 /// A candidate in the table.
 struct Row<'prices> {
     candidate: Candidate,
-    prediction: Result<&'prices Prediction, Reason>,
+    prediction: Result<&'prices Prediction, &'prices SimulationError>,
     /// Its time by that of the cheapest.
     ratio: f64,
     is_chosen: bool,
@@ -155,12 +156,7 @@ impl Row<'_> {
             .iter()
             .map(|price| {
                 let (candidate, ratio, is_chosen) = row(price);
-                Row {
-                    candidate,
-                    prediction: price.prediction.as_ref().map_err(|reason| *reason),
-                    ratio,
-                    is_chosen,
-                }
+                Row { candidate, prediction: price.prediction.as_ref(), ratio, is_chosen }
             })
             .collect()
     }
@@ -204,8 +200,12 @@ fn as_text(rows: &[Row], output: &mut impl Write) -> io::Result<()> {
     }
     table::write(HEAD, &lines, output)?;
     for row in rows {
-        if let Err(reason) = row.prediction {
-            writeln!(output, "{} cannot serve this: {reason}", row.candidate)?;
+        match row.prediction {
+            Err(SimulationError::DoesNotServe(reason)) => {
+                writeln!(output, "{} cannot serve this: {reason}", row.candidate)?;
+            }
+            Err(error) => writeln!(output, "{} has no price: {error}", row.candidate)?,
+            Ok(_) => {}
         }
     }
     Ok(())
@@ -235,7 +235,10 @@ fn as_csv(rows: &[Row], output: &mut impl Write) -> io::Result<()> {
 
 fn as_json(rows: &[Row], chosen: Option<Choice>) -> Value {
     let row = |row: &Row| match row.prediction {
-        Err(reason) => json!({ "algorithm": row.candidate.algorithm.name, "refused": reason.to_string() }),
+        Err(SimulationError::DoesNotServe(reason)) => {
+            json!({ "algorithm": row.candidate.algorithm.name, "refused": reason.to_string() })
+        }
+        Err(error) => json!({ "algorithm": row.candidate.algorithm.name, "refused": error.to_string() }),
         Ok(prediction) => json!({
             "algorithm": row.candidate.algorithm.name,
             "parameters": choice::as_json(row.candidate.parameters),

@@ -31,9 +31,16 @@ impl Placement {
         let Problem { size, root, ref nodes, .. } = *problem;
         let mut members: Vec<Vec<usize>> = Vec::new();
         let mut known: BTreeMap<u32, usize> = BTreeMap::new();
+        // That of the rank before, which mostly is this one's as well: jobs are large.
+        let mut last: Option<(u32, usize)> = None;
         let others = (0..size).filter(|&rank| rank != root);
         for rank in [root].into_iter().chain(others) {
-            let node = *known.entry(nodes.get(rank).copied().unwrap_or(0)).or_insert(members.len());
+            let name = nodes.get(rank).copied().unwrap_or(0);
+            let node = match last {
+                Some((known, node)) if known == name => node,
+                _ => *known.entry(name).or_insert(members.len()),
+            };
+            last = Some((name, node));
             if node == members.len() {
                 members.push(Vec::new());
             }

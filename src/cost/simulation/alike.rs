@@ -42,10 +42,11 @@ fn check_all(sizes: impl IntoIterator<Item = usize>, is_selected: fn(&Problem) -
                 for machine in &machines() {
                     let label = format!("{}, {problem:?}", algorithm.title());
                     let mut simulation =
-                        match Simulation::of_all_ranks(algorithm.contract(), algorithm, problem, machine) {
+                        match Simulation::new(algorithm.contract(), algorithm, problem, machine) {
                             Err(SimulationError::DoesNotServe(_)) => continue,
                             other => other.unwrap(),
                         };
+                    assert_no_time_is_less(&mut simulation, bytes, &label);
                     if simulation.symmetries().next().is_some() {
                         assert_sample_is_right(&simulation, &label);
                         assert_times_are_equal(&mut simulation, bytes, &label);
@@ -78,12 +79,20 @@ fn few_ranks_stand_for_all_of_up_to_128() {
     check_all(1..=128, is_selected);
 }
 
+fn assert_no_time_is_less(simulation: &mut Simulation, bytes: usize, label: &str) {
+    let least = simulation.least_time(bytes);
+    let time = simulation.with_symmetry(None).predict(bytes).unwrap().time();
+    assert!(least <= time * (1.0 + 1e-9), "{label}: {least} s at least, {time} s");
+}
+
 fn assert_sample_is_right(simulation: &Simulation, label: &str) {
     let compiler = simulation.compiler(Lengths::AnyOne);
     let programs: Vec<Program> = (0..simulation.size()).map(|rank| compiler.program(rank)).collect();
     for symmetry in simulation.symmetries() {
-        let holds = |shifts| symmetry.holds(shifts, |rank| programs[rank].clone());
-        assert_eq!(holds(symmetry.sample()), holds(symmetry.every_shift()), "{label}, {symmetry:?}");
+        let program = |rank: usize| programs[rank].clone();
+        let sampled = symmetry.holds(program);
+        let every = symmetry.holds_of((0..symmetry.period()).collect(), symmetry.every_shift(), program);
+        assert_eq!(sampled, every, "{label}, {symmetry:?}");
     }
 }
 
@@ -92,7 +101,7 @@ fn assert_times_are_equal(simulation: &mut Simulation, bytes: usize, label: &str
     if symmetry.is_none() {
         return;
     }
-    let every = simulation.predict(bytes).unwrap();
+    let every = simulation.with_symmetry(None).predict(bytes).unwrap();
     let few = simulation.with_symmetry(symmetry).predict(bytes).unwrap();
     let times: Vec<f64> = (0..simulation.size()).map(|rank| few.of_rank(rank)).collect();
     assert_eq!(Prediction { ranks: times, ..few }, every, "{label}, {symmetry:?}");
@@ -105,10 +114,7 @@ fn the_ranks_of_many_algorithms_are_alike() {
         let algorithm = collective.algorithm(name).unwrap();
         let machine = &machines()[1];
         let problem = Problem { radix: 2, ..Problem::new(size) };
-        Simulation::of_all_ranks(algorithm.contract(), algorithm, &problem, machine)
-            .unwrap()
-            .find_symmetry()
-            .is_some()
+        Simulation::new(algorithm.contract(), algorithm, &problem, machine).unwrap().find_symmetry().is_some()
     };
     for (collective, name, powers_only) in [
         (Allgather, "bruck", false),
@@ -177,7 +183,7 @@ fn who_stands_for_others_raises_their_flags_too() {
         for bytes in [8, 1 << 10, 3 << 20, 9 << 20] {
             let label = format!("{size} ranks, {ranks_per_node} to a node, {bytes} bytes");
             let mut simulation =
-                Simulation::of_all_ranks(OVER_SLOTS.contract(), &OVER_SLOTS, &problem, &machine).unwrap();
+                Simulation::new(OVER_SLOTS.contract(), &OVER_SLOTS, &problem, &machine).unwrap();
             assert!(simulation.find_symmetry().is_some(), "{label}");
             assert_sample_is_right(&simulation, &label);
             assert_times_are_equal(&mut simulation, bytes, &label);

@@ -2,6 +2,7 @@
 
 use super::events::Bytes;
 use super::instant::{Causes, Explanation};
+use super::least::least_time;
 use super::network::Network;
 use super::program::{Compiler, Program};
 use super::sizes::{Lengths, Sizes};
@@ -15,6 +16,7 @@ use crate::cost::machine::{Machine, Port};
 use crate::engine::SlotBounds;
 use crate::schedule::Schedule;
 use crate::selection::Measure;
+use std::cell::OnceCell;
 
 /// Up to so many ranks are all simulated, with blocks that differ by a byte told apart: it takes no time.
 const FEW_RANKS: usize = 32;
@@ -22,7 +24,7 @@ const FEW_RANKS: usize = 32;
 /// Unless it is said otherwise, the programs of calls with so many sends and receives are kept.
 const MOST_POSTS_KEPT: usize = 1 << 17;
 
-/// Beyond so many ranks the last node may be taken to be as full as the others.
+/// Beyond so many ranks the last node may be taken to be as full as the others, and all ranks to copy as much.
 const MANY_EXACT_RANKS: usize = 256;
 
 /// The programs of so many ranks are written before it is asked whether they are too long.
@@ -42,8 +44,10 @@ pub struct Simulation {
     blocks: usize,
     /// How many slots each rank shares.
     slots: usize,
-    /// The ranks that stand for all, if any do.
-    symmetry: Option<Symmetry>,
+    /// The ranks that stand for all, if any do; sought when it is asked for.
+    symmetry: OnceCell<Option<Symmetry>>,
+    /// The programs for [`Simulation::least_time`], and for which blocks.
+    few: Option<(Lengths, Vec<(usize, Program)>)>,
     /// The programs for blocks of one length, which may be any, once these were asked for; and the last ones for other lengths.
     known: Vec<(Lengths, Network)>,
     /// Programs of calls with more sends and receives are written anew each time.
@@ -53,20 +57,6 @@ pub struct Simulation {
 impl Simulation {
     /// The ranks' nodes are those of the problem, if it has any, else as the machine places them.
     pub fn new(
-        collective: Collective,
-        algorithm: &'static Algorithm,
-        problem: &Problem,
-        machine: &Machine,
-    ) -> Result<Self, SimulationError> {
-        let mut simulation = Simulation::of_all_ranks(collective, algorithm, problem, machine)?;
-        if simulation.has_mean_blocks() {
-            simulation.symmetry = simulation.find_symmetry();
-        }
-        Ok(simulation)
-    }
-
-    /// The same without asking whether ranks do the same.
-    pub(super) fn of_all_ranks(
         collective: Collective,
         algorithm: &'static Algorithm,
         problem: &Problem,
@@ -94,7 +84,8 @@ impl Simulation {
             is_block_placed,
             blocks,
             slots,
-            symmetry: None,
+            symmetry: OnceCell::new(),
+            few: None,
             known: Vec::new(),
             most_kept: MOST_POSTS_KEPT,
         })
@@ -140,6 +131,23 @@ impl Simulation {
         Ok(Explanation { prediction, causes, ends })
     }
 
+    /// A time, in seconds, that [`Simulation::predict`] does not undercut. It takes the programs of few ranks only.
+    pub fn least_time(&mut self, bytes: usize) -> f64 {
+        let (lengths, bytes) = self.lengths_and_bytes(bytes.min(MOST_BYTES));
+        let known = self.few.take().filter(|few| few.0 == lengths);
+        let (lengths, programs) = known.unwrap_or_else(|| {
+            let compiler = self.compiler(lengths);
+            let few = [0, self.size() / 2].map(|rank| (rank, compiler.program(rank)));
+            (lengths, few.into())
+        });
+        let of_rank = |(rank, program): &(usize, Program)| {
+            least_time(program, *rank, &self.problem.nodes, bytes, &self.machine)
+        };
+        let least = programs.iter().map(of_rank).fold(0.0, f64::max);
+        self.few = Some((lengths, programs));
+        least
+    }
+
     /// The same on another machine with as many ranks on a node. What takes no time on one of the two must not take any on the other.
     pub fn on(&mut self, machine: &Machine) -> &mut Self {
         self.machine = machine.of_job(self.size());
@@ -154,7 +162,7 @@ impl Simulation {
 
     /// About how many sends, receives and flags are simulated.
     pub fn posts(&self) -> usize {
-        let ranks = self.symmetry.map_or(self.size(), Symmetry::period);
+        let ranks = self.symmetry().map_or(self.size(), Symmetry::period);
         ranks * typical_posts(&self.compiler(Lengths::AnyOne), ranks)
     }
 
@@ -194,7 +202,7 @@ impl Simulation {
             return Ok(self.known.swap_remove(position).1);
         }
         self.known.retain(|known| known.0 == Lengths::AnyOne);
-        self.network(self.symmetry, lengths, observe)
+        self.network(self.symmetry(), lengths, observe)
     }
 
     /// Whether blocks of so many bytes go through slots piece by piece, so that how long they are decides what the programs do.
@@ -230,7 +238,7 @@ impl Simulation {
     /// The same with these ranks standing for all.
     #[cfg(test)]
     pub(super) fn with_symmetry(&mut self, symmetry: Option<Symmetry>) -> &mut Self {
-        (self.symmetry, self.known) = (symmetry, Vec::new());
+        (self.symmetry, self.known) = (symmetry.into(), Vec::new());
         self
     }
 
@@ -238,15 +246,26 @@ impl Simulation {
         self.problem.size
     }
 
+    /// The ranks whose programs stand for all; nobody looks for them where there are few.
+    fn symmetry(&self) -> Option<Symmetry> {
+        *self.symmetry.get_or_init(|| self.has_mean_blocks().then(|| self.find_symmetry()).flatten())
+    }
+
     /// The ranks whose programs stand for all, if they do. What holds for single ranks or pairs of them holds for whole
     /// nodes, which share ports.
     pub(super) fn find_symmetry(&self) -> Option<Symmetry> {
+        let are_many = self.size() > MANY_EXACT_RANKS;
         let compiler = self.compiler(Lengths::AnyOne);
-        let holds = |symmetry: &Symmetry| symmetry.holds(symmetry.sample(), |rank| compiler.program(rank));
-        let symmetry = self.symmetries().find(holds)?;
+        let exact = |rank| compiler.program(rank);
+        // In some ranks of many a message's blocks begin anew at block 0, so that it is packed: a copy more or less.
+        let close = |rank| compiler.program(rank).without_work();
+        let symmetry = self
+            .symmetries()
+            .find(|symmetry| symmetry.holds(exact))
+            .or_else(|| self.symmetries().find(|symmetry| are_many && symmetry.holds(close)))?;
         let coarser = symmetry.coarser(self.ranks_sharing_ports())?;
         // That the last node is not full is nothing to an algorithm that knows of no nodes, and little where there are many.
-        let is_close = self.size() > MANY_EXACT_RANKS && !self.algorithm.takes_nodes();
+        let is_close = are_many && !self.algorithm.takes_nodes();
         Some(coarser).filter(|_| coarser.is_exact() || is_close)
     }
 
@@ -256,7 +275,10 @@ impl Simulation {
         let collective = self.collective;
         let is_sampled = !collective.is_rooted() && collective.cut() != Cut::Edges;
         let may_be = self.is_block_placed && self.problem.remote == 0 && is_sampled;
-        let periods = [1, 2].into_iter().filter(move |_| may_be);
+        // Single ranks or pairs of them, and if an algorithm knows of nodes, these.
+        let node =
+            Some(self.machine.ranks_per_node).filter(|&ranks| ranks > 2 && self.algorithm.takes_nodes());
+        let periods = [1, 2].into_iter().chain(node).filter(move |_| may_be);
         periods.flat_map(|period| Symmetry::of_period(self.size(), period))
     }
 

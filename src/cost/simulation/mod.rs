@@ -10,6 +10,7 @@ mod charge;
 mod events;
 mod instant;
 mod job;
+mod least;
 mod network;
 mod program;
 mod queue;

@@ -14,6 +14,9 @@ const LENGTH_BYTES: usize = size_of::<u64>();
 /// Blocks of more stripes are priced as if slots were longer, so that there are no more: a program has the actions of all.
 const MOST_STRIPES: usize = 256;
 
+/// The same of slots in all stripes together, of which ranks have many in large jobs.
+const MOST_SLOTS_OF_STRIPES: usize = 1 << 18;
+
 /// The program of one rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
@@ -39,6 +42,12 @@ impl Program {
     /// How much there is to be matched.
     pub fn posts_and_signals(&self) -> usize {
         self.posts.len() + self.given.len() + self.expected.len()
+    }
+
+    /// Its messages and signals alone.
+    pub fn without_work(mut self) -> Program {
+        self.actions.retain(|action| !matches!(action, Action::Work(_)));
+        Program { read: Total::default(), ..self }
     }
 }
 
@@ -170,7 +179,8 @@ impl<'job> Writer<'job> {
 
     fn bounds(&self, schedule: &Schedule, sizes: &Sizes) -> SlotBounds {
         let longest = sizes.binding.scratch.layout.longest(schedule.blocks);
-        let least_slot = longest.div_ceil(MOST_STRIPES).next_multiple_of(CACHE_LINE);
+        let most_stripes = (MOST_SLOTS_OF_STRIPES / schedule.slots).clamp(1, MOST_STRIPES);
+        let least_slot = longest.div_ceil(most_stripes).next_multiple_of(CACHE_LINE);
         SlotBounds {
             bank: SlotBounds::DEFAULT.bank.max(least_slot * schedule.slots),
             stripe: (self.segments > 1).then(|| longest.div_ceil(self.segments).max(least_slot)),

@@ -60,6 +60,7 @@ impl Signals {
 fn key(signal: Signal, symmetry: Symmetry, node: u32) -> (u32, Signal) {
     match signal {
         Signal::Flag { rank, stripe, slot, times } => {
+            let slot = symmetry.slot_seen_from(rank as usize, slot);
             let rank = symmetry.representative(rank as usize) as u32;
             (0, Signal::Flag { rank, stripe, slot, times })
         }

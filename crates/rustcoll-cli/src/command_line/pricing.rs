@@ -1,6 +1,6 @@
 //! The options of what prices collectives.
 
-use super::{bytes_to_price, collectives, numbers_of_ranks, percentage, ranks};
+use super::{bytes_to_price, collectives, percentage, ranks, ranks_to_price};
 use clap::{Args, ValueEnum, ValueHint};
 use rustcoll::algorithms::Collective;
 use std::ops::RangeInclusive;
@@ -34,6 +34,9 @@ pub struct PredictOptions {
     /// The machine.
     #[command(flatten)]
     pub machine: MachineOption,
+    /// Only these algorithms, separated by commas, and what the rules choose
+    #[arg(long, value_delimiter = ',')]
+    pub algorithms: Vec<String>,
     /// Radices for the algorithms that take one, separated by commas; the square root of the number of ranks unless given
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..))]
     pub radix: Vec<u32>,
@@ -69,7 +72,7 @@ pub struct AtlasOptions {
     #[command(flatten)]
     pub machine: MachineOption,
     /// Numbers of ranks, both ends included
-    #[arg(long, default_value = "2..1024", value_parser = numbers_of_ranks)]
+    #[arg(long, default_value = "2..1024", value_parser = ranks_to_price)]
     pub ranks: RangeInclusive<usize>,
     /// Numbers of bytes, both ends included
     #[arg(long, default_value = "8..16MiB", value_parser = numbers_of_bytes)]
@@ -95,7 +98,7 @@ pub struct DeriveOptions {
     #[arg(long, value_parser = collectives())]
     pub collective: Vec<Collective>,
     /// Numbers of ranks, both ends included. The rules of the fewest and of the most hold beyond them as well
-    #[arg(long, default_value = "2..1024", value_parser = numbers_of_ranks)]
+    #[arg(long, default_value = "2..1024", value_parser = ranks_to_price)]
     pub ranks: RangeInclusive<usize>,
     /// Numbers of bytes, both ends included. The rules of the fewest and of the most hold beyond them as well
     #[arg(long, default_value = "8..16MiB", value_parser = numbers_of_bytes)]
@@ -122,7 +125,7 @@ pub struct RegretOptions {
     #[arg(long, value_parser = collectives())]
     pub collective: Vec<Collective>,
     /// Numbers of ranks, both ends included
-    #[arg(long, default_value = "2..1024", value_parser = numbers_of_ranks)]
+    #[arg(long, default_value = "2..1024", value_parser = ranks_to_price)]
     pub ranks: RangeInclusive<usize>,
     /// Numbers of bytes, both ends included
     #[arg(long, default_value = "8..1MiB", value_parser = numbers_of_bytes)]
@@ -170,7 +173,7 @@ pub struct ValidateOptions {
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub placement: Option<PathBuf>,
     /// Only rows of these numbers of ranks, both ends included
-    #[arg(long, value_parser = numbers_of_ranks)]
+    #[arg(long, value_parser = ranks_to_price)]
     pub ranks: Option<RangeInclusive<usize>>,
     /// The error up to which a prediction is good
     #[arg(long, default_value = "15%", value_parser = percentage)]

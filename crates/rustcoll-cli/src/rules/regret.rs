@@ -16,6 +16,15 @@ use std::io::Write;
 /// Of so many powers of two, one number of bytes is looked at.
 const POWERS_OF_BYTES: usize = 2;
 
+/// What the rules' choices lose.
+#[derive(Default)]
+struct Regrets {
+    /// At the points where they have a price.
+    known: Vec<Regret>,
+    /// At how many points what they choose is too large to be simulated.
+    unknown: usize,
+}
+
 /// What the rules' choice loses at a point.
 struct Regret {
     ranks: usize,
@@ -33,7 +42,7 @@ pub fn run(options: &RegretOptions, output: &mut impl Write) -> Result<Outcome, 
     let mut rows = Vec::new();
     let mut is_within = true;
     for collective in collectives(options)? {
-        let mut regrets = regrets(options, &machine, &rules, collective)?;
+        let Regrets { known: mut regrets, unknown } = regrets(options, &machine, &rules, collective)?;
         regrets.sort_by(|one, other| other.part.total_cmp(&one.part));
         let logarithms: f64 = regrets.iter().map(|regret| regret.part.ln_1p()).sum();
         let points = regrets.len();
@@ -41,7 +50,10 @@ pub fn run(options: &RegretOptions, output: &mut impl Write) -> Result<Outcome, 
         let beyond = options.limit.map(|limit| regrets.iter().filter(|regret| regret.part > limit).count());
         is_within &= beyond.unwrap_or(0) == 0;
         let none = String::new;
-        let summary = format!("mean of {points} points");
+        let summary = match unknown {
+            0 => format!("mean of {points} points"),
+            _ => format!("mean of {points} points; {unknown} more have no price"),
+        };
         rows.push([collective.name().into(), none(), none(), percent(mean), summary, none()]);
         rows.extend(regrets.iter().take(options.worst).map(|regret| row(collective, regret)));
     }
@@ -64,7 +76,7 @@ fn regrets(
     machine: &Machine,
     rules: &Rules,
     collective: Collective,
-) -> Result<Vec<Regret>, Failure> {
+) -> Result<Regrets, Failure> {
     let ranks = sampled_numbers_of_ranks(options.ranks.clone(), machine.ranks_per_node);
     let bytes = numbers_of_bytes(options.bytes.clone(), POWERS_OF_BYTES);
     let choose = |size: usize, bytes: usize| rules.choose(&call_on(machine, collective, size, bytes));
@@ -78,29 +90,38 @@ fn regrets(
         }
     }
     let atlas = priced_atlas(candidates, machine, ranks, bytes)?;
-    let regret = |point: Point| regret_at(&atlas, machine, point, &choose).transpose();
-    atlas.points().filter_map(regret).collect()
+    let mut regrets = Regrets::default();
+    for point in atlas.points() {
+        let chosen = choose(atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
+        let Some(number) = position(&atlas.candidates, chosen) else { continue };
+        match time(&atlas, machine, point, number)? {
+            Some(time) => regrets.known.push(regret_at(&atlas, point, chosen, time)),
+            None => regrets.unknown += 1,
+        }
+    }
+    Ok(regrets)
 }
 
-fn regret_at(
-    atlas: &Atlas,
-    machine: &Machine,
-    point: Point,
-    choose: &impl Fn(usize, usize) -> Choice,
-) -> Result<Option<Regret>, Failure> {
-    let (ranks, bytes) = (atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
-    let chosen = choose(ranks, bytes);
-    let Some(number) = position(&atlas.candidates, chosen) else { return Ok(None) };
-    let fastest = atlas.winner(point);
-    let mut part = atlas.regret(point, number);
-    if part.is_infinite() {
-        // An atlas leaves out what cuts a vector into very many segments; rules may want it.
-        let candidate = atlas.candidates[number];
-        let prices = prices(&[candidate], machine, ranks, bytes, |_| {});
-        let time = prices.map_err(|error| Failure::Input(error.to_string()))?[0].time();
-        part = (time / atlas.times(point)[fastest] - 1.0).max(0.0);
+/// What a candidate takes, also where an atlas leaves it out because it is far from the fastest or cuts a vector into very many segments. It has no
+/// price if it is too large to be simulated.
+fn time(atlas: &Atlas, machine: &Machine, point: Point, candidate: usize) -> Result<Option<f64>, Failure> {
+    let time = atlas.times(point)[candidate];
+    if time.is_finite() {
+        return Ok(Some(time));
     }
-    Ok(Some(Regret { ranks, bytes, chosen, fastest: atlas.candidates[fastest], part }))
+    let (ranks, bytes) = (atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
+    let prices = prices(&[atlas.candidates[candidate]], machine, ranks, bytes, |_| {});
+    let time = prices.map_err(|error| Failure::Input(error.to_string()))?[0].time();
+    Ok(Some(time).filter(|time| time.is_finite()))
+}
+
+fn regret_at(atlas: &Atlas, point: Point, chosen: Choice, time: f64) -> Regret {
+    let fastest = atlas.winner(point);
+    let best = atlas.times(point)[fastest];
+    // All are at once where nothing has to be done.
+    let part = if time <= best { 0.0 } else { time / best - 1.0 };
+    let (ranks, bytes) = (atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
+    Regret { ranks, bytes, chosen, fastest: atlas.candidates[fastest], part }
 }
 
 /// Which of the candidates is chosen.

@@ -1,0 +1,53 @@
+//! A time that no simulation of a call can undercut, from the programs of few of its ranks.
+
+use super::events::Bytes;
+use super::program::{Action, Direction, Post, Program};
+use crate::cost::machine::{Link, Machine, Port};
+
+/// The least time that a rank takes: that for which its processor, or one of its ports, is busy.
+pub fn least_time(program: &Program, rank: usize, nodes: &[u32], bytes: Bytes, machine: &Machine) -> f64 {
+    let mut busy = Busy { processor: work(program, bytes, machine), ..Busy::default() };
+    for post in &program.posts {
+        let is_within = nodes[rank] == nodes[post.peer as usize];
+        let link = if is_within { &machine.within } else { &machine.between };
+        busy.processor += overhead(post, link);
+        busy.ports[usize::from(is_within)][post.direction as usize] += transfer(post, link, bytes);
+    }
+    busy.ports.into_iter().flatten().fold(busy.processor, f64::max)
+}
+
+/// For how long a rank's processor is busy, and its ports by level and direction.
+#[derive(Default)]
+struct Busy {
+    processor: f64,
+    ports: [[f64; 2]; 2],
+}
+
+/// What the processor copies, reduces and reads.
+fn work(program: &Program, bytes: Bytes, machine: &Machine) -> f64 {
+    let processor = &machine.processor;
+    let [copy, reduce, read] = [processor.copy_time, processor.reduce_time, machine.shared().byte_time]
+        .map(|time| time.at(bytes.held));
+    let of_action = |action: &Action| match action {
+        Action::Work(work) => {
+            work.copied.with(bytes.block) * copy
+                + work.reduced.with(bytes.block) * reduce
+                + work.read.with(bytes.block) * read
+        }
+        _ => 0.0,
+    };
+    program.actions.iter().map(of_action).sum()
+}
+
+/// Messages that arrive cost the processor something if a wait waits for them.
+fn overhead(post: &Post, link: &Link) -> f64 {
+    let is_handled = post.direction == Direction::Send || post.wait != u32::MAX;
+    if is_handled { link.overhead } else { 0.0 }
+}
+
+fn transfer(post: &Post, link: &Link, bytes: Bytes) -> f64 {
+    let length = post.bytes.with(bytes.block);
+    let byte_time = [false, true].map(|is_unidirectional| link.hockney(length, is_unidirectional).1);
+    let has_port = post.direction == Direction::Receive || link.port != Port::Receiver;
+    if has_port { length * byte_time[0].min(byte_time[1]) } else { 0.0 }
+}
