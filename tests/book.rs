@@ -35,11 +35,14 @@ fn links_lead_to_chapters_headings_and_files() {
 
 #[test]
 fn links_of_the_repository_lead_to_files_and_headings() {
-    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SAFETY.md"] {
-        let text = fs::read_to_string(root().join(name)).expect(name);
+    for name in
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SAFETY.md", "machines/README.md"]
+    {
+        let file = root().join(name);
+        let text = fs::read_to_string(&file).expect(name);
         for (line, target) in targets(&text) {
             let (path, anchor) = split(&target);
-            let path = root().join(if path.is_empty() { name } else { path });
+            let path = if path.is_empty() { file.clone() } else { file.with_file_name(path) };
             assert!(path.exists(), "{name}:{line}: there is no {}", path.display());
             if let Some(anchor) = anchor {
                 assert!(has_heading(&path, anchor), "{name}:{line}: there is no heading for {target}");

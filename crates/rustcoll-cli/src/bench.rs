@@ -2,6 +2,7 @@
 
 mod bound;
 pub mod cells;
+pub mod for_fit;
 pub mod job;
 mod lab;
 pub mod launcher;
@@ -9,6 +10,7 @@ mod limits;
 pub mod machine;
 mod other_mpis;
 pub mod performance;
+pub mod placement;
 mod plan;
 mod plots;
 mod repetitions;
@@ -21,7 +23,7 @@ use crate::failure::{Failure, Outcome};
 use crate::progress::Progress;
 use crate::words::counted;
 use cells::Cells;
-use job::Hearer;
+use job::{Ended, Hearer};
 use launcher::Launcher;
 use measurements::{Contestant, Heat, Line, Series};
 use std::collections::BTreeSet;
@@ -40,6 +42,9 @@ pub struct Race {
 
 /// Measures, and prints what came of it.
 pub fn run(options: &BenchOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    if let Some(file) = &options.for_fit {
+        return for_fit::run(options, file, output);
+    }
     let race = race(options)?;
     let launcher = Launcher::new(&options.launch, options.repetitions.words())?;
     let mut cells = Cells::default();
@@ -47,15 +52,20 @@ pub fn run(options: &BenchOptions, output: &mut impl Write) -> Result<Outcome, F
     // Nothing that was measured is lost, whatever happened later.
     store::write(options.times.csv.as_deref(), options.times.json.as_deref(), &cells)?;
     results::write(&cells, output)?;
+    Ok(if tell(&race, &cells, &ended) { Outcome::Right } else { Outcome::Wrong })
+}
+
+/// Tells of what went wrong, and of cells that are missing. Returns whether there is nothing to tell.
+fn tell(race: &Race, cells: &Cells, ended: &Ended) -> bool {
     let complaints = ended.complaints(race.ranks);
     for complaint in &complaints {
         eprintln!("rustcoll: {complaint}");
     }
-    let missing = cells.left(&race, 0).map_or(0, |left| left.cells());
+    let missing = cells.left(race, 0).map_or(0, |left| left.cells());
     if missing > 0 {
         eprintln!("rustcoll: {} of {} could not be measured by all", missing, counted(race.cells(), "cell"));
     }
-    Ok(if complaints.is_empty() && missing == 0 { Outcome::Right } else { Outcome::Wrong })
+    complaints.is_empty() && missing == 0
 }
 
 /// Adds what is measured to cells, and shows how far the job is.
@@ -78,8 +88,12 @@ impl Hearer for Adding<'_> {
 
 fn race(options: &BenchOptions) -> Result<Race, Failure> {
     let series = series(&options.series, &options.bytes)?;
-    let ranks_per_host = options.ranks_per_host.unwrap_or(options.ranks);
-    Race::new(options.ranks, ranks_per_host, series, options.contestants.clone()).map_err(Failure::Usage)
+    Race::new(options.ranks, ranks_per_host(options), series, options.contestants.clone())
+        .map_err(Failure::Usage)
+}
+
+fn ranks_per_host(options: &BenchOptions) -> usize {
+    options.ranks_per_host.unwrap_or(options.ranks)
 }
 
 /// Collectives as users name them: with bytes of their own, or these.

@@ -34,8 +34,8 @@ pub fn run(options: &FitOptions, output: &mut impl Write) -> Result<Outcome, Fai
     let rows = measured::read(&options.measured, options.placement.as_deref())?;
     let start = match &options.machine {
         Some(name) => {
-            let machine = MachineOption { machine: name.clone(), ranks_per_node: None }.read()?;
-            Start { machine, distance: FROM_KNOWN }
+            let known = MachineOption { machine: name.clone(), ranks_per_node: full_nodes(&rows) };
+            Start { machine: known.read()?, distance: FROM_KNOWN }
         }
         None => Start { machine: guess::machine(&rows), distance: FROM_GUESS },
     };
@@ -56,6 +56,11 @@ pub fn run(options: &FitOptions, output: &mut impl Write) -> Result<Outcome, Fai
     }
     files::write(options.output.as_deref(), file.as_bytes(), output)?;
     Ok(Outcome::Right)
+}
+
+/// How many ranks the fullest nodes have; `None` if the rows do not say it of nodes with several ranks.
+fn full_nodes(rows: &[Row]) -> Option<usize> {
+    rows.iter().filter_map(|row| row.ranks_per_node).max().filter(|&most| most > 1)
 }
 
 /// The rows of one cell of so many, and what is left.
@@ -131,7 +136,8 @@ fn write_left_out(left_out: &[Row], output: &mut impl Write) -> Result<(), Failu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measured::Time;
+    use crate::bench::for_fit::calls;
+    use crate::bench::placement::Placement;
     use rustcoll::algorithms::Collective;
     use rustcoll::atlas::Candidate;
     use rustcoll::cost::{Link, Processor};
@@ -151,20 +157,8 @@ mod tests {
                 {
                     let algorithm = collective.algorithm(name).unwrap();
                     let candidate = Candidate { collective, algorithm, parameters: Default::default() };
-                    let row = Row {
-                        candidate,
-                        ranks,
-                        bytes,
-                        ranks_per_node: Some(ranks_per_node),
-                        run: String::new(),
-                        placed: None,
-                        time: Time::Slowest,
-                        seconds: 1.0,
-                    };
-                    rows.push(Row {
-                        seconds: row.predicted(&mut row.simulation(machine).unwrap()).unwrap(),
-                        ..row
-                    });
+                    let placement = Placement { ranks, ranks_per_host: ranks_per_node };
+                    rows.push(timed(Row::of(candidate, placement, bytes, 1.0), machine));
                 }
             }
         }
@@ -214,6 +208,43 @@ mod tests {
         assert_link(&found.within, &machine.within);
         let text = writing::to_toml(&found);
         assert_link(&Machine::parse("found", &text).unwrap().within, &machine.within);
+    }
+
+    /// What `rustcoll bench --for-fit` measures, as if on this machine.
+    fn measured_for_fit_on(machine: &Machine, all: Placement) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (placement, calls) in calls::jobs(all) {
+            for calls in calls {
+                let row = |&bytes: &usize| Row::of(calls.candidate(), placement, bytes, 1.0);
+                rows.extend(calls.bytes.iter().map(row).map(|row| timed(row, machine)));
+            }
+        }
+        rows
+    }
+
+    /// The row with its time on this machine.
+    fn timed(row: Row, machine: &Machine) -> Row {
+        Row { seconds: row.predicted(&mut row.simulation(machine).unwrap()).unwrap(), ..row }
+    }
+
+    #[test]
+    fn what_is_measured_for_a_fit_determines_every_parameter() {
+        let text = include_str!("../../../machines/infiniband-edr.toml");
+        let machine = Machine::parse("infiniband-edr", text).unwrap();
+        let between = Link { gap: 6e-8, eager_limit: usize::MAX, ..machine.between };
+        let within = Link { eager_limit: usize::MAX, ..machine.within };
+        let machine = Machine { ranks_per_node: 8, between, within, ..machine };
+        let rows = measured_for_fit_on(&machine, Placement { ranks: 64, ranks_per_host: 8 });
+        let guess = guess::machine(&rows);
+        let between = Link { gap: 1e-8, ..guess.between };
+        let start = Start { machine: Machine { between, ..guess }, distance: FROM_GUESS };
+        let (found, certainties) = fit(&rows, &start).unwrap();
+        assert_eq!(certainties.len(), 9);
+        for Certainty { parameter, deviation } in certainties {
+            assert!(deviation.is_some(), "{parameter} is not determined");
+            let (found, expected) = (parameter.value(&found), parameter.value(&machine));
+            assert!((found / expected - 1.0).abs() < 0.05, "{parameter}: {found}, not {expected}");
+        }
     }
 
     #[test]

@@ -1,5 +1,10 @@
 //! Measured times of collectives, in a file of comma-separated values.
 
+mod writing;
+
+pub use writing::to_csv;
+
+use crate::bench::placement::Placement;
 use crate::failure::Failure;
 use crate::files;
 use crate::problem;
@@ -51,6 +56,13 @@ pub enum Time {
 }
 
 impl Row {
+    /// The time of the slowest rank, in no run of a name.
+    pub fn of(candidate: Candidate, placement: Placement, bytes: usize, seconds: f64) -> Row {
+        let Placement { ranks, ranks_per_host } = placement;
+        let (ranks_per_node, run, time) = (Some(ranks_per_host), String::new(), Time::Slowest);
+        Row { candidate, ranks, bytes, ranks_per_node, run, placed: None, time, seconds }
+    }
+
     /// What it takes, in seconds, by a simulation of such rows.
     pub fn predicted(&self, simulation: &mut Simulation) -> Result<f64, String> {
         let prediction = simulation.predict(self.bytes).map_err(|error| error.to_string())?;
@@ -280,6 +292,13 @@ mod tests {
         assert_eq!(rows[0].described()[1], "bruck, radix 4");
         assert_eq!(rows[0].ranks_per_node, Some(2));
         assert_eq!((rows[1].described()[1].as_str(), rows[1].ranks_per_node), ("bruck", None));
+    }
+
+    #[test]
+    fn rows_are_read_as_they_were_written() {
+        let text = "collective,algorithm,ranks,bytes,microseconds,radix,ranks_per_node,run,time\n\
+            alltoall,bruck,8,64,1.500,4,2,,slowest\nbcast,binomial,2,8,1234.567,,,monday,mean\n";
+        assert_eq!(to_csv(&parse(text).unwrap()), text);
     }
 
     #[test]

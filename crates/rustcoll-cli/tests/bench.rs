@@ -133,6 +133,90 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
     }
 }
 
+/// Measures whatever it is asked for: each call takes 1 us, and 1 ns for each byte.
+const MEASURING: &str = r#"for heat; do
+  case $heat in */rustcoll:*) ;; *) continue ;; esac
+  bytes=${heat#*:}
+  for bytes in $(echo ${bytes%%/*} | tr , ' '); do
+    printf '{"line":"measurement","collective":"%s","ranks":%d,"bytes":%d,"contestant":"%s","ran":"","late":0,"nanoseconds":[%d]}\n' \
+      ${heat%%:*} $RANKS $bytes ${heat#*/} $((1000 + bytes))
+  done
+done"#;
+
+/// `rustcoll bench --for-fit` of 3 hosts with 2 ranks each. The launcher of a job with these hosts and ranks per host finds itself on so many.
+fn for_fit(folder: &Path, jobs: &[(usize, usize, usize)], more: &str) -> Run {
+    for &(hosts, of_host, found) in jobs {
+        let place = folder.join(format!("{hosts}-{of_host}"));
+        fs::create_dir_all(&place).unwrap();
+        let ranks = hosts * of_host;
+        let job = format!(
+            r#"{{"line":"job","ranks":{ranks},"nodes":{found},"ranks_per_node":{},"library":"Some MPI 1.0"}}"#,
+            ranks / found
+        );
+        launcher(&place, &[job], &format!("RANKS={ranks}\n{MEASURING}"));
+    }
+    let at = folder.display();
+    rustcoll(&format!(
+        "bench --for-fit {at}/times.csv --ranks 6 --ranks-per-host 2 --program /bin/true \
+         --launcher {at}/{{hosts}}-{{ranks_per_host}}/launcher {more}"
+    ))
+}
+
+#[test]
+fn what_is_measured_for_a_fit_is_read_by_fit_and_validate() {
+    let folder = folder("bench_for_fit");
+    let output = for_fit(&folder, &[(1, 2, 1), (2, 1, 2), (3, 1, 3), (3, 2, 3)], "").right();
+    assert!(output.contains("\n35 times for `rustcoll fit "), "{output}");
+    let asked = fs::read_to_string(folder.join("3-1/asked")).unwrap();
+    assert!(asked.ends_with(" alltoall:64/rustcoll:spread_out\n"), "{asked}");
+    let text = fs::read_to_string(folder.join("times.csv")).unwrap();
+    assert!(text.starts_with("# Made by `rustcoll bench --for-fit` of rustcoll "), "{text}");
+    assert!(text.contains("; Some MPI 1.0\n"), "{text}");
+    for row in ["bcast,binomial,2,1024,2.024,,1,,slowest", "alltoall,bruck,6,64,1.064,2,2,,slowest"] {
+        assert!(text.lines().any(|line| line == row), "{row} is missing in\n{text}");
+    }
+    let file = folder.join("times.csv");
+    let file = file.display();
+    rustcoll(&format!("validate {file} --machine machines/infiniband-edr.toml")).right();
+    let fitted = rustcoll(&format!("fit {file}")).right();
+    assert!(fitted.contains("ranks_per_node = 2\n"), "{fitted}");
+    // Its nodes are the measured ones, not those of the machine where the search begins.
+    let fitted = rustcoll(&format!("fit {file} --machine machines/infiniband-edr.toml")).right();
+    assert!(fitted.contains("ranks_per_node = 2\n"), "{fitted}");
+}
+
+#[test]
+fn ranks_that_are_not_where_a_fit_needs_them_are_told_of_and_earlier_jobs_are_kept() {
+    let folder = folder("bench_for_fit_misplaced");
+    let run = for_fit(&folder, &[(2, 1, 2), (1, 2, 2)], "");
+    assert_eq!(run.code, Some(1));
+    let expected = "the 2 ranks are on 2 hosts, at most 1 on one, not on 1 host of 2: --ranks-per-host says how many a host has, and \
+                    --launcher puts them there\n";
+    assert!(run.errors.contains(expected), "{}", run.errors);
+    let text = fs::read_to_string(folder.join("times.csv")).unwrap();
+    assert!(text.contains("\nbcast,binomial,2,8,1.008,,1,,slowest\n"), "{text}");
+}
+
+#[test]
+fn what_a_fit_cannot_be_measured_with_is_refused() {
+    for (line, expected) in [
+        ("bench bcast --for-fit x.csv", "'--for-fit <FILE>'"),
+        ("bench --for-fit x.csv --bytes 8", "cannot be used with '--bytes <BYTES>'"),
+        ("bench --for-fit x.csv --contestants tuned", "cannot be used with '--contestants <CONTESTANTS>'"),
+        ("bench --for-fit x.csv --csv y.csv", "cannot be used with '--csv <CSV>'"),
+        ("bench --for-fit x.csv --json y.json", "cannot be used with '--json <JSON>'"),
+        ("bench --for-fit x.csv --ranks 1", "1 rank cannot call a collective: at least 2 are needed"),
+        ("bench --for-fit x.csv --ranks 6 --ranks-per-host 4", "6 ranks do not fill hosts of 4 each"),
+        (
+            "bench --for-fit x.csv --ranks 6 --ranks-per-host 3",
+            "{ranks_per_host} or {hosts} must be in it, as in `mpirun -n {ranks} --map-by ppr:{ranks_per_host}:node`",
+        ),
+    ] {
+        let told = rustcoll(line).refused(2);
+        assert!(told.contains(expected), "{line}: {told}");
+    }
+}
+
 /// A plan that compares with other MPIs, of which one is there, by a launcher that tells who asks it.
 fn plan_with_other_mpis(folder: &Path) -> String {
     let own = folder.join("own");

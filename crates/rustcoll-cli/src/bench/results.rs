@@ -25,9 +25,7 @@ pub fn write(cells: &Cells, output: &mut impl Write) -> io::Result<()> {
     if cells.0.is_empty() {
         return Ok(());
     }
-    let rows: Vec<_> = cells.0.iter().flat_map(rows).collect();
-    output.write_all(columns(HEADINGS, &rows).as_bytes())?;
-    writeln!(output)?;
+    write_table(cells, output)?;
     for contestant in contestants(cells) {
         let ratios: Vec<f64> = cells.0.iter().filter_map(|cell| cell.ratio(contestant)).collect();
         let count = counted(ratios.len(), "cell");
@@ -39,6 +37,13 @@ pub fn write(cells: &Cells, output: &mut impl Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Writes a row for each contestant in each cell, and an empty line.
+pub fn write_table(cells: &Cells, output: &mut impl Write) -> io::Result<()> {
+    let rows: Vec<_> = cells.0.iter().flat_map(rows).collect();
+    output.write_all(columns(HEADINGS, &rows).as_bytes())?;
+    writeln!(output)
 }
 
 fn rows(cell: &Cell) -> Vec<[String; 10]> {

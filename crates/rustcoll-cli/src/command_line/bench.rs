@@ -28,6 +28,11 @@ pub struct BenchOptions {
     /// How many ranks a host has; all of them unless given
     #[arg(long, value_parser = ranks)]
     pub ranks_per_host: Option<usize>,
+    /// Measures the 20 to 40 calls that determine a machine's parameters, and writes them as `rustcoll fit` reads them. Jobs
+    /// have two ranks, some and all of them, with one rank on a host and with --ranks-per-host
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(conflicts_with_all = ["series", "bytes", "contestants", "csv", "json"])]
+    pub for_fit: Option<PathBuf>,
     /// Repetitions.
     #[command(flatten)]
     pub repetitions: RepetitionOptions,

@@ -62,7 +62,7 @@ impl Campaign<'_> {
     /// Measures all that decides.
     pub fn measure(&mut self) -> Result<(), Failure> {
         for setting in &self.plan.settings {
-            let step = |stage, round| TuningStep { ranks: setting.ranks, stage, round };
+            let step = |stage, round| TuningStep { ranks: setting.placement.ranks, stage, round };
             self.perform(setting, step(Stage::Survey, 0), &self.surveyed(setting))?;
             for round in 0..MOST_STEPS {
                 self.perform(
@@ -90,7 +90,7 @@ impl Campaign<'_> {
             for round in 0..VERIFICATIONS {
                 self.perform(
                     setting,
-                    TuningStep { ranks: setting.ranks, stage: Stage::Verify, round },
+                    TuningStep { ranks: setting.placement.ranks, stage: Stage::Verify, round },
                     &cells,
                 )?;
             }
@@ -212,8 +212,8 @@ impl Campaign<'_> {
                 is_said = true;
             }
             let race = Race {
-                ranks: setting.ranks,
-                ranks_per_host: setting.ranks_per_host,
+                ranks: setting.placement.ranks,
+                ranks_per_host: setting.placement.ranks_per_host,
                 heats: heats(&left),
                 contestants: Vec::new(),
             };

@@ -7,8 +7,7 @@ use super::record::Record;
 use crate::bench::Race;
 use crate::bench::job::Hearer;
 use crate::failure::Failure;
-use crate::words::counted;
-use measurements::{Fault, Job, Line, Trial};
+use measurements::{Fault, Line, Trial};
 use std::ops::ControlFlow;
 
 /// Hears one job.
@@ -47,7 +46,8 @@ pub struct Heard {
 impl<Show: Fn(f64)> Hearer for Hearing<'_, Show> {
     fn hear(&mut self, line: Line, part: f64) -> ControlFlow<()> {
         let entry = Entry { job: self.job, step: self.step, event: Event::Said(line.clone()) };
-        let checked = if let Line::Job(job) = &line { check_placement(job, self.setting) } else { Ok(()) };
+        let placed = if let Line::Job(job) = &line { self.setting.placement.check(job) } else { Ok(()) };
+        let checked = placed.map_err(Failure::Input);
         if let Err(failure) = checked.and_then(|()| self.record.add(&entry)) {
             self.heard.failure = Some(failure);
             return ControlFlow::Break(());
@@ -60,22 +60,6 @@ impl<Show: Fn(f64)> Hearer for Hearing<'_, Show> {
     fn wants_more(&self) -> bool {
         !self.interruption.is_here()
     }
-}
-
-/// Fails if the ranks are not on as many hosts as candidates were chosen for.
-fn check_placement(job: &Job, setting: &Setting) -> Result<(), Failure> {
-    let (hosts, most) = (setting.hosts(), setting.ranks_per_host);
-    let is_told = job.nodes > 0 && job.ranks == setting.ranks;
-    if !is_told || (job.nodes, job.ranks_per_node) == (hosts, most) {
-        return Ok(());
-    }
-    Err(Failure::Input(format!(
-        "the {} ranks are on {}, at most {} on one, not on {} of {most}: --ranks-per-host says how many a host has",
-        job.ranks,
-        counted(job.nodes, "host"),
-        job.ranks_per_node,
-        counted(hosts, "host")
-    )))
 }
 
 impl Heard {

@@ -3,6 +3,7 @@
 use super::budget::Budget;
 use super::entry::Header;
 use crate::bench::launcher::{DEFAULT_LAUNCHER, Launcher, rules_parameter};
+use crate::bench::placement::Placement;
 use crate::bench::{Race, distinct, machine};
 use crate::command_line::{LaunchOptions, MachineOption, TuneOptions};
 use crate::failure::Failure;
@@ -39,10 +40,8 @@ pub struct Plan {
 /// The cells of a number of ranks.
 #[derive(Debug)]
 pub struct Setting {
-    /// The number of ranks.
-    pub ranks: usize,
-    /// How many of them a host has.
-    pub ranks_per_host: usize,
+    /// Where the ranks are to be.
+    pub placement: Placement,
     /// By collective, each by ascending bytes.
     pub cells: Vec<(CellKey, Field)>,
 }
@@ -141,12 +140,7 @@ impl Setting {
                 calls.iter().map(|call| CellKey { collective: call.collective, ranks, bytes: call.bytes });
             places.zip(fields(&calls, &machine, options.hopeless)).collect::<Vec<_>>()
         });
-        Ok(Setting { ranks, ranks_per_host, cells: cells.collect() })
-    }
-
-    /// On how many hosts the ranks are to be.
-    pub fn hosts(&self) -> usize {
-        self.ranks / self.ranks_per_host
+        Ok(Setting { placement: Placement { ranks, ranks_per_host }, cells: cells.collect() })
     }
 }
 

@@ -4,6 +4,7 @@ use super::campaign::seconds;
 use super::entry::{Stage, TuningStep};
 use super::plan::{Plan, default_contestant};
 use super::record::Record;
+use crate::bench::placement::Placement;
 use crate::command_line::TuneOptions;
 use measurements::{Contestant, Measurement};
 use rustcoll::algorithms::Collective;
@@ -24,7 +25,8 @@ pub fn tuning(options: &TuneOptions, plan: &Plan, record: &Record, tuned: &Conte
     };
     let (mut cells, mut seconds_saved) = (Vec::new(), 0.0);
     for setting in &plan.settings {
-        let placement = record.placement(setting.ranks).unwrap_or((setting.hosts(), setting.ranks_per_host));
+        let Placement { ranks, ranks_per_host } = setting.placement;
+        let placement = record.placement(ranks).unwrap_or((setting.placement.hosts(), ranks_per_host));
         for (place, field) in &setting.cells {
             let Some(decision) = undecided(record, (*place, field), placement, tuned) else { continue };
             seconds_saved += saved(&decision, field, record);
