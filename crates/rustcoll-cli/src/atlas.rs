@@ -26,8 +26,8 @@ pub fn run(options: &AtlasOptions, output: &mut impl Write) -> Result<Outcome, F
     let content = match format {
         None => as_csv(&atlas).into_bytes(),
         Some(format) => {
-            let machine = options.machine.machine.rsplit('/').next().unwrap_or_default();
-            let title = format!("The fastest {} on {machine}", atlas.collective.name());
+            let (collective, machine) = (atlas.collective.name(), options.machine.title());
+            let title = format!("The fastest {collective} on {machine}");
             pictures::draw(&atlas, &title, format).map_err(Failure::Input)?
         }
     };

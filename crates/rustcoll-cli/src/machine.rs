@@ -16,6 +16,11 @@ impl MachineOption {
         Ok(Machine { ranks_per_node, ..machine })
     }
 
+    /// What the machine is called in titles: its file's name without the folders.
+    pub fn title(&self) -> &str {
+        self.machine.rsplit('/').next().unwrap_or_default()
+    }
+
     fn named(&self) -> Result<Machine, Failure> {
         match self.machine.strip_prefix(HOCKNEY) {
             Some(numbers) => hockney(numbers).ok_or_else(|| {

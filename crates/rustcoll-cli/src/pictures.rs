@@ -1,4 +1,4 @@
-//! An atlas as a picture: a map of the fastest algorithm, both axes logarithmic.
+//! Pictures: an atlas as a map of the fastest algorithm, both axes logarithmic; panels side by side.
 
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint};
@@ -25,6 +25,12 @@ pub const SIZE: (u32, u32) = (1000, 640);
 
 const LEGEND_WIDTH: i32 = 250;
 
+/// How many panels stand side by side.
+const ACROSS: usize = 3;
+
+/// Height of a line of text above panels, in pixels.
+const TITLE_HEIGHT: u32 = 30;
+
 /// Colours that colour-blind people tell apart: Paul Tol's muted ones, with two greys.
 pub const COLOURS: [RGBColor; 11] = [
     RGBColor(0x33, 0x22, 0x88),
@@ -39,6 +45,11 @@ pub const COLOURS: [RGBColor; 11] = [
     RGBColor(0xBB, 0xBB, 0xBB),
     RGBColor(0x55, 0x55, 0x55),
 ];
+
+/// A colour as pictures of lines name it.
+pub fn colour_name(RGBColor(red, green, blue): RGBColor) -> String {
+    format!("#{red:02X}{green:02X}{blue:02X}")
+}
 
 /// The family that is embedded here for measuring and for pixels; a picture of lines names it, and its viewer has one.
 pub const FONT: &str = "sans-serif";
@@ -64,6 +75,35 @@ pub fn draw(atlas: &Atlas, title: &str, format: Format) -> Result<Vec<u8>, Strin
 pub fn register_the_font() -> Result<(), String> {
     register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
         .map_err(|_| "the font cannot be read".to_owned())
+}
+
+/// Draws panels of one size below lines of text, as a picture of lines.
+pub fn draw_panels<Panel>(
+    titles: &[String],
+    panels: &[Panel],
+    size: (u32, u32),
+    mut draw_panel: impl for<'text> FnMut(
+        &DrawingArea<SVGBackend<'text>, Shift>,
+        &Panel,
+    ) -> Drawn<SVGBackend<'text>>,
+) -> Result<String, String> {
+    register_the_font()?;
+    let (across, down) = (panels.len().min(ACROSS), panels.len().div_ceil(ACROSS));
+    let head = TITLE_HEIGHT * titles.len() as u32;
+    let mut text = String::new();
+    {
+        let whole = (size.0 * across as u32, head + size.1 * down as u32);
+        let mut area = SVGBackend::with_string(&mut text, whole).into_drawing_area();
+        area.fill(&WHITE).map_err(in_words)?;
+        for title in titles {
+            area = area.titled(title, (FONT, 19)).map_err(in_words)?;
+        }
+        for (place, panel) in area.split_evenly((down, across)).iter().zip(panels) {
+            draw_panel(place, panel).map_err(in_words)?;
+        }
+        area.present().map_err(in_words)?;
+    }
+    Ok(text)
 }
 
 fn png(pixels: &[u8]) -> Result<Vec<u8>, String> {
@@ -100,13 +140,14 @@ pub fn bounds(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
     numbers.fold((f64::INFINITY, 0.0), |(least, most), number| (least.min(number), most.max(number)))
 }
 
-type DrawingResult<Backend> = Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
+/// What drawing on an area comes to.
+pub type Drawn<Backend> = Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
 
 fn draw_map<Backend: DrawingBackend>(
     area: &DrawingArea<Backend, Shift>,
     atlas: &Atlas,
     title: &str,
-) -> DrawingResult<Backend> {
+) -> Drawn<Backend> {
     let (across, up) = (edges(&atlas.ranks), edges(&atlas.bytes));
     let mut chart = ChartBuilder::on(area)
         .caption(title, (FONT, 22))
@@ -133,10 +174,7 @@ fn draw_map<Backend: DrawingBackend>(
 }
 
 /// The algorithms that are the fastest somewhere, with their colours.
-fn draw_legend<Backend: DrawingBackend>(
-    area: &DrawingArea<Backend, Shift>,
-    atlas: &Atlas,
-) -> DrawingResult<Backend> {
+fn draw_legend<Backend: DrawingBackend>(area: &DrawingArea<Backend, Shift>, atlas: &Atlas) -> Drawn<Backend> {
     let wins =
         |algorithm: &&Algorithm| atlas.points().any(|point| ptr::eq(fastest(atlas, point), *algorithm));
     let style = (FONT, 15).into_font();

@@ -1,5 +1,6 @@
 //! `rustcoll validate`
 
+mod plot;
 mod regret;
 
 use crate::command_line::ValidateOptions;
@@ -28,6 +29,7 @@ pub struct Compared {
 
 /// Compares measured times with predictions.
 pub fn run(options: &ValidateOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    options.plot.as_deref().map_or(Ok(()), plot::check_name)?;
     let machine = options.machine.read()?;
     let mut rows = measured::read(&options.measured, options.placement.as_deref())?;
     if let Some(ranks) = &options.ranks {
@@ -43,6 +45,10 @@ pub fn run(options: &ValidateOptions, output: &mut impl Write) -> Result<Outcome
     writeln!(output, "\n{}", summary(&compared, options.within))?;
     for chooser in &choosers {
         regret::write(&compared, chooser, &machine, output)?;
+    }
+    if let Some(path) = &options.plot {
+        let picture = plot::draw(&compared, options.machine.title(), options.within);
+        files::write(Some(path), picture.map_err(Failure::Input)?.as_bytes(), output)?;
     }
     Ok(if options.share.is_some_and(|wanted| share < wanted) { Outcome::Wrong } else { Outcome::Right })
 }
@@ -97,18 +103,22 @@ fn share_within(compared: &[Compared], limit: f64) -> f64 {
     good as f64 / compared.len() as f64
 }
 
-/// How many predictions are good, and how large errors are.
-pub fn summary(compared: &[Compared], limit: f64) -> String {
+/// The error within which so large a part of the predictions are, in percent.
+fn quantile(compared: &[Compared], part: f64) -> f64 {
     let mut errors: Vec<f64> = compared.iter().map(|compared| 100.0 * compared.error().abs()).collect();
     errors.sort_by(f64::total_cmp);
-    let quantile = |part: f64| errors[((errors.len() - 1) as f64 * part).round() as usize];
+    errors[((errors.len() - 1) as f64 * part).round() as usize]
+}
+
+/// How many predictions are good, and how large errors are.
+pub fn summary(compared: &[Compared], limit: f64) -> String {
     format!(
         "{:.1} % of {} are within {} %; half of them within {:.1} %, nine of ten within {:.1} %, all within {:.1} %",
         100.0 * share_within(compared, limit),
         counted(compared.len(), "prediction"),
         100.0 * limit,
-        quantile(0.5),
-        quantile(0.9),
-        quantile(1.0)
+        quantile(compared, 0.5),
+        quantile(compared, 0.9),
+        quantile(compared, 1.0)
     )
 }

@@ -347,6 +347,39 @@ fn times_under_names_that_are_not_known_here_are_passed_over() {
     assert!(message.contains("the standard input:3: unknown bcast algorithm ``"), "{message}");
 }
 
+#[test]
+fn predictions_are_drawn_in_a_panel_for_each_collective_with_a_point_for_each_time() {
+    let rows = "collective,algorithm,ranks,bytes,microseconds\nbcast,linear,16,8,40\nbcast,binomial,16,8,50\n\
+                bcast,linear,16,16,10\nbarrier,ring,4,0,30\nbarrier,ring,1,0,1\n";
+    let file = folder("plot").join("plot.svg");
+    let line = format!("validate - {HOCKNEY} --within 40% --plot {}", file.display());
+    rustcoll_reading(&line, rows).right();
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.starts_with("<svg ") && text.trim_end().ends_with("</svg>"), "{text}");
+    for title in ["hockney:1e-5,1e-9,1e-10: 5 times", "barrier", "bcast"] {
+        assert_eq!(text.lines().filter(|line| line.trim() == title).count(), 1, "{title}: {text}");
+    }
+    let points = |group: &str| group.matches("<circle ").count();
+    let of_each: Vec<(&str, usize)> = text
+        .split("<title>")
+        .skip(1)
+        .map(|group| (group.split_once('<').unwrap().0, points(group)))
+        .collect();
+    assert_eq!(of_each, [("ring", 2), ("binomial", 1), ("linear", 2)]);
+    assert_eq!(points(&text), 5);
+}
+
+#[test]
+fn a_plot_that_cannot_be_written_is_refused() {
+    let line = format!("validate {MEASURED} {EMULATED} --plot");
+    let message = rustcoll(&format!("{line} plot.png")).refused(2);
+    assert!(message.contains("--plot plot.png: the name does not end in .svg"), "{message}");
+    let run = rustcoll(&format!("{line} {}/missing/plot.svg", folder("unwritten").display()));
+    assert_eq!(run.code, Some(1));
+    assert!(run.errors.contains("missing/plot.svg: cannot be written"), "{}", run.errors);
+    assert!(run.output.contains(" of 77 predictions are within 15 %"), "{}", run.output);
+}
+
 /// With means over the ranks, and with ranks that are in other groups than consecutive ones.
 #[test]
 fn a_time_may_be_a_mean_and_nodes_may_be_placed() {

@@ -1,37 +1,21 @@
 //! Pictures of ratios: a panel for each collective, a line for each number of ranks.
 
 use super::limits::{Ratio, by_name};
-use crate::pictures::{COLOURS, FONT, bounds, in_words, register_the_font};
+use crate::pictures::{COLOURS, Drawn, FONT, bounds, draw_panels};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use rustcoll::selection::quantity;
 use std::collections::BTreeSet;
 
-/// Panels beside each other, and their size.
-const ACROSS: usize = 3;
+/// Size of a panel.
 const PANEL: (u32, u32) = (360, 280);
 
 const LEVEL: f64 = 1.0;
 
 /// Draws a picture of lines.
 pub fn draw(ratios: &[Ratio]) -> Result<String, String> {
-    register_the_font()?;
-    let panels = by_name(ratios);
-    let (across, down) = (panels.len().min(ACROSS), panels.len().div_ceil(ACROSS));
-    let mut text = String::new();
-    {
-        let size = (PANEL.0 * across as u32, PANEL.1 * down as u32);
-        let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        area.fill(&WHITE).map_err(in_words)?;
-        for (panel, (name, own)) in area.split_evenly((down, across)).iter().zip(panels) {
-            draw_panel(panel, &name, &own).map_err(in_words)?;
-        }
-        area.present().map_err(in_words)?;
-    }
-    Ok(text)
+    draw_panels(&[], &by_name(ratios), PANEL, |area, (name, own)| draw_panel(area, name, own))
 }
-
-type Drawn<Backend> = Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
 
 fn draw_panel<Backend: DrawingBackend>(
     area: &DrawingArea<Backend, Shift>,

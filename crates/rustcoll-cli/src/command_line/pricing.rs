@@ -181,6 +181,9 @@ pub struct ValidateOptions {
     /// Says also how much longer calls take if these rules choose, behind which the default rules stand; may be given several times
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub rules: Vec<PathBuf>,
+    /// The picture to write, .svg: predicted times against measured ones, a panel for each collective
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
     /// The run ends with 1 if fewer of the predictions than this share are good
     #[arg(long, value_parser = percentage)]
     pub share: Option<f64>,

@@ -1,7 +1,6 @@
 //! A picture of times relative to the default choice, by bytes, in the manner of Hunold and Carpen-Amarie 2018, figure 4.
 
-use super::style;
-use crate::pictures::{COLOURS, FONT, bounds, in_words, register_the_font};
+use crate::pictures::{COLOURS, Drawn, FONT, bounds, colour_name, in_words, register_the_font};
 use maud::{Markup, html};
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -56,8 +55,6 @@ fn point(cell: &Decision, tried: &Tried) -> Option<Point> {
         extremes: (least / default, most / default),
     })
 }
-
-type Drawn<Backend> = Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
 
 impl Plot {
     /// All that was measured to the end there.
@@ -160,7 +157,7 @@ impl Plot {
                 li { svg viewBox="0 0 32 16" { line x1="0" x2="32" y1="8" y2="8" stroke="#000000" stroke-width="3" {} } "the default" }
                 @for (number, line) in self.lines.iter().enumerate() {
                     li {
-                        svg viewBox="0 0 32 16" { rect width="32" height="16" y="0" fill=(style::name(colour(number))) {} }
+                        svg viewBox="0 0 32 16" { rect width="32" height="16" y="0" fill=(colour_name(colour(number))) {} }
                         (line.name)
                     }
                 }
