@@ -281,6 +281,17 @@ test('the atlas shows the three fastest, and follows the sliders', async ({ page
   expect(await fastestOf(page).locator('li').first().textContent()).not.toBe(before);
 });
 
+for (const machine of ['leonardo', 'summit']) {
+  test(`the atlas is filled for ${machine}, beyond a node too`, async ({ page }) => {
+    await open(page, `/allreduce?machine=${machine}&most=64`);
+    await expectPriced(page);
+    const frame = atlasFrame(columnsOf(atlasRanks(64)), ATLAS_BYTES);
+    await hover(page, atlasOf(page), frame, { ranks: 64, bytes: 1 << 20 });
+    await expect(fastestOf(page)).toContainText('64 ranks, 1 MiB');
+    await expect(fastestOf(page).locator('li').first()).toContainText('shared_multi_leaders');
+  });
+}
+
 test('a click into the atlas opens the fastest', async ({ page }) => {
   await open(page, '/allreduce');
   await expectPriced(page);

@@ -2,10 +2,12 @@
 
 mod byte_time;
 mod reading;
+mod shipped;
 mod units;
 
 pub use byte_time::ByteTime;
 pub use reading::{MachineErrors, keys};
+pub use shipped::{SHIPPED, Shipped};
 
 use std::sync::Arc;
 

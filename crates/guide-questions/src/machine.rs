@@ -2,26 +2,11 @@
 
 use crate::failure::Failure;
 use crate::problem::drawn;
-use rustcoll::cost::{ByteTime, Link, Machine};
+use rustcoll::cost::machine::{SHIPPED, Shipped};
+use rustcoll::cost::{ByteTime, Link, Machine, Processor};
 use rustcoll::text::nearest;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
-
-/// The machine files that are compiled in, with titles for users.
-const FILES: [(&str, &str, &str); 4] = [
-    (
-        "infiniband-edr",
-        "InfiniBand EDR, 32 ranks on each node",
-        include_str!("../../../machines/infiniband-edr.toml"),
-    ),
-    (
-        "cray-xc40-aries",
-        "Cray XC40, Aries, 32 ranks on each node",
-        include_str!("../../../machines/cray-xc40-aries.toml"),
-    ),
-    ("t3e-like", "Like a Cray T3E", include_str!("../../../machines/t3e-like.toml")),
-    ("emulated", "An emulated cluster, 1 ms, 100 Mbit/s", include_str!("../../../machines/emulated.toml")),
-];
 
 /// The name of the machine that is Hockney's model and no more.
 const HOCKNEY: &str = "hockney";
@@ -29,7 +14,7 @@ const HOCKNEY: &str = "hockney";
 /// Where the time for a byte changes with their number, that of so many is shown.
 const SHOWN_BYTES: f64 = (1 << 20) as f64;
 
-/// A machine by name, and what is different there.
+/// A machine by name, and what is different there, on however many nodes and ranks.
 #[derive(Clone, Debug, Default, Deserialize, TS)]
 #[serde(default)]
 #[ts(optional_fields)]
@@ -67,18 +52,14 @@ pub struct Preset {
 
 /// All presets, Hockney's model first.
 pub fn presets() -> Vec<Preset> {
-    let files = FILES.iter().map(|&(name, title, text)| Preset::of(name, title, &parsed(name, text)));
+    let shipped = SHIPPED.iter().map(|shipped| Preset::of(shipped.name, shipped.title, &shipped.machine()));
     let model = Preset::of(HOCKNEY, "Hockney's model: alpha + n beta, one rank on each node", &hockney());
-    [model].into_iter().chain(files).collect()
+    [model].into_iter().chain(shipped).collect()
 }
 
 /// A microsecond, 10 GB/s, 5 GB/s reduced.
 fn hockney() -> Machine {
     Machine::hockney(1e-6, 1e-10, 2e-10)
-}
-
-fn parsed(name: &str, text: &str) -> Machine {
-    Machine::parse(name, text).expect("tested with the library")
 }
 
 impl Preset {
@@ -112,14 +93,14 @@ impl MachineInput {
     /// The machine. Fails if there is no such preset, or a time is none.
     pub fn read(&self) -> Result<Machine, Failure> {
         let mut machine = self.preset()?;
-        let between = &mut machine.between;
-        between.latency = seconds("latency", self.latency)?.unwrap_or(between.latency);
-        between.byte_time =
-            seconds("byte_time", self.byte_time)?.map_or(between.byte_time, ByteTime::constant);
-        between.overhead = seconds("overhead", self.overhead)?.unwrap_or(between.overhead);
-        between.gap = seconds("gap", self.gap)?.unwrap_or(between.gap);
-        let reduce_time = &mut machine.processor.reduce_time;
-        *reduce_time = seconds("reduce_time", self.reduce_time)?.map_or(*reduce_time, ByteTime::constant);
+        machine.between = self.changed_link(machine.between)?;
+        for (_, link) in &mut machine.beyond.between {
+            *link = self.changed_link(*link)?;
+        }
+        machine.processor = self.changed_processor(machine.processor)?;
+        for (_, processor) in &mut machine.beyond.processor {
+            *processor = self.changed_processor(*processor)?;
+        }
         if let Some(sharing) = self.ranks_per_node {
             drawn("ranks_per_node", sharing, 1..=MOST_RANKS_PER_NODE)?;
             machine.ranks_per_node = sharing;
@@ -127,14 +108,29 @@ impl MachineInput {
         Ok(machine)
     }
 
+    fn changed_link(&self, link: Link) -> Result<Link, Failure> {
+        Ok(Link {
+            latency: seconds("latency", self.latency)?.unwrap_or(link.latency),
+            byte_time: seconds("byte_time", self.byte_time)?.map_or(link.byte_time, ByteTime::constant),
+            overhead: seconds("overhead", self.overhead)?.unwrap_or(link.overhead),
+            gap: seconds("gap", self.gap)?.unwrap_or(link.gap),
+            ..link
+        })
+    }
+
+    fn changed_processor(&self, processor: Processor) -> Result<Processor, Failure> {
+        let reduce_time = seconds("reduce_time", self.reduce_time)?;
+        let reduce_time = reduce_time.map_or(processor.reduce_time, ByteTime::constant);
+        Ok(Processor { reduce_time, ..processor })
+    }
+
     fn preset(&self) -> Result<Machine, Failure> {
         if self.preset == HOCKNEY {
             return Ok(hockney());
         }
-        let found = FILES.iter().find(|(name, ..)| *name == self.preset);
-        let names = [HOCKNEY].into_iter().chain(FILES.iter().map(|(name, ..)| *name));
+        let names = [HOCKNEY].into_iter().chain(SHIPPED.iter().map(|shipped| shipped.name));
         let unknown = || Failure::of("preset", nearest::unknown("machine", &self.preset, names));
-        found.map(|(name, _, text)| parsed(name, text)).ok_or_else(unknown)
+        Shipped::named(&self.preset).map(|shipped| shipped.machine()).ok_or_else(unknown)
     }
 }
 

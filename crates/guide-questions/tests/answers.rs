@@ -1,6 +1,7 @@
 //! Questions as the page asks them.
 
 use rustcoll::algorithms::{Collective, registered};
+use rustcoll::cost::machine::SHIPPED;
 use serde_json::{Value, json};
 
 fn reply(question: Value) -> Value {
@@ -32,7 +33,9 @@ fn the_catalog_has_every_algorithm_once() {
         Collective::ALL.into_iter().flat_map(Collective::algorithms).count()
     );
     assert_eq!(collectives[0]["mpi"], "MPI_Allgather");
-    assert_eq!(catalog["machines"][0]["name"], "hockney");
+    let machines =
+        catalog["machines"].as_array().unwrap().iter().map(|machine| machine["name"].as_str().unwrap());
+    assert!(machines.eq(["hockney"].into_iter().chain(SHIPPED.map(|shipped| shipped.name))));
 }
 
 #[test]
@@ -202,6 +205,22 @@ fn rules_decide_in_pieces_and_their_faults_have_places() {
     assert!(ok(question(Value::Null))["regions"].as_array().unwrap().len() > 1);
     let wrong = reply(question(json!({"name": "own.toml", "text": "[[allreduce]]\nalgorithm = \"rung\"\n"})));
     assert_eq!(wrong["error"]["places"][0]["line"], 2);
+}
+
+/// Leonardo has other latencies on more than 16 nodes.
+#[test]
+fn what_is_changed_of_a_machine_holds_on_any_number_of_nodes() {
+    let question = |ranks: usize| {
+        let machine = json!({"preset": "leonardo", "latency": 1.0, "ranks_per_node": 1});
+        json!({"prices": {"collective": "barrier", "machine": machine, "ranks": ranks, "bytes": [0], "sweep": false}})
+    };
+    for (ranks, rounds) in [(16, 4.0), (32, 5.0)] {
+        let prices = ok(question(ranks));
+        let candidates = prices["candidates"].as_array().unwrap();
+        let dissemination = candidates.iter().find(|one| one["label"] == "dissemination").unwrap();
+        let seconds = dissemination["seconds"][0].as_f64().unwrap();
+        assert!((rounds..rounds + 0.01).contains(&seconds), "{ranks} ranks: {seconds}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use measurements::{Contestant, Form, Series};
 use rustcoll::algorithms::{Collective, Cut};
 use rustcoll::cost::Machine;
+use rustcoll::cost::machine::Shipped;
 use rustcoll::selection::{Call, quantity};
 use rustix::system::uname;
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ use tuning::{CellKey, Demands, Field, fields};
 const FORMAT: &str = "rustcoll tune 1";
 
 /// Where calls are priced unless a machine is named: its messages and its shared memory are in proportions that are common.
-const USUAL_MACHINE: &str = include_str!("../../../../machines/infiniband-edr.toml");
+const USUAL_MACHINE: &str = "infiniband-edr";
 
 /// A tuning as it is asked for.
 #[derive(Debug)]
@@ -163,8 +164,7 @@ fn machine_of(options: &TuneOptions, ranks_per_host: usize) -> Result<Machine, F
             MachineOption { machine: machine.clone(), ranks_per_node: Some(ranks_per_host) }.read()
         }
         None => {
-            let machine = Machine::parse("the usual machine", USUAL_MACHINE);
-            let machine = machine.map_err(|faults| Failure::Input(faults.to_string()))?;
+            let machine = Shipped::named(USUAL_MACHINE).expect("it is shipped").machine();
             Ok(Machine { ranks_per_node: ranks_per_host, ..machine })
         }
     }
