@@ -7,9 +7,6 @@ use crate::cost::simulation::{Simulation, SimulationError};
 use std::collections::BTreeMap;
 use std::ptr;
 
-/// A candidate that surely takes so many times as long as the fastest is not simulated.
-const FAR: f64 = 4.0;
-
 /// A part of an atlas that one processor prices.
 pub struct Column {
     /// The number of ranks.
@@ -63,9 +60,9 @@ impl Atlas {
 }
 
 impl Column {
-    /// The times of the candidates that can serve. What several candidates have in common is simulated once. Those that
+    /// The times of the candidates that can serve, up to `slowest` times that of the fastest. What several candidates have in common is simulated once. Those that
     /// are likely to be fast come first, so that the others need not be simulated.
-    pub fn times(&self, atlas: &Atlas, machine: &Machine) -> Result<Found, AtlasError> {
+    pub fn times(&self, atlas: &Atlas, machine: &Machine, slowest: f64) -> Result<Found, AtlasError> {
         let mut contenders = self.contenders(atlas, machine)?;
         contenders.sort_by(|one, other| one.rank().total_cmp(&other.rank()));
         let mut found = Found::default();
@@ -76,11 +73,13 @@ impl Column {
                 let rivals = fast.iter().filter(|(rival, _)| serves_where(rival, contender.algorithm));
                 let best =
                     rivals.filter_map(|(_, times)| times.get(&bytes)).copied().fold(f64::INFINITY, f64::min);
-                if contender.least[&bytes] > FAR * best {
+                let limit = slowest * best;
+                if contender.least[&bytes] > limit {
                     continue;
                 }
-                let prediction = match contender.simulation.predict(bytes) {
+                let prediction = match contender.simulation.predict_within(bytes, limit) {
                     Err(SimulationError::DoesNotServe(_)) => break,
+                    Err(SimulationError::TooSlow) => continue,
                     Err(SimulationError::TooManyPosts { .. }) => {
                         found.too_large.push(contender.algorithm);
                         break;

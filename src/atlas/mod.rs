@@ -76,8 +76,8 @@ impl Atlas {
     /// Prices all candidates, which are of one collective, at all points; on all processors, the most ranks first. The
     /// observer is told which part of the work is done.
     ///
-    /// A candidate has no time where it cannot serve, where it is too large to be simulated, and where it surely takes more
-    /// than four times as long as the fastest.
+    /// A candidate has no time where it cannot serve, where it is too large to be simulated, and where it takes more than
+    /// `slowest` times as long as the fastest: that is found out without simulating all of it.
     ///
     /// Panics if a grid is empty or there is no candidate.
     pub fn new(
@@ -85,6 +85,7 @@ impl Atlas {
         machine: &Machine,
         ranks: Vec<usize>,
         bytes: Vec<usize>,
+        slowest: f64,
         observe: impl Fn(f64) + Sync,
     ) -> Result<Atlas, AtlasError> {
         let collective = candidates[0].collective;
@@ -96,7 +97,7 @@ impl Atlas {
         let work: usize = columns.iter().map(|column| column.size).sum();
         let done = AtomicUsize::new(0);
         parallel::for_each(&columns, |column| {
-            let Found { times, too_large } = column.times(&atlas, machine)?;
+            let Found { times, too_large } = column.times(&atlas, machine, slowest)?;
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             times.into_iter().for_each(|(cell, time)| found.0[cell] = time);
             for algorithm in too_large {

@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 const LIMIT: f64 = 0.05;
 
+const SLOWEST: f64 = 4.0;
+
 /// Messages cost their processors, so that different numbers of them make a difference.
 fn machine() -> Machine {
     let hockney = Machine::hockney(1e-5, 1e-9, 0.0);
@@ -21,7 +23,7 @@ fn machine() -> Machine {
 fn atlas(collective: Collective, machine: &Machine, sweep: Sweep) -> Atlas {
     let (ranks, bytes) =
         (sampled_numbers_of_ranks(2..=24, machine.ranks_per_node), numbers_of_bytes(0..=1 << 20, 4));
-    Atlas::new(Candidate::all(collective, sweep), machine, ranks, bytes, |_| {}).unwrap()
+    Atlas::new(Candidate::all(collective, sweep), machine, ranks, bytes, SLOWEST, |_| {}).unwrap()
 }
 
 /// The call at a point, with an operator that commutes or does not; for one over shared memory no rules are derived.
@@ -81,7 +83,7 @@ fn times_are_those_of_the_simulator() {
                             Err(SimulationError::DoesNotServe(_)) => f64::INFINITY,
                             other => other.unwrap().time(),
                         };
-                        let is_far = time == f64::INFINITY && expected > 4.0 * best_time(&atlas, point);
+                        let is_far = time == f64::INFINITY && expected > SLOWEST * best_time(&atlas, point);
                         assert!(time == expected || is_far, "{candidate}, {size} ranks, {bytes} bytes");
                     }
                 }
@@ -94,10 +96,10 @@ fn times_are_those_of_the_simulator() {
 }
 
 #[test]
-fn what_is_surely_far_from_the_fastest_has_no_time() {
+fn what_is_far_from_the_fastest_has_no_time() {
     let candidates = Candidate::all(Collective::Allgather, Sweep::Defaults);
     let ring = candidates.iter().position(|candidate| candidate.algorithm.name == "ring").unwrap();
-    let atlas = Atlas::new(candidates, &machine(), vec![512], vec![8, 1 << 20], |_| {}).unwrap();
+    let atlas = Atlas::new(candidates, &machine(), vec![512], vec![8, 1 << 20], SLOWEST, |_| {}).unwrap();
     let times = [0, 1].map(|bytes| atlas.times(Point { ranks: 0, bytes })[ring]);
     assert!(times[0] == f64::INFINITY && times[1].is_finite(), "{times:?}");
 }
@@ -109,7 +111,7 @@ fn what_is_too_large_to_be_simulated_is_named_and_left_out() {
         .into_iter()
         .flat_map(|name| Candidate::of(Collective::Bcast, of(name), Sweep::Defaults))
         .collect();
-    let atlas = Atlas::new(candidates, &machine(), vec![64, 8192], vec![64 << 20], |_| {}).unwrap();
+    let atlas = Atlas::new(candidates, &machine(), vec![64, 8192], vec![64 << 20], SLOWEST, |_| {}).unwrap();
     assert_eq!(atlas.too_large, BTreeMap::from([("scatter_ring_allgather", 8192)]));
     let times = [0, 1].map(|ranks| atlas.times(Point { ranks, bytes: 0 })[1]);
     assert!(times[0].is_finite() && times[1] == f64::INFINITY, "{times:?}");
@@ -119,7 +121,8 @@ fn what_is_too_large_to_be_simulated_is_named_and_left_out() {
 fn the_observer_sees_the_work_grow_to_its_end() {
     let seen = Mutex::new(Vec::new());
     let candidates = Candidate::all(Collective::Barrier, Sweep::Defaults);
-    Atlas::new(candidates, &machine(), vec![2, 3], vec![0], |part| seen.lock().unwrap().push(part)).unwrap();
+    Atlas::new(candidates, &machine(), vec![2, 3], vec![0], SLOWEST, |part| seen.lock().unwrap().push(part))
+        .unwrap();
     let mut seen = seen.into_inner().unwrap();
     seen.sort_by(f64::total_cmp);
     assert!(seen[0] > 0.0);
@@ -129,8 +132,9 @@ fn the_observer_sees_the_work_grow_to_its_end() {
 #[test]
 fn what_cannot_be_simulated_is_named() {
     let candidates = Candidate::all(Collective::Allreduce, Sweep::Defaults);
-    let error =
-        Atlas::new(candidates, &machine(), vec![2], vec![usize::MAX], |_| {}).unwrap_err().to_string();
+    let error = Atlas::new(candidates, &machine(), vec![2], vec![usize::MAX], SLOWEST, |_| {})
+        .unwrap_err()
+        .to_string();
     assert!(error.starts_with("allreduce ") && error.contains(" are too many to be priced"), "{error}");
 }
 

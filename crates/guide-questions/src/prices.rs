@@ -75,8 +75,9 @@ impl PricesQuestion {
         if candidates.is_empty() || self.bytes.is_empty() {
             return Ok(Prices { candidates: Vec::new() });
         }
-        let atlas = Atlas::new(candidates, &machine, vec![self.ranks], self.bytes.clone(), |_| {})
-            .map_err(|error| Failure::new(error.to_string()))?;
+        let atlas =
+            Atlas::new(candidates, &machine, vec![self.ranks], self.bytes.clone(), f64::INFINITY, |_| {})
+                .map_err(|error| Failure::new(error.to_string()))?;
         let seconds = |number: usize| {
             let time = |bytes| atlas.times(Point { ranks: 0, bytes })[number];
             (0..self.bytes.len()).map(time).map(|time| time.is_finite().then_some(time)).collect()

@@ -108,7 +108,9 @@ fn a_file_decides_before_the_default_rules() {
 fn rules_derived_from_predictions_decide() {
     let candidates = Candidate::all(Collective::Allreduce, Sweep::Parameters);
     let machine = Machine::hockney(1e-5, 1e-9, 1e-10);
-    let atlas = Atlas::new(candidates, &machine, vec![2, 3, 4, 5, 8], vec![8, 32, 1 << 20], |_| {}).unwrap();
+    let atlas =
+        Atlas::new(candidates, &machine, vec![2, 3, 4, 5, 8], vec![8, 32, 1 << 20], f64::INFINITY, |_| {})
+            .unwrap();
     let text = to_native(&derive(&atlas, 0.05));
     let file = file("derived.toml", &text);
     let rules = Rules::parse(&file, &text).unwrap();

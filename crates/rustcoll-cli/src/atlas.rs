@@ -14,6 +14,9 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 
+/// What takes so many times as long as the fastest has no time.
+const SLOWEST: f64 = 4.0;
+
 /// Draws which algorithm is the fastest.
 pub fn run(options: &AtlasOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let format = options.output.as_deref().map(format).transpose()?.flatten();
@@ -22,7 +25,7 @@ pub fn run(options: &AtlasOptions, output: &mut impl Write) -> Result<Outcome, F
     let candidates = candidates(options, sweep)?;
     let bytes = numbers_of_bytes(options.bytes.clone(), 1);
     let ranks = numbers_of_ranks(options.ranks.clone(), machine.ranks_per_node);
-    let atlas = priced_atlas(candidates, &machine, ranks, bytes)?;
+    let atlas = priced_atlas(candidates, &machine, ranks, bytes, SLOWEST)?;
     let content = match format {
         None => as_csv(&atlas).into_bytes(),
         Some(format) => {
@@ -73,17 +76,18 @@ fn one_group_algorithm(collective: Collective, name: &str) -> Result<&'static Al
     }
 }
 
-/// An atlas, with a bar on the terminal while it is made.
+/// An atlas of what takes up to `slowest` times as long as the fastest, with a bar on the terminal while it is made.
 pub fn priced_atlas(
     candidates: Vec<Candidate>,
     machine: &Machine,
     ranks: Vec<usize>,
     bytes: Vec<usize>,
+    slowest: f64,
 ) -> Result<Atlas, Failure> {
     let collective = candidates[0].collective;
     let bytes = if collective == Collective::Barrier { vec![0] } else { bytes };
     let progress = Progress::new(collective.name());
-    let atlas = Atlas::new(candidates, machine, ranks, bytes, |part| progress.show(part))
+    let atlas = Atlas::new(candidates, machine, ranks, bytes, slowest, |part| progress.show(part))
         .map_err(|error| Failure::Input(error.to_string()))?;
     drop(progress);
     if !atlas.too_large.is_empty() {

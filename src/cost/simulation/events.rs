@@ -31,14 +31,15 @@ pub struct Bytes {
     pub held: f64,
 }
 
-/// Carries out all programs.
+/// Carries out all programs, unless that takes more than so many seconds.
 pub fn run(
     network: &Network,
     bytes: Bytes,
     machine: &Machine,
+    limit: f64,
     observe: &mut dyn FnMut(Progress),
 ) -> Result<Prediction, SimulationError> {
-    run_recorded(network, bytes, machine, observe, &mut ()).map(|(prediction, _)| prediction)
+    run_recorded(network, bytes, machine, limit, observe, &mut ()).map(|(prediction, _)| prediction)
 }
 
 /// The same, and tells what ranks and ports do; and when each rank is done.
@@ -46,6 +47,7 @@ pub fn run_recorded<R: Recorder>(
     network: &Network,
     bytes: Bytes,
     machine: &Machine,
+    limit: f64,
     observe: &mut dyn FnMut(Progress),
     recorder: &mut R,
 ) -> Result<(Prediction, Vec<R::Instant>), SimulationError> {
@@ -54,6 +56,9 @@ pub fn run_recorded<R: Recorder>(
     run.advance_all();
     for happened in 0.. {
         let Some(event) = run.events.pop() else { break };
+        if event.time() > limit {
+            return Err(SimulationError::TooSlow);
+        }
         if happened % EVENTS_BETWEEN_TELLING == 0 {
             observe(Progress { stage: Stage::Messages, done: run.done, total: network.ends.len() });
         }

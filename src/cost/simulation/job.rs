@@ -101,10 +101,24 @@ impl Simulation {
         self.predict_observed(bytes, &mut |_| {})
     }
 
+    /// The same, unless it takes more than so many seconds ([`SimulationError::TooSlow`]): then the simulation ends early.
+    pub fn predict_within(&mut self, bytes: usize, limit: f64) -> Result<Prediction, SimulationError> {
+        self.run(bytes, limit, &mut |_| {})
+    }
+
     /// The same, and tells now and then how far it is.
     pub fn predict_observed(
         &mut self,
         bytes: usize,
+        observe: &mut dyn FnMut(Progress),
+    ) -> Result<Prediction, SimulationError> {
+        self.run(bytes, f64::INFINITY, observe)
+    }
+
+    fn run(
+        &mut self,
+        bytes: usize,
+        limit: f64,
         observe: &mut dyn FnMut(Progress),
     ) -> Result<Prediction, SimulationError> {
         if bytes > MOST_BYTES {
@@ -112,7 +126,7 @@ impl Simulation {
         }
         let (lengths, bytes) = self.lengths_and_bytes(bytes);
         let network = self.known_network(lengths, observe)?;
-        let prediction = events::run(&network, bytes, &self.machine, observe);
+        let prediction = events::run(&network, bytes, &self.machine, limit, observe);
         self.keep(lengths, network);
         prediction
     }
@@ -125,7 +139,8 @@ impl Simulation {
         let (lengths, bytes) = self.lengths_and_bytes(bytes);
         let network = self.known_network(lengths, &mut |_| {})?;
         let mut causes = Causes::none();
-        let explained = events::run_recorded(&network, bytes, &self.machine, &mut |_| {}, &mut causes);
+        let explained =
+            events::run_recorded(&network, bytes, &self.machine, f64::INFINITY, &mut |_| {}, &mut causes);
         self.keep(lengths, network);
         let (prediction, ends) = explained?;
         Ok(Explanation { prediction, causes, ends })
@@ -231,7 +246,7 @@ impl Simulation {
         let mut records = Records::of(&network);
         let bytes = Bytes { block: 1.0, held: self.held(bytes) };
         let (prediction, _) =
-            events::run_recorded(&network, bytes, &self.machine, &mut |_| {}, &mut records)?;
+            events::run_recorded(&network, bytes, &self.machine, f64::INFINITY, &mut |_| {}, &mut records)?;
         Ok(records.timeline(&network, &prediction))
     }
 

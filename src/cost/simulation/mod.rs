@@ -119,6 +119,8 @@ pub enum SimulationError {
     TooManyRanks(usize),
     /// More than [`MOST_BYTES`].
     TooManyBytes(usize),
+    /// It takes longer than was asked for.
+    TooSlow,
     /// A message is not expected, does not come, or has another length.
     Unmatched {
         /// Who sends it or should.
@@ -150,6 +152,7 @@ impl fmt::Display for SimulationError {
             SimulationError::TooManyBytes(bytes) => {
                 write!(formatter, "{bytes} bytes are too many to be priced; at most {MOST_BYTES} are")
             }
+            SimulationError::TooSlow => formatter.write_str("it takes longer than was asked for"),
             SimulationError::Unmatched { source, target } => {
                 write!(formatter, "the sends of rank {source} and the receives of rank {target} do not match")
             }

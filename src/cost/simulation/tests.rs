@@ -47,7 +47,7 @@ fn carried_out_with(
     };
     let programs: Vec<Program> = schedules.iter().map(program).collect();
     let network = Network::new(programs, Symmetry::none(size), &machine.nodes(size), None)?;
-    events::run(&network, Bytes { block: 1.0, held: 1.0 }, machine, &mut |_| {})
+    events::run(&network, Bytes { block: 1.0, held: 1.0 }, machine, f64::INFINITY, &mut |_| {})
 }
 
 fn times(size: usize, machine: &Machine, write: impl Fn(usize, &mut Builder)) -> Vec<f64> {

@@ -24,7 +24,7 @@ pub fn run(options: &DeriveOptions, output: &mut impl Write) -> Result<Outcome, 
     let mut rules: Vec<Derived> = Vec::new();
     for collective in collectives(options)? {
         let candidates = Candidate::all(collective, Sweep::Parameters);
-        let atlas = priced_atlas(candidates, &machine, ranks.clone(), bytes.clone())?;
+        let atlas = priced_atlas(candidates, &machine, ranks.clone(), bytes.clone(), 1.0 + options.regret)?;
         rules.append(&mut derive(&atlas, options.regret));
     }
     let text = head(options, rules.len()) + &to_native(&rules);
