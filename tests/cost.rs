@@ -26,7 +26,7 @@ const OF_ANY_SIZE: &[(&[Collective], &[&str], Formula)] = &[
     (&[Allreduce], &["circulant"], |problem| [2 * skips(problem), 2 * others(problem), others(problem)]),
     (&[Barrier], &["dissemination"], |problem| [doublings(problem.size), doublings(problem.size), 0]),
     (&[Bcast], &["linear"], |problem| [others(problem), others(problem), 0]),
-    (&[Bcast], &["binomial"], |problem| {
+    (&[Bcast], &["binomial", "bine"], |problem| {
         [1, 1, 0].map(|each| each * problem.segments * doublings(problem.size))
     }),
     (&[Bcast], &["knomial"], |problem| [digits(problem), digits(problem), 0]),
@@ -34,25 +34,25 @@ const OF_ANY_SIZE: &[(&[Collective], &[&str], Formula)] = &[
         [doublings(problem.size) + others(problem), 2 * others(problem), 0]
     }),
     (&[Gather, Scatter], &["linear"], |problem| [others(problem), others(problem), 0]),
-    (&[Gather, Scatter], &["binomial"], |problem| [doublings(problem.size), others(problem), 0]),
+    (&[Gather, Scatter], &["binomial", "bine"], |problem| [doublings(problem.size), others(problem), 0]),
     (&[Reduce], &["linear"], |problem| [others(problem); 3]),
-    (&[Reduce], &["binomial"], |problem| [problem.segments * doublings(problem.size); 3]),
+    (&[Reduce], &["binomial", "bine"], |problem| [problem.segments * doublings(problem.size); 3]),
     (&[Reduce], &["knomial"], |problem| [digits(problem); 3]),
     (&[ReduceScatter], &["ring", "pairwise"], |problem| [others(problem); 3]),
     (&[ReduceScatter], &["circulant"], |problem| [skips(problem), others(problem), others(problem)]),
 ];
 
-/// What they state of powers of two; elsewhere ranks fold.
+/// What they state of powers of two and of whole vectors; elsewhere ranks fold.
 const OF_POWERS_OF_TWO: &[(&[Collective], &[&str], Formula)] = &[
     (&[Allgather], &["recursive_doubling"], |problem| [doublings(problem.size), others(problem), 0]),
-    (&[Allreduce], &["recursive_doubling"], |problem| [doublings(problem.size); 3]),
-    (&[Allreduce], &["rabenseifner", "binary_blocks"], |problem| {
+    (&[Allreduce], &["recursive_doubling", "bine"], |problem| [doublings(problem.size); 3]),
+    (&[Allreduce], &["rabenseifner", "rabenseifner_far", "bine_halves", "binary_blocks"], |problem| {
         [2 * doublings(problem.size), 2 * others(problem), others(problem)]
     }),
     (&[Bcast], &["scatter_recursive_doubling_allgather"], |problem| {
         [2 * doublings(problem.size), 2 * others(problem), 0]
     }),
-    (&[Reduce], &["rabenseifner"], |problem| {
+    (&[Reduce], &["rabenseifner", "bine_halves"], |problem| {
         [2 * doublings(problem.size), 2 * others(problem), others(problem)]
     }),
     (&[ReduceScatter], &["recursive_halving"], |problem| {
@@ -98,7 +98,8 @@ fn skips(problem: &Problem) -> usize {
 
 /// What is stated of an algorithm of so many ranks, if anything is.
 fn stated(algorithm: &Algorithm, problem: &Problem) -> Option<Cost> {
-    let of_powers = OF_POWERS_OF_TWO.iter().filter(|_| problem.size.is_power_of_two());
+    let of_powers =
+        OF_POWERS_OF_TWO.iter().filter(|_| problem.size.is_power_of_two() && problem.segments == 1);
     let (.., formula) = OF_ANY_SIZE.iter().chain(of_powers).find(|(collectives, names, _)| {
         collectives.contains(&algorithm.contract()) && names.contains(&algorithm.name)
     })?;

@@ -174,7 +174,7 @@ fn faults_are_printed_one_in_a_line() {
     assert_eq!(
         rustcoll_reading("rules check selection-rules/t3e-atlas.toml -", faulty).wrong(),
         "selection-rules/t3e-atlas.toml: 7 rules (allreduce 7)\n\
-         the standard input:2:14: unknown bcast algorithm `ring`; the nearest known one is `linear`\n\
+         the standard input:2:14: unknown bcast algorithm `ring`; the nearest known one is `bine`\n\
          the standard input:3:3: unknown collective `bcas`; the nearest known one is `bcast`\n"
     );
 }

@@ -1,6 +1,7 @@
 //! `MPI_Allgather` and `MPI_Allgatherv`: every rank receives the block of each rank. The schedules are the same, since
 //! every rank knows the length of each block.
 
+pub mod bine;
 pub mod bruck;
 pub mod circulant;
 pub mod gather_bcast;
@@ -8,6 +9,7 @@ pub mod linear;
 pub mod neighbor_exchange;
 pub mod node_aware;
 pub mod recursive_doubling;
+pub mod recursive_doubling_far;
 pub mod ring;
 pub mod shared;
 pub mod shared_leaders;

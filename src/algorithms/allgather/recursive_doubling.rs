@@ -5,8 +5,9 @@
 //! l − 1, and then all p to the rank that it stands for.
 
 use super::with_own_block;
+use crate::algorithms::building_blocks::butterfly::Butterfly;
 use crate::algorithms::building_blocks::fold::{Fold, Role};
-use crate::algorithms::building_blocks::recursive_doubling_allgather::recursive_doubling_allgather;
+use crate::algorithms::building_blocks::recursive_halving::allgather_in_order;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
@@ -24,11 +25,16 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    double(problem, rank, Butterfly::farthest_first)
+}
+
+/// Doubling along a butterfly, whose rounds are taken backwards, among a power of two of ranks.
+pub(super) fn double(problem: &Problem, rank: usize, butterfly: impl Fn(usize) -> Butterfly) -> Schedule {
     let size = problem.size;
     let fold = Fold::new(size);
     // Pairs are neighbours: what a participant brings are the blocks up to the next participant's.
     let double = |participant| {
-        recursive_doubling_allgather(participant, fold.participants)
+        allgather_in_order(butterfly(fold.participants), participant)
             .refine(size, |participant| fold.member(participant))
             .embed(size, |participant| fold.member(participant))
     };

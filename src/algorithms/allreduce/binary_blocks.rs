@@ -10,8 +10,9 @@
 //! Blocks are contiguous ranges of ranks, the largest first, so the order of operands is kept.
 
 use super::contribution;
+use crate::algorithms::building_blocks::butterfly::Butterfly;
 use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
-use crate::algorithms::building_blocks::recursive_halving::{allgather, reduce_scatter, section};
+use crate::algorithms::building_blocks::recursive_halving::{Segments, allgather, reduce_scatter};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::schedule::{Buffer::Recv, Builder, Post, Schedule};
 use std::ops::Range;
@@ -37,9 +38,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let vector = 1 << size.ilog2();
     let local = rank - block.start;
     let in_block = |local: usize| block.start + local;
-    let mine = section(local, block.exponent(), vector);
+    let mine = block.section(local, vector);
 
-    let halved = reduce_scatter(local, block.size, vector, contribution(problem)).embed(size, in_block);
+    let whole = Segments::whole(vector);
+    let halved = reduce_scatter(block.butterfly(), local, whole, contribution(problem)).embed(size, in_block);
     let mut between = Builder::new(rank, size, vector);
     // Up: the sections of the smaller block, which holds higher ranks, then this block's to the larger one.
     let below = position.smaller.map(|smaller| smaller.start + local % smaller.size);
@@ -50,7 +52,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     // The larger block's ranks whose sections lie within this rank's: those that equal it in its own low bits.
     let above: Vec<_> = position.larger.map_or(Vec::new(), |larger| {
-        let partner = |local| (larger.start + local, section(local, larger.exponent(), vector));
+        let partner = |local| (larger.start + local, larger.section(local, vector));
         (local..larger.size).step_by(block.size).map(partner).collect()
     });
     let send_up =
@@ -67,7 +69,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     between.end_round();
 
-    halved.then(between.build()).then(allgather(local, block.size, vector).embed(size, in_block))
+    halved.then(between.build()).then(allgather(block.butterfly(), local, vector).embed(size, in_block))
 }
 
 /// A contiguous range of ranks whose number is a power of two.
@@ -80,8 +82,14 @@ pub struct RankBlock {
 }
 
 impl RankBlock {
-    fn exponent(self) -> u32 {
-        self.size.ilog2()
+    fn butterfly(self) -> Butterfly {
+        Butterfly::nearest_first(self.size)
+    }
+
+    /// What of a vector of so many blocks is left to a rank of the block after halving.
+    fn section(self, local: usize, vector: usize) -> Range<usize> {
+        let butterfly = self.butterfly();
+        butterfly.section(local, butterfly.rounds(), vector)
     }
 }
 
@@ -120,7 +128,7 @@ pub fn rank_blocks(size: usize) -> Vec<RankBlock> {
 /// The largest gap between successive exponents of `size`'s powers of two, 0 for a power of two. The smaller, the
 /// better binary blocks do.
 pub fn delta_expo_max(size: usize) -> u32 {
-    rank_blocks(size).windows(2).map(|pair| pair[0].exponent() - pair[1].exponent()).max().unwrap_or(0)
+    rank_blocks(size).windows(2).map(|pair| pair[0].size.ilog2() - pair[1].size.ilog2()).max().unwrap_or(0)
 }
 
 #[cfg(test)]

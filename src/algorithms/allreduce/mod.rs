@@ -2,11 +2,14 @@
 
 pub mod allgather_reduce;
 pub mod binary_blocks;
+pub mod bine;
+pub mod bine_halves;
 pub mod circulant;
 pub mod linear;
 pub mod node_aware;
 pub mod node_aware_circulant;
 pub mod rabenseifner;
+pub mod rabenseifner_far;
 pub mod recursive_doubling;
 pub mod recursive_multiplying;
 pub mod reduce_bcast;

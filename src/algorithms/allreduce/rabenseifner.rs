@@ -3,43 +3,56 @@
 //! p a power of two: 2 log2(p) rounds, 2n(p−1)/p bytes sent, n(p−1)/p reduced. Otherwise the ranks beyond a power of
 //! two are folded, sharing the reduction with their partners: 3 + 2 floor(log2 p) rounds, half a vector more reduced and
 //! one and a half more sent by who stands for two.
-//! Keeps the order of operands.
+//! Halving begins with neighbours, to whom the longest messages go. Keeps the order of operands.
+//! With k segments each exchange of halving is cut into pieces of a k-th of the vector, and one is reduced while others are under
+//! way: k/2 messages in the first round, k/4 in the second.
 
 use super::{alone, contribution};
+use crate::algorithms::building_blocks::butterfly::Butterfly;
 use crate::algorithms::building_blocks::fold::{Fold, Role, give_to_keeper_by_halves};
-use crate::algorithms::building_blocks::recursive_halving::{allgather, reduce_scatter};
-use crate::algorithms::{Algorithm, Body, Collective, Problem};
+use crate::algorithms::building_blocks::recursive_halving::{Segments, allgather, reduce_scatter};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allreduce],
     name: "rabenseifner",
     aliases: &["reduce_scatter_allgather"],
-    source: "Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 5",
+    source: "Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 5; segments: De Sensi et al. 2025 (arXiv 2508.17311)",
     idea: "In halves of halves the vector is reduced so that each rank has a part of the result; then the parts \
             are collected in the same way backwards.",
     avoid_when: "vectors are short, or the number of ranks is just below a power of two.",
-    parameters: &[],
+    parameters: &[Parameter::Segment],
     requires: &[],
     body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    halve_and_double(problem, rank, Butterfly::nearest_first)
+}
+
+/// Halving along a butterfly among a power of two of ranks, and doubling along it backwards.
+pub(super) fn halve_and_double(
+    problem: &Problem,
+    rank: usize,
+    butterfly: impl Fn(usize) -> Butterfly,
+) -> Schedule {
     let (size, contribution) = (problem.size, contribution(problem));
     if size == 1 {
         return alone(problem);
     }
     let fold = Fold::new(size);
-    let blocks = fold.participants;
+    let butterfly = butterfly(fold.participants);
+    let segments = Segments::new(problem.segments, fold.participants);
     let halve_and_double = |participant: usize, contribution: Buffer| {
-        reduce_scatter(participant, fold.participants, blocks, contribution)
-            .then(allgather(participant, fold.participants, blocks))
+        reduce_scatter(butterfly, participant, segments, contribution)
+            .then(allgather(butterfly, participant, segments.blocks))
             .embed(size, |participant| fold.member(participant))
     };
-    let before = give_to_keeper_by_halves(fold, (rank, size), contribution);
-    let mut after = Builder::new(rank, size, blocks);
-    let vector = Recv.blocks(0..blocks);
-    match fold.role(rank) {
+    let before = give_to_keeper_by_halves(fold, (rank, size), segments, contribution);
+    let mut after = Builder::new(rank, size, segments.blocks);
+    let vector = Recv.blocks(0..segments.blocks);
+    let program = match fold.role(rank) {
         Role::Single(participant) => halve_and_double(participant, contribution),
         Role::Keeper(participant) => {
             after.send(fold.other(rank), vector);
@@ -49,7 +62,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
             after.receive(fold.other(rank), vector);
             before.then(after.build())
         }
-    }
+    };
+    segments.overlapped(program)
 }
 
 #[cfg(test)]
@@ -67,6 +81,18 @@ mod tests {
                 assert_eq!(program.blocks_sent(), 2 * (size - 1));
                 assert_eq!(program.blocks_reduced(), size - 1);
             }
+        }
+    }
+
+    #[test]
+    fn halving_is_cut_into_segments() {
+        for (segments, messages) in [(1, 4), (4, 4 + 1), (8, 4 + 4), (16, 4 + 11), (32, 4 + 26)] {
+            let program = schedule(&Problem { segments, ..Problem::new(16) }, 5);
+            // Four more are those of doubling.
+            assert_eq!(program.messages_sent(), messages + 4, "{segments} segments");
+            let blocks = program.blocks;
+            assert_eq!(program.blocks_sent(), 2 * blocks * 15 / 16);
+            assert_eq!(program.blocks_reduced(), blocks * 15 / 16);
         }
     }
 

@@ -1,6 +1,7 @@
 //! `MPI_Bcast`: the root's vector reaches every rank. Its only buffer is the receive buffer.
 
 pub mod binary;
+pub mod bine;
 pub mod binomial;
 pub mod chain;
 pub mod circulant_pipelined;

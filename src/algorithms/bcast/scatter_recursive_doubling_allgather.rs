@@ -4,7 +4,8 @@
 //! after the root do so and then each of the others gets the whole vector from one of them, in one more round.
 
 use crate::algorithms::building_blocks::binomial_tree::scatter;
-use crate::algorithms::building_blocks::recursive_doubling_allgather::recursive_doubling_allgather;
+use crate::algorithms::building_blocks::butterfly::Butterfly;
+use crate::algorithms::building_blocks::recursive_halving::allgather;
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::schedule::{Buffer::Recv, Builder, Schedule};
 
@@ -34,7 +35,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         last.send(rank + participants, vector);
     }
     scatter(rank, participants)
-        .then(recursive_doubling_allgather(rank, participants))
+        .then(allgather(Butterfly::farthest_first(participants), rank, participants))
         .embed(size, |rank| rank)
         .then(last.build())
         .relabel(problem.root)

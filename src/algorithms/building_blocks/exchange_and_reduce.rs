@@ -4,7 +4,7 @@
 //! with exchanged operands: the maximum of a number and a NaN does not. So the operand of the lower rank is always the
 //! left one, and the result moves between two buffers.
 
-use crate::schedule::{Buffer, Buffer::*, Builder, Message, Run};
+use crate::schedule::{Buffer, Buffer::*, Builder, Message, Post, Run};
 use std::ops::Range;
 
 /// Where a rank's partial result stands, and where its partner's next one may arrive.
@@ -48,6 +48,30 @@ impl Accumulator {
         self.exchange_ranges(program, partner, [given], [kept]);
     }
 
+    /// [`Accumulator::exchange`] of two equally long ranges in segments of so many blocks: each is reduced while the next one is
+    /// exchanged.
+    pub fn exchange_segments(
+        &mut self,
+        program: &mut Builder,
+        partner: usize,
+        given: Range<usize>,
+        kept: Range<usize>,
+        length: usize,
+    ) {
+        assert_eq!(given.len(), kept.len());
+        let mut exchanges = segments(given, length).zip(segments(kept.clone(), length));
+        let mut post_next = |program: &mut Builder| {
+            exchanges.next().map(|(given, kept)| self.post(program, partner, [given], [kept]))
+        };
+        let mut under_way = post_next(program);
+        for kept in segments(kept, length) {
+            let current = std::mem::replace(&mut under_way, post_next(program));
+            program.wait(current.into_iter().flatten());
+            self.reduce(program, partner, [kept]);
+        }
+        self.turn(partner);
+    }
+
     /// [`Accumulator::exchange`] of blocks that do not lie together.
     pub fn exchange_ranges<const N: usize>(
         &mut self,
@@ -56,16 +80,38 @@ impl Accumulator {
         given: [Range<usize>; N],
         kept: [Range<usize>; N],
     ) {
-        let (operand, landing) = (self.operand, self.landing);
-        let sent: Message = given.into_iter().map(|blocks| operand.blocks(blocks)).collect();
-        let received: Message = kept.iter().map(|blocks| landing.blocks(blocks.clone())).collect();
-        program.exchange((partner, sent), (partner, received));
-        let result = if partner > self.rank { landing } else { self.below() };
+        self.post(program, partner, given, kept.clone());
+        program.end_round();
+        self.reduce(program, partner, kept);
+        self.turn(partner);
+    }
+
+    /// Begins to receive the blocks `kept` and to send the blocks `given`.
+    fn post<const N: usize>(
+        &self,
+        program: &mut Builder,
+        partner: usize,
+        given: [Range<usize>; N],
+        kept: [Range<usize>; N],
+    ) -> Vec<Post> {
+        let sent: Message = given.into_iter().map(|blocks| self.operand.blocks(blocks)).collect();
+        let received: Message = kept.into_iter().map(|blocks| self.landing.blocks(blocks)).collect();
+        [program.receive(partner, received), program.send(partner, sent)].into_iter().flatten().collect()
+    }
+
+    /// Reduces what has arrived.
+    fn reduce<const N: usize>(&self, program: &mut Builder, partner: usize, kept: [Range<usize>; N]) {
+        let result = self.result(partner);
         for blocks in kept {
-            let (mine, theirs) = (operand.blocks(blocks.clone()), landing.blocks(blocks.clone()));
+            let (mine, theirs) = (self.operand.blocks(blocks.clone()), self.landing.blocks(blocks.clone()));
             let (left, right) = in_rank_order((self.rank, mine), (partner, theirs));
             program.reduce(left, right, result.blocks(blocks));
         }
+    }
+
+    /// What was reduced with this partner is what the next one gets.
+    fn turn(&mut self, partner: usize) {
+        let result = self.result(partner);
         (self.operand, self.landing) = (result, other(result));
     }
 
@@ -74,15 +120,25 @@ impl Accumulator {
         program.copy(self.operand.blocks(blocks.clone()), Recv.blocks(blocks));
     }
 
-    /// Where a result goes whose right operand is the rank's own.
-    fn below(self) -> Buffer {
-        if self.operand == Send { other(self.landing) } else { self.operand }
+    /// Where the result goes that is reduced with this partner: where the right operand is, if that may be written.
+    fn result(self, partner: usize) -> Buffer {
+        match self.operand {
+            _ if partner > self.rank => self.landing,
+            Send => other(self.landing),
+            operand => operand,
+        }
     }
 }
 
 /// The operands of two ranks as left and right one: that of the lower rank is the left one.
 pub fn in_rank_order((rank, mine): (usize, Run), (partner, theirs): (usize, Run)) -> (Run, Run) {
     if partner < rank { (theirs, mine) } else { (mine, theirs) }
+}
+
+/// A range in pieces of so many blocks.
+fn segments(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(length).map(move |start| start..end.min(start + length))
 }
 
 fn other(buffer: Buffer) -> Buffer {

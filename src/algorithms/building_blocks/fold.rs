@@ -2,6 +2,7 @@
 //! stands for both. Pairs are neighbours, so the order of operands is kept.
 
 use super::exchange_and_reduce::Accumulator;
+use super::recursive_halving::Segments;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
 use std::ops::Range;
 
@@ -119,10 +120,14 @@ pub fn give_to_keeper(
     program.build()
 }
 
-/// The same for long vectors, of as many blocks as there are participants: each of a pair reduces one half, then the
-/// keeper gets the other.
-pub fn give_to_keeper_by_halves(fold: Fold, (rank, size): (usize, usize), contribution: Buffer) -> Schedule {
-    let blocks = fold.participants;
+/// The same for long vectors, in segments: each of a pair reduces one half, then the keeper gets the other.
+pub fn give_to_keeper_by_halves(
+    fold: Fold,
+    (rank, size): (usize, usize),
+    segments: Segments,
+    contribution: Buffer,
+) -> Schedule {
+    let Segments { blocks, length } = segments;
     let mut program = Builder::new(rank, size, blocks);
     let (lower, upper) = (0..blocks / 2, blocks / 2..blocks);
     let other = fold.other(rank);
@@ -130,12 +135,12 @@ pub fn give_to_keeper_by_halves(fold: Fold, (rank, size): (usize, usize), contri
     match fold.role(rank) {
         Role::Single(_) => {}
         Role::Keeper(_) => {
-            accumulator.exchange(&mut program, other, upper.clone(), lower.clone());
+            accumulator.exchange_segments(&mut program, other, upper.clone(), lower.clone(), length);
             accumulator.finish(&mut program, lower);
             program.receive(other, Recv.blocks(upper));
         }
         Role::Folded => {
-            accumulator.exchange(&mut program, other, lower, upper.clone());
+            accumulator.exchange_segments(&mut program, other, lower, upper.clone(), length);
             program.send(other, accumulator.buffer().blocks(upper));
         }
     }

@@ -1,7 +1,8 @@
 //! The k-nomial tree over ranks 0 … p − 1 rooted at 0: with ranks written in radix k, the parent lacks the last digit
 //! that is not zero. The binomial tree is that of radix 2. And the scatter and the gather along it.
 
-use crate::schedule::{Buffer::Recv, Builder, Schedule};
+use super::tree_gather::{tree_gather, tree_scatter};
+use crate::schedule::{Buffer::Recv, Schedule};
 use std::ops::Range;
 
 /// The ranks in the subtree below `rank`, itself included.
@@ -27,29 +28,15 @@ pub fn children(rank: usize, size: usize, radix: usize) -> impl Iterator<Item = 
 
 /// Scatter of `size` blocks from rank 0: afterwards rank i holds the blocks of its subtree.
 pub fn scatter(rank: usize, size: usize, radix: usize) -> Schedule {
-    let mut program = Builder::new(rank, size, size);
-    if let Some(parent) = parent(rank, radix) {
-        program.receive(parent, Recv.blocks(subtree(rank, size, radix)));
-        program.end_round();
-    }
-    for child in children(rank, size, radix) {
-        program.send(child, Recv.blocks(subtree(child, size, radix)));
-    }
-    program.build()
+    let blocks = |rank| Recv.blocks(subtree(rank, size, radix)).into();
+    tree_scatter(rank, size, parent(rank, radix), children(rank, size, radix), blocks)
 }
 
 /// Gather of `size` blocks to rank 0, the mirror of [`scatter`]: rank i brings block i, and afterwards holds the blocks of
 /// its subtree.
 pub fn gather(rank: usize, size: usize, radix: usize) -> Schedule {
-    let mut program = Builder::new(rank, size, size);
-    for child in children(rank, size, radix) {
-        program.receive(child, Recv.blocks(subtree(child, size, radix)));
-    }
-    program.end_round();
-    if let Some(parent) = parent(rank, radix) {
-        program.send(parent, Recv.blocks(subtree(rank, size, radix)));
-    }
-    program.build()
+    let blocks = |rank| Recv.blocks(subtree(rank, size, radix)).into();
+    tree_gather(rank, size, parent(rank, radix), children(rank, size, radix), blocks)
 }
 
 /// The children, those with the smallest subtrees first: these are ready first to be received from.

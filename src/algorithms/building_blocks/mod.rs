@@ -1,7 +1,9 @@
 //! Parts that several algorithms are composed of. They act on the receive buffer, in place, for root 0; rotation by
 //! the root and membership in a subgroup are added by `relabel` and `embed`.
 
+pub mod bine;
 pub mod binomial_tree;
+pub mod butterfly;
 pub mod circulant;
 pub mod circulant_broadcast;
 pub mod exchange_and_reduce;
@@ -10,7 +12,6 @@ pub mod knomial_tree;
 pub mod node_aware_tree;
 pub mod placement;
 pub mod receive_in_scratch;
-pub mod recursive_doubling_allgather;
 pub mod recursive_halving;
 pub mod ring_allgather;
 pub mod ring_reduce_scatter;
@@ -18,6 +19,7 @@ pub mod shared_node;
 pub mod shares;
 pub mod slots;
 pub mod tree_broadcast;
+pub mod tree_gather;
 pub mod tree_reduce;
 
 /// How many messages a program that is overlapped runs ahead of what it waits for. Memory for those that arrive before they

@@ -1,62 +1,94 @@
-//! Reduce-scatter by recursive halving among a power of two of ranks, and the allgather that mirrors it, or a gather.
-//!
-//! Partners are at distance 1, 2, 4, …, so that what a rank combines always comes from a contiguous range of ranks:
-//! the order of operands is kept. In return the sections of the vector are dealt in bit-reversed order.
+//! Reduce-scatter by recursive halving among a power of two of ranks, and the allgather that mirrors it, or a gather, along a
+//! [`Butterfly`].
 
+use super::AHEAD;
+use super::butterfly::Butterfly;
 use super::exchange_and_reduce::Accumulator;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
-use std::ops::Range;
 
-/// The section of a vector of `blocks` blocks that a rank is left with after so many rounds of halving: bit j of the
-/// rank says whether round j keeps the lower or the upper half.
-pub fn section(rank: usize, rounds: u32, blocks: usize) -> Range<usize> {
-    let mut section = 0..blocks;
-    for round in 0..rounds {
-        let middle = section.start + section.len() / 2;
-        section = if rank >> round & 1 == 0 { section.start..middle } else { middle..section.end };
+/// How a vector is cut for halving in segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segments {
+    /// Into so many blocks, a multiple of the number of ranks.
+    pub blocks: usize,
+    /// So many blocks are a segment.
+    pub length: usize,
+}
+
+impl Segments {
+    /// At least `segments` segments, fewer than twice as many, for halving among `size` ranks.
+    pub fn new(segments: usize, size: usize) -> Self {
+        let blocks = size * segments.div_ceil(size);
+        Segments { blocks, length: blocks / segments }
     }
-    section
+
+    /// A vector of so many blocks in one piece.
+    pub fn whole(blocks: usize) -> Self {
+        Segments { blocks, length: blocks }
+    }
+
+    /// A program in which a segment is reduced while others are under way, where there are several.
+    pub fn overlapped(self, program: Schedule) -> Schedule {
+        if self.length < self.blocks { program.overlapped(AHEAD) } else { program }
+    }
 }
 
 /// Reduces the contributions of all ranks; afterwards each rank holds the result for its section, in the receive buffer.
-/// log2(p) rounds, (1 − 1/p) of the vector sent and reduced.
-///
-/// `size` is a power of two that divides `blocks`.
-pub fn reduce_scatter(rank: usize, size: usize, blocks: usize, contribution: Buffer) -> Schedule {
-    let rounds = size.ilog2();
-    let partner = |round: u32| rank ^ (1 << round);
-    let mut program = Builder::new(rank, size, blocks);
+/// log2(p) rounds, (1 − 1/p) of the vector sent and reduced. The number of ranks divides that of blocks.
+pub fn reduce_scatter(
+    butterfly: Butterfly,
+    rank: usize,
+    segments: Segments,
+    contribution: Buffer,
+) -> Schedule {
+    let (rounds, blocks) = (butterfly.rounds(), segments.blocks);
+    let partner = |round: u32| butterfly.partner(rank, round);
+    let mut program = Builder::new(rank, butterfly.size(), blocks);
     let mut accumulator = Accumulator::new(rank, contribution, (0..rounds).map(partner));
     for round in 0..rounds {
-        let (given, kept) = (section(partner(round), round + 1, blocks), section(rank, round + 1, blocks));
-        accumulator.exchange(&mut program, partner(round), given, kept);
+        let left = |rank: usize| butterfly.section(rank, round + 1, blocks);
+        let (given, kept) = (left(partner(round)), left(rank));
+        accumulator.exchange_segments(&mut program, partner(round), given, kept, segments.length);
     }
-    accumulator.finish(&mut program, section(rank, rounds, blocks));
+    accumulator.finish(&mut program, butterfly.section(rank, rounds, blocks));
     program.build()
 }
 
 /// Gives every rank the sections of all others. log2(p) rounds, (1 − 1/p) of the vector sent.
-pub fn allgather(rank: usize, size: usize, blocks: usize) -> Schedule {
-    let mut program = Builder::new(rank, size, blocks);
-    for round in (0..size.ilog2()).rev() {
-        let partner = rank ^ (1 << round);
-        let (theirs, mine) = (section(partner, round + 1, blocks), section(rank, round + 1, blocks));
-        program.exchange((partner, Recv.blocks(mine)), (partner, Recv.blocks(theirs)));
+pub fn allgather(butterfly: Butterfly, rank: usize, blocks: usize) -> Schedule {
+    let mut program = Builder::new(rank, butterfly.size(), blocks);
+    for round in (0..butterfly.rounds()).rev() {
+        let partner = butterfly.partner(rank, round);
+        let held = |rank: usize| Recv.blocks(butterfly.section(rank, round + 1, blocks));
+        program.exchange((partner, held(rank)), (partner, held(partner)));
     }
     program.build()
 }
 
+/// The same where rank i brings block i of the vector: before that, each block goes to the rank whose section it is, unless it is
+/// there. Then log2(p) + 1 rounds, p blocks sent.
+pub fn allgather_in_order(butterfly: Butterfly, rank: usize) -> Schedule {
+    let (size, place) = (butterfly.size(), butterfly.place(rank));
+    let mut first = Builder::new(rank, size, size);
+    if place != rank {
+        first.exchange((butterfly.holder(rank), Recv.block(rank)), (place, Recv.block(place)));
+    }
+    first.build().then(allgather(butterfly, rank, size))
+}
+
 /// Gives the rank `root` the sections of all others. log2(p) rounds, (1 − 1/p) of the vector received.
-pub fn gather(rank: usize, size: usize, blocks: usize, root: usize) -> Schedule {
-    let mut program = Builder::new(rank, size, blocks);
-    // Who differs from the root in a higher bit has given its sections away.
-    for round in (0..size.ilog2()).rev().take_while(|round| rank >> (round + 1) == root >> (round + 1)) {
-        let partner = rank ^ (1 << round);
-        if rank >> round == root >> round {
-            program.receive(partner, Recv.blocks(section(partner, round + 1, blocks)));
-        } else {
-            program.send(partner, Recv.blocks(section(rank, round + 1, blocks)));
-        }
+pub fn gather(butterfly: Butterfly, rank: usize, blocks: usize, root: usize) -> Schedule {
+    let mut program = Builder::new(rank, butterfly.size(), blocks);
+    let path = butterfly.path(root, rank);
+    for round in (0..butterfly.rounds()).rev() {
+        let partner = butterfly.partner(rank, round);
+        let held = |rank: usize| Recv.blocks(butterfly.section(rank, round + 1, blocks));
+        // The last round on the way from the root is the first one on the way back: before it a rank collects.
+        match path >> round {
+            0 => program.receive(partner, held(partner)),
+            1 => program.send(partner, held(rank)),
+            _ => break,
+        };
         program.end_round();
     }
     program.build()
@@ -67,18 +99,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sections_partition_the_vector() {
-        for exponent in 0..6 {
-            let mut starts: Vec<usize> =
-                (0..1 << exponent).map(|rank| section(rank, exponent, 64).start).collect();
-            starts.sort();
-            let width = 64 >> exponent;
-            assert!(starts.iter().enumerate().all(|(position, &start)| start == position * width));
-        }
-    }
-
-    #[test]
-    fn sections_are_dealt_bit_reversed() {
-        assert_eq!([0, 1, 2, 3].map(|rank| section(rank, 2, 4).start), [0, 2, 1, 3]);
+    fn segments_are_as_many_as_asked_for_where_ranks_allow() {
+        assert_eq!(Segments::new(1, 8), Segments::whole(8));
+        assert_eq!(Segments::new(4, 8), Segments { blocks: 8, length: 2 });
+        assert_eq!(Segments::new(3, 8), Segments { blocks: 8, length: 2 });
+        assert_eq!(Segments::new(8, 8), Segments { blocks: 8, length: 1 });
+        assert_eq!(Segments::new(20, 8), Segments { blocks: 24, length: 1 });
     }
 }

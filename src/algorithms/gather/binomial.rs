@@ -28,10 +28,15 @@ pub const GATHERV: Algorithm =
     Algorithm { collectives: &[Collective::Gatherv], requires: &[Requirement::BlockLengths], ..GATHER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let (relative, size) = (problem.relative(rank), problem.size);
+    collect(problem, rank, subtree(relative, size).len(), gather(relative, size))
+}
+
+/// Completes a gather along a tree of ranks that are counted from the root, in which a rank's subtree has so many ranks.
+pub(super) fn collect(problem: &Problem, rank: usize, subtree: usize, gather: Schedule) -> Schedule {
     let Problem { size, root, in_place, .. } = *problem;
-    let relative = problem.relative(rank);
     // Where the blocks of the subtree are collected; a leaf has none but its own.
-    let place = match subtree(relative, size).len() {
+    let place = match subtree {
         _ if rank == root => Recv,
         1 => Send,
         _ => Scratch,
@@ -40,7 +45,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     if rank != root || !in_place {
         own.copy(Send.block(rank), place.block(rank));
     }
-    let gather = gather(relative, size).map_runs(|run| run.in_buffer(place));
+    let gather = gather.map_runs(|run| run.in_buffer(place));
     own.build().then(gather.relabel(root).relabel_blocks(root))
 }
 

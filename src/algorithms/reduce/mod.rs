@@ -2,6 +2,8 @@
 //! other ranks combine stands in scratch.
 
 pub mod binary_in_order;
+pub mod bine;
+pub mod bine_halves;
 pub mod binomial;
 pub mod binomial_in_order;
 pub mod chain;

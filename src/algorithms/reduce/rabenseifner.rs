@@ -4,13 +4,16 @@
 //! root receives n(p−1)/p; n(p−1)/p reduced. Otherwise the ranks beyond a power of two are folded, sharing the
 //! reduction with their partners, in two more rounds, for which who stands for two receives a vector and reduces half
 //! a vector; the root is never folded.
-//! Keeps the order of operands for every root.
+//! Halving begins with neighbours. Keeps the order of operands for every root.
+//! With k segments each exchange of halving is cut into pieces of a k-th of the vector, and one is reduced while others are under
+//! way.
 
 use super::{at_root, contribution};
+use crate::algorithms::building_blocks::butterfly::Butterfly;
 use crate::algorithms::building_blocks::fold::{Fold, Role, give_to_keeper_by_halves};
-use crate::algorithms::building_blocks::recursive_halving::{gather, reduce_scatter};
+use crate::algorithms::building_blocks::recursive_halving::{Segments, gather, reduce_scatter};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
-use crate::algorithms::{Algorithm, Body, Collective, Problem};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::schedule::{Buffer, Buffer::Recv, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -21,31 +24,41 @@ pub const ALGORITHM: Algorithm = Algorithm {
     idea: "In halves of halves the vector is reduced so that each rank has a part of the result; then the parts \
             are gathered at the root.",
     avoid_when: "vectors are short, or the number of ranks is just below a power of two.",
-    parameters: &[],
+    parameters: &[Parameter::Segment],
     requires: &[],
     body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    halve_and_gather(problem, rank, Butterfly::nearest_first)
+}
+
+/// Halving along a butterfly among a power of two of ranks, and a gather along it backwards.
+pub(super) fn halve_and_gather(
+    problem: &Problem,
+    rank: usize,
+    butterfly: impl Fn(usize) -> Butterfly,
+) -> Schedule {
     let Problem { size, root, .. } = *problem;
     let contribution = contribution(problem, rank);
     if size == 1 {
         return tree_reduce(0, 1, 1, contribution, None, []);
     }
     let fold = Fold::keeping(size, root);
-    let blocks = fold.participants;
+    let butterfly = butterfly(fold.participants);
+    let segments = Segments::new(problem.segments, fold.participants);
     let halve_and_gather = |participant: usize, operand: Buffer| {
-        reduce_scatter(participant, fold.participants, blocks, operand)
-            .then(gather(participant, fold.participants, blocks, fold.participant(root)))
+        reduce_scatter(butterfly, participant, segments, operand)
+            .then(gather(butterfly, participant, segments.blocks, fold.participant(root)))
             .embed(size, |participant| fold.member(participant))
     };
-    let before = give_to_keeper_by_halves(fold, (rank, size), contribution);
+    let before = give_to_keeper_by_halves(fold, (rank, size), segments, contribution);
     let program = match fold.role(rank) {
         Role::Single(participant) => halve_and_gather(participant, contribution),
         Role::Keeper(participant) => before.then(halve_and_gather(participant, Recv)),
         Role::Folded => before,
     };
-    at_root(problem, program)
+    at_root(problem, segments.overlapped(program))
 }
 
 #[cfg(test)]

@@ -6,9 +6,10 @@
 //! takes two messages for the section of a pair.
 
 use super::alone;
+use crate::algorithms::building_blocks::butterfly::Butterfly;
 use crate::algorithms::building_blocks::fold::{Fold, Role, give_to_keeper};
 use crate::algorithms::building_blocks::receive_in_scratch::{free_vector, receive_in_scratch};
-use crate::algorithms::building_blocks::recursive_halving::{reduce_scatter, section};
+use crate::algorithms::building_blocks::recursive_halving::{Segments, reduce_scatter};
 use crate::algorithms::{Algorithm, Body, Collective, Problem};
 use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
 
@@ -26,16 +27,25 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let size = problem.size;
+    halve_and_deliver(problem.size, rank, Butterfly::nearest_first)
+}
+
+/// Halving along a butterfly among a power of two of ranks; then blocks go where they belong.
+pub(super) fn halve_and_deliver(
+    size: usize,
+    rank: usize,
+    butterfly: impl Fn(usize) -> Butterfly,
+) -> Schedule {
     if size == 1 {
         return alone();
     }
     let fold = Fold::new(size);
-    let blocks = fold.participants;
+    let butterfly = butterfly(fold.participants);
+    let whole = Segments::whole(fold.participants);
     // A section are the blocks of the ranks that a participant stands for.
     let start = |participant: usize| fold.member(participant);
     let halve = |participant: usize, operand: Buffer| {
-        reduce_scatter(participant, blocks, blocks, operand).refine(size, start).embed(size, start)
+        reduce_scatter(butterfly, participant, whole, operand).refine(size, start).embed(size, start)
     };
     let before = give_to_keeper(fold, (rank, size), size, Send);
     let halved = match fold.role(rank) {
@@ -46,12 +56,13 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 
     let vector = free_vector(&halved);
     let mut last = Builder::new(rank, size, size);
-    let holder = fold.member(mirrored(fold, fold.participant(rank)));
+    let participant = fold.participant(rank);
+    let holder = fold.member(butterfly.holder(participant));
     if holder != rank {
         last.receive(holder, Recv.block(rank));
     }
     if fold.role(rank) != Role::Folded {
-        let held = mirrored(fold, fold.participant(rank));
+        let held = butterfly.place(participant);
         for owner in start(held)..start(held + 1) {
             if owner == rank {
                 last.copy(Scratch.block(vector + owner), Recv.block(owner));
@@ -61,11 +72,6 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
     }
     receive_in_scratch(halved).then(last.build())
-}
-
-/// Whose section a participant holds after halving. Reversing the bits twice changes nothing: that one holds its own.
-fn mirrored(fold: Fold, participant: usize) -> usize {
-    section(participant, fold.participants.ilog2(), fold.participants).start
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `MPI_Reduce_scatter` and `MPI_Reduce_scatter_block`: rank i receives block i of the reduction of all ranks' vectors.
 //! The schedules are the same, since every rank knows the length of each block.
 
+pub mod bine;
 pub mod butterfly;
 pub mod circulant;
 pub mod node_aware;

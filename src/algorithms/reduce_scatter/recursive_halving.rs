@@ -8,10 +8,11 @@
 //! together.
 
 use super::{alone, deliver_own_block};
-use crate::algorithms::building_blocks::exchange_and_reduce::Accumulator;
+use crate::algorithms::building_blocks::butterfly::Butterfly;
 use crate::algorithms::building_blocks::fold::{Fold, Role, reduce_folded};
+use crate::algorithms::building_blocks::recursive_halving::{Segments, reduce_scatter};
 use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
-use crate::schedule::{Buffer, Buffer::*, Builder, Schedule};
+use crate::schedule::{Buffer, Buffer::Send, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::ReduceScatter, Collective::ReduceScatterBlock],
@@ -27,6 +28,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let halve = |participant, participants, operand| {
+        let whole = Segments::whole(participants);
+        reduce_scatter(Butterfly::farthest_first(participants), participant, whole, operand)
+    };
     among_participants(problem.size, rank, halve)
 }
 
@@ -47,19 +52,4 @@ pub(super) fn among_participants(
     };
     let program = reduce_folded((rank, size), size, Send, |rank| rank..rank + 1, among);
     if fold.role(rank) == Role::Folded { program } else { deliver_own_block(program) }
-}
-
-/// The rounds among the participants, of whom there are a power of two.
-fn halve(rank: usize, size: usize, contribution: Buffer) -> Schedule {
-    let partner = |round: u32| rank ^ (1 << round);
-    let rounds = (0..size.ilog2()).rev();
-    let mut program = Builder::new(rank, size, size);
-    let mut accumulator = Accumulator::new(rank, contribution, rounds.clone().map(partner));
-    for round in rounds {
-        // After this round the blocks of an aligned group of 2^round ranks are left.
-        let group = |rank: usize| rank >> round << round..((rank >> round) + 1) << round;
-        accumulator.exchange(&mut program, partner(round), group(partner(round)), group(rank));
-    }
-    accumulator.finish(&mut program, rank..rank + 1);
-    program.build()
 }

@@ -28,10 +28,15 @@ pub const SCATTERV: Algorithm =
     Algorithm { collectives: &[Collective::Scatterv], requires: &[Requirement::BlockLengths], ..SCATTER };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let (relative, size) = (problem.relative(rank), problem.size);
+    hand_out(problem, rank, subtree(relative, size).len(), scatter(relative, size))
+}
+
+/// Completes a scatter along a tree of ranks that are counted from the root, in which a rank's subtree has so many ranks.
+pub(super) fn hand_out(problem: &Problem, rank: usize, subtree: usize, scatter: Schedule) -> Schedule {
     let Problem { size, root, in_place, .. } = *problem;
-    let relative = problem.relative(rank);
     // Where the blocks of the subtree arrive; a leaf gets none but its own.
-    let place = match subtree(relative, size).len() {
+    let place = match subtree {
         _ if rank == root => Send,
         1 => Recv,
         _ => Scratch,
@@ -40,7 +45,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     if rank != root || !in_place {
         own.copy(place.block(rank), Recv.block(rank));
     }
-    let scatter = scatter(relative, size).map_runs(|run| run.in_buffer(place));
+    let scatter = scatter.map_runs(|run| run.in_buffer(place));
     scatter.relabel(root).relabel_blocks(root).then(own.build())
 }
 

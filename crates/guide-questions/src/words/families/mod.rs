@@ -81,7 +81,8 @@ impl Family {
             "spread_out" | "linear_window" | "pairwise" | "linear" | "inter_linear" => direct::FAMILY,
             "ring" | "ring_segmented" => ring::FAMILY,
             "recursive_doubling" if matches!(algorithm.contract(), Scan | Exscan) => scan::FAMILY,
-            "recursive_doubling" | "rabenseifner" | "recursive_halving" | "butterfly" => doubling::FAMILY,
+            "recursive_doubling" | "rabenseifner" | "rabenseifner_far" | "recursive_halving"
+            | "butterfly" => doubling::FAMILY,
             "binary_blocks" => binary_blocks::FAMILY,
             "binomial" | "knomial" | "binary" | "tree" | "gather_bcast" | "reduce_bcast"
             | "non_overlapping" => tree::FAMILY,
@@ -114,6 +115,6 @@ mod tests {
     #[test]
     fn no_algorithm_has_lost_its_family() {
         let known = REGISTRY.iter().filter(|algorithm| Family::of(algorithm).is_some()).count();
-        assert_eq!(known, 100);
+        assert_eq!(known, 101);
     }
 }

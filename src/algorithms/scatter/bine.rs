@@ -1,0 +1,51 @@
+//! Bine tree for MPI_Scatter: the tree whose edges have the negabinary lengths 1, −1, 3, −5, 11, ….
+//!
+//! Every rank receives the blocks of its subtree together, then passes them on. These are neighbours modulo p: one run or two.
+//! Rounds and volume as in `binomial`: ceil(log2 p) rounds, (p/2)·log2 p blocks in all where p is a power of two. Edges are a third
+//! shorter.
+
+use super::binomial::hand_out;
+use crate::algorithms::building_blocks::bine::Tree;
+use crate::algorithms::{Algorithm, Body, Collective, Problem};
+use crate::schedule::Schedule;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    collectives: &[Collective::Scatter],
+    name: "bine",
+    aliases: &[],
+    source: "De Sensi et al. 2025 (Bine trees, arXiv 2508.17311)",
+    idea: "Every rank gets the blocks of its subtree and passes them on. In the tree ranks are at distance 1, 1, 3, 5, 11, …, \
+            to the right and to the left in turn.",
+    avoid_when: "blocks are large, for they are passed on instead of coming straight from the root.",
+    parameters: &[],
+    requires: &[],
+    body: Body::Messages(schedule),
+};
+
+fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    let (relative, tree) = (problem.relative(rank), Tree::new(problem.size));
+    hand_out(problem, rank, tree.population(relative), tree.scatter(relative, problem.size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_powers_of_two() {
+        for exponent in 0..7 {
+            let problem = Problem { root: (1 << exponent) / 3, ..Problem::new(1 << exponent) };
+            let blocks: usize = (0..problem.size).map(|rank| schedule(&problem, rank).blocks_sent()).sum();
+            assert_eq!(blocks, problem.size / 2 * exponent);
+        }
+    }
+
+    #[test]
+    fn one_message_for_each_rank_but_the_root() {
+        for size in 1..40_usize {
+            let problem = Problem { root: size / 3, ..Problem::new(size) };
+            let sent = (0..size).map(|rank| schedule(&problem, rank).messages_sent());
+            assert_eq!(sent.sum::<usize>(), size - 1);
+        }
+    }
+}
