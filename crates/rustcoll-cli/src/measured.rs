@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 const REQUIRED: [&str; 5] = ["collective", "algorithm", "ranks", "bytes", "microseconds"];
-const OPTIONAL: [&str; 5] = ["radix", "ranks_per_node", "run", "time", "published_as"];
+const OPTIONAL: [&str; 6] = ["radix", "segment", "ranks_per_node", "run", "time", "published_as"];
 
 /// The largest communicator whose times are compared.
 const MOST_RANKS: usize = 1 << 16;
@@ -206,9 +206,12 @@ fn row(head: &[&str], line: &str) -> Result<Option<Row>, String> {
     let number =
         |name, most| optional_number(name, required(name), most)?.ok_or(format!("{name} is missing"));
     let ranks = number("ranks", MOST_RANKS)?;
-    let parameter = |name| cell(name).map_or(Ok(None), |text| optional_number(name, text, MOST_RANKS));
-    let (radix, ranks_per_node) = (parameter("radix")?, parameter("ranks_per_node")?);
-    let candidate = candidate(required("collective"), required("algorithm"), radix)?;
+    let optional = |name, most| cell(name).map_or(Ok(None), |text| optional_number(name, text, most));
+    let parameters = [
+        (Parameter::Radix, optional("radix", MOST_RANKS)?),
+        (Parameter::Segment, optional("segment", MOST_BYTES)?),
+    ];
+    let candidate = candidate(required("collective"), required("algorithm"), parameters)?;
     candidate
         .algorithm
         .serves(ranks, 0, true)
@@ -217,7 +220,7 @@ fn row(head: &[&str], line: &str) -> Result<Option<Row>, String> {
         candidate,
         ranks,
         bytes: number("bytes", MOST_BYTES)?,
-        ranks_per_node,
+        ranks_per_node: optional("ranks_per_node", MOST_RANKS)?,
         run: cell("run").unwrap_or_default().to_owned(),
         placed: None,
         time: time(cell("time").unwrap_or_default())?,
@@ -233,7 +236,11 @@ fn time(text: &str) -> Result<Time, String> {
     }
 }
 
-fn candidate(collective: &str, algorithm: &str, radix: Option<usize>) -> Result<Candidate, String> {
+fn candidate(
+    collective: &str,
+    algorithm: &str,
+    given: [(Parameter, Option<usize>); 2],
+) -> Result<Candidate, String> {
     let names = || Collective::ALL.into_iter().map(Collective::name);
     let named = Collective::ALL.into_iter().find(|known| known.name() == collective);
     let named = named.ok_or_else(|| nearest::unknown("collective", collective, names()))?;
@@ -242,11 +249,13 @@ fn candidate(collective: &str, algorithm: &str, radix: Option<usize>) -> Result<
     if algorithm.is_mock_up() {
         return Err(format!("{collective} {}: {}", algorithm.name, SimulationError::CostsWhatItCalls));
     }
-    if radix.is_some() && !algorithm.parameters.contains(&Parameter::Radix) {
-        return Err(format!("{collective} {} has no radix", algorithm.name));
-    }
     let mut parameters = Parameters::default();
-    parameters.set(Parameter::Radix, radix);
+    for (parameter, value) in given.into_iter().filter(|(_, value)| value.is_some()) {
+        if !algorithm.parameters.contains(&parameter) {
+            return Err(format!("{collective} {} has no {}", algorithm.name, parameter.name()));
+        }
+        parameters.set(parameter, value);
+    }
     Ok(Candidate { collective: named, algorithm, parameters })
 }
 
@@ -275,7 +284,7 @@ fn microseconds(text: &str) -> Result<f64, String> {
 mod tests {
     use super::*;
 
-    const HEAD: &str = "collective,algorithm,ranks,bytes,microseconds,radix,ranks_per_node\n";
+    const HEAD: &str = "collective,algorithm,ranks,bytes,microseconds,radix,ranks_per_node,segment\n";
 
     #[test]
     fn columns_stand_in_any_order() {
@@ -288,10 +297,16 @@ mod tests {
 
     #[test]
     fn parameters_may_be_left_out() {
-        let rows = parse(&format!("{HEAD}alltoall,bruck,8,64,1,4,2\nalltoall,bruck,8,64,1,,\n")).unwrap();
+        let rows = parse(&format!(
+            "{HEAD}alltoall,bruck,8,64,1,4,2,\nalltoall,bruck,8,64,1,,,\n\
+            allreduce,rabenseifner,8,64,1,,,32\n"
+        ))
+        .unwrap();
         assert_eq!(rows[0].described()[1], "bruck, radix 4");
         assert_eq!(rows[0].ranks_per_node, Some(2));
         assert_eq!((rows[1].described()[1].as_str(), rows[1].ranks_per_node), ("bruck", None));
+        assert_eq!(rows[2].described()[1], "rabenseifner, segment 32");
+        assert_eq!(rows[2].problem().segments, 2);
     }
 
     #[test]
@@ -314,25 +329,27 @@ mod tests {
         );
         assert_eq!(fault("ranks,ranks\n"), told(1, "the column `ranks` stands there twice"));
         assert_eq!(fault("ranks\n"), told(1, "the column `collective` is missing"));
-        assert_eq!(in_row("bcast,linear"), told(2, "7 columns are expected, and 2 are there"));
+        assert_eq!(in_row("bcast,linear"), told(2, "8 columns are expected, and 2 are there"));
         for (row, message) in [
-            ("bcst,linear,8,8,1,,", "unknown collective `bcst`; the nearest known one is `bcast`"),
-            ("bcast,linar,8,8,1,,", "unknown bcast algorithm `linar`; the nearest known one is `linear`"),
-            ("bcast,linear,0,8,1,,", "ranks: `0` is not a number from 1 to 65536"),
-            ("bcast,linear,8,x,1,,", "bytes: `x` is not a number from 0 to 17592186044416"),
-            ("bcast,linear,8,8,-1,,", "microseconds: `-1` is not a number above 0"),
-            ("bcast,linear,8,8,1,2,", "bcast linear has no radix"),
+            ("bcst,linear,8,8,1,,,", "unknown collective `bcst`; the nearest known one is `bcast`"),
+            ("bcast,linar,8,8,1,,,", "unknown bcast algorithm `linar`; the nearest known one is `linear`"),
+            ("bcast,linear,0,8,1,,,", "ranks: `0` is not a number from 1 to 65536"),
+            ("bcast,linear,8,x,1,,,", "bytes: `x` is not a number from 0 to 17592186044416"),
+            ("bcast,linear,8,8,-1,,,", "microseconds: `-1` is not a number above 0"),
+            ("bcast,linear,8,8,1,2,,", "bcast linear has no radix"),
+            ("bcast,linear,8,8,1,,,64", "bcast linear has no segment"),
+            ("bcast,chain,8,8,1,,,0", "segment: `0` is not a number from 1 to 17592186044416"),
             (
-                "bcast,bcast_as_allgatherv,8,8,1,,",
+                "bcast,bcast_as_allgatherv,8,8,1,,,",
                 "bcast bcast_as_allgatherv: it has no price of its own: it costs what the collectives do that it calls",
             ),
-            ("bcast,knomial,8,8,1,1,", "radix: `1` is not a number from 2 to 65536"),
+            ("bcast,knomial,8,8,1,1,,", "radix: `1` is not a number from 2 to 65536"),
             (
-                "allgather,neighbor_exchange,7,8,1,,",
+                "allgather,neighbor_exchange,7,8,1,,,",
                 "neighbor_exchange cannot serve this: the number of ranks is odd",
             ),
             (
-                "neighbor_alltoall,linear,8,8,1,,",
+                "neighbor_alltoall,linear,8,8,1,,,",
                 "neighbor_alltoall has no price: it depends on who the neighbours are",
             ),
         ] {
