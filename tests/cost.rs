@@ -14,10 +14,11 @@ type Formula = fn(&Problem) -> [usize; 3];
 
 /// What papers state of any number of ranks.
 const OF_ANY_SIZE: &[(&[Collective], &[&str], Formula)] = &[
-    (&[Allgather], &["linear", "ring"], |problem| [others(problem), others(problem), 0]),
+    (&[Allgather], &["linear", "ring", "sparbit"], |problem| [others(problem), others(problem), 0]),
     (&[Allgather], &["bruck"], |problem| [digits(problem), others(problem), 0]),
     (&[Allgather], &["neighbor_exchange"], |problem| [problem.size / 2, others(problem), 0]),
     (&[Allgather], &["circulant"], |problem| [skips(problem), others(problem), 0]),
+    (&[Allgather], &["pat"], |problem| [aggregated(problem), others(problem), 0]),
     (&[Alltoall], &["spread_out", "linear_window", "pairwise"], |problem| {
         [others(problem), others(problem), 0]
     }),
@@ -40,6 +41,9 @@ const OF_ANY_SIZE: &[(&[Collective], &[&str], Formula)] = &[
     (&[Reduce], &["knomial"], |problem| [digits(problem); 3]),
     (&[ReduceScatter], &["ring", "pairwise"], |problem| [others(problem); 3]),
     (&[ReduceScatter], &["circulant"], |problem| [skips(problem), others(problem), others(problem)]),
+    (&[ReduceScatter, ReduceScatterBlock], &["pat"], |problem| {
+        [aggregated(problem), others(problem), others(problem)]
+    }),
 ];
 
 /// What they state of powers of two and of whole vectors; elsewhere ranks fold.
@@ -94,6 +98,13 @@ fn skips(problem: &Problem) -> usize {
         reached = skip;
     }
     messages
+}
+
+/// Messages of trees that are aggregated (Jeaugey 2025): the window, rounded down to what divides a power of two of ranks, is reached
+/// by doubling, and then sent to each rank between.
+fn aggregated(problem: &Problem) -> usize {
+    let between = problem.size.div_ceil(problem.window).next_power_of_two().max(2);
+    doublings(problem.size.div_ceil(between)) + between.min(problem.size) - 1
 }
 
 /// What is stated of an algorithm of so many ranks, if anything is.

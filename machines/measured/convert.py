@@ -39,6 +39,7 @@ LEONARDO = {
     ("allgather", "neighbor_ompi"): "neighbor_exchange",
     # The others of Bine permute the vector, send each block by itself, or double from near to far.
     ("allgather", "bine_send_remap_over"): "bine",
+    ("allgather", "sparbit_over"): "sparbit",
     ("allreduce", "recursive_doubling_ompi"): "recursive_doubling",
     ("allreduce", "recursive_doubling_over"): "recursive_doubling",
     ("allreduce", "rabenseifner_ompi"): "rabenseifner",

@@ -21,7 +21,7 @@ pub struct Problem {
     pub radix: usize,
     /// Number of segments that a vector is cut into for pipelining, at least 1.
     pub segments: usize,
-    /// The most messages under way at a time where messages are independent, at least 1.
+    /// The most messages under way at a time where messages are independent, or blocks in one message of `pat`, at least 1.
     pub window: usize,
     /// The number of each rank's node; empty where nothing is known, or does not matter: then all are on one.
     pub nodes: Arc<[u32]>,
@@ -109,7 +109,7 @@ pub enum Parameter {
     Radix,
     /// Length of the pieces of a pipelined vector, or of what is in shared memory of each block at a time; in bytes.
     Segment,
-    /// How many independent messages are under way at a time.
+    /// How many independent messages are under way at a time, or how many blocks a message has at most.
     Window,
 }
 
@@ -161,7 +161,9 @@ impl Parameter {
             Parameter::Segment => {
                 "length in bytes of the pieces in which a vector is pipelined; none leaves it whole, or in shared memory as long as fits"
             }
-            Parameter::Window => "how many messages are under way at a time; auto is 32",
+            Parameter::Window => {
+                "how many messages are under way at a time, or how many blocks a message of pat has at most; auto is 32"
+            }
         }
     }
 }

@@ -25,15 +25,17 @@ pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) 
 }
 
 /// Whether blocks can be moved one by one. Blocks that differ in size only fit blocks of the same number, or scratch
-/// blocks that hold a copy of them. Those of an alltoall are all alike; where pairs of ranks or edges differ, the result
-/// shows whether a block came to its own place.
+/// blocks that hold a copy of them. Those of an alltoall and of a reduce_scatter_block are all alike; where pairs of ranks
+/// or edges differ, the result shows whether a block came to its own place.
 pub fn check_fit(
     collective: Collective,
     blocks: usize,
     source: &[Run],
     target: &[Run],
 ) -> Result<(), Misfit> {
-    let shapes = if matches!(collective.cut(), Cut::Pairs | Cut::Edges) { 1 } else { blocks };
+    let are_alike =
+        matches!(collective.cut(), Cut::Pairs | Cut::Edges) || collective == Collective::ReduceScatterBlock;
+    let shapes = if are_alike { 1 } else { blocks };
     match shape(source, shapes).eq(shape(target, shapes)) {
         true => Ok(()),
         false => Err(Misfit { source: message(source), target: message(target) }),

@@ -170,7 +170,7 @@ pub struct ProblemOptions {
     /// Into how many segments a vector is cut
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=MOST_SEGMENTS))]
     pub segments: Option<u32>,
-    /// How many messages are under way at a time
+    /// How many messages are under way at a time, or how many blocks a message of pat has at most
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub window: Option<u32>,
     /// The input stands in the receive buffer

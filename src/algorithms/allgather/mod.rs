@@ -8,12 +8,14 @@ pub mod gather_bcast;
 pub mod linear;
 pub mod neighbor_exchange;
 pub mod node_aware;
+pub mod pat;
 pub mod recursive_doubling;
 pub mod recursive_doubling_far;
 pub mod ring;
 pub mod shared;
 pub mod shared_leaders;
 pub mod shared_multi_leaders;
+pub mod sparbit;
 
 use super::Problem;
 use crate::schedule::{Buffer::*, Schedule, Step};

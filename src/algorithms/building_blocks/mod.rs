@@ -7,6 +7,7 @@ pub mod butterfly;
 pub mod circulant;
 pub mod circulant_broadcast;
 pub mod exchange_and_reduce;
+pub mod far_to_near;
 pub mod fold;
 pub mod knomial_tree;
 pub mod node_aware_tree;

@@ -7,6 +7,7 @@ pub mod circulant;
 pub mod node_aware;
 pub mod non_overlapping;
 pub mod pairwise;
+pub mod pat;
 pub mod recursive_doubling;
 pub mod recursive_halving;
 pub mod ring;

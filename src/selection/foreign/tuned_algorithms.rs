@@ -183,7 +183,7 @@ const ALLGATHER: &[TunedAlgorithm] = &[
     plain(4, &["ring"], "-> ring"),
     plain(5, &["neighbor"], "-> neighbor_exchange; -> ring"),
     plain(6, &["two_proc"], "ranks=2 -> recursive_doubling"),
-    plain(7, &["sparbit"], "").newer(),
+    plain(7, &["sparbit"], "-> sparbit").newer(),
     plain(8, &["direct-messaging"], "-> linear").newer(),
 ];
 
@@ -194,7 +194,7 @@ const ALLGATHERV: &[TunedAlgorithm] = &[
     plain(3, &["ring"], "-> ring"),
     plain(4, &["neighbor"], "-> neighbor_exchange; -> ring"),
     plain(5, &["two_proc"], "ranks=2 -> recursive_doubling"),
-    plain(6, &["sparbit"], "").newer(),
+    plain(6, &["sparbit"], "-> sparbit").newer(),
 ];
 
 const ALLREDUCE: &[TunedAlgorithm] = &[
