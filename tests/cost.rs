@@ -167,6 +167,47 @@ fn a_segmented_ring_passes_every_partial_sum_on() {
     }
 }
 
+/// A segment is one rank further in every round (Sanders, Träff 2006).
+#[test]
+fn a_chain_of_scans_takes_a_round_for_each_rank_and_segment() {
+    for collective in [Scan, Exscan] {
+        let algorithm = collective.algorithm("chain").unwrap();
+        for size in 2..=20 {
+            for segments in 1..=12 {
+                let problem = Problem { segments, ..Problem::new(size) };
+                // The last rank of an exclusive scan passes nothing on.
+                let reduced = if collective == Scan || size > 2 { segments } else { 0 };
+                let stated = Cost {
+                    rounds: size - 2 + segments,
+                    messages: segments,
+                    blocks: segments,
+                    reduced,
+                    read: 0,
+                };
+                assert_eq!(Cost::count(&algorithm.programs(&problem)), stated, "p={size} k={segments}");
+            }
+        }
+    }
+}
+
+/// Three messages of a segment go each way past a rank between others (Sanders, Träff 2006), and the first segment up and down the tree.
+#[test]
+fn a_doubly_pipelined_tree_sends_a_segment_three_times() {
+    for collective in [Scan, Exscan] {
+        let algorithm = collective.algorithm("doubly_pipelined_tree").unwrap();
+        for size in 2..=64 {
+            for segments in [1, 2, 3, 5, 8, 16, 33, 64] {
+                let problem = Problem { segments, ..Problem::new(size) };
+                let counted = Cost::count(&algorithm.programs(&problem));
+                let label = format!("{}, p={size} k={segments}: {counted:?}", collective.name());
+                assert!(counted.messages <= 3 * segments, "{label}");
+                assert_eq!(counted.messages, counted.blocks, "{label}");
+                assert!(counted.rounds <= 3 * segments + 4 * doublings(size) + 4, "{label}");
+            }
+        }
+    }
+}
+
 /// Which of two groups is the first decides only about the numbers of the ranks.
 #[test]
 fn groups_may_be_exchanged() {

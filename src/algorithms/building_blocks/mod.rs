@@ -9,6 +9,7 @@ pub mod circulant_broadcast;
 pub mod exchange_and_reduce;
 pub mod far_to_near;
 pub mod fold;
+pub mod in_order_tree;
 pub mod knomial_tree;
 pub mod node_aware_tree;
 pub mod placement;

@@ -8,10 +8,10 @@
 //! Keeps the order of operands for every root.
 
 use super::{at_root, contribution};
+use crate::algorithms::building_blocks::in_order_tree::Place;
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::schedule::Schedule;
-use std::ops::Range;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
@@ -29,53 +29,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, segments, root, .. } = *problem;
-    let (parent, children) = neighbors(rank, size, root);
-    at_root(problem, tree_reduce(rank, size, segments, contribution(problem, rank), parent, children))
-}
-
-/// A rank's parent and its children.
-fn neighbors(rank: usize, size: usize, root: usize) -> (Option<usize>, impl Iterator<Item = usize>) {
-    let (mut parent, mut node, mut subtree) = (None, root, 0..size);
-    while node != rank {
-        subtree = if rank < node { subtree.start..node } else { node + 1..subtree.end };
-        parent = Some(node);
-        node = middle(&subtree);
-    }
-    let below = [subtree.start..node, node + 1..subtree.end].into_iter();
-    (parent, below.filter(|ranks| !ranks.is_empty()).map(|ranks| middle(&ranks)))
-}
-
-fn middle(ranks: &Range<usize>) -> usize {
-    ranks.start + ranks.len() / 2
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn level(rank: usize, size: usize, root: usize) -> usize {
-        neighbors(rank, size, root).0.map_or(0, |parent| 1 + level(parent, size, root))
-    }
-
-    #[test]
-    fn children_know_their_parents() {
-        for size in 1..40 {
-            for root in 0..size {
-                for rank in 0..size {
-                    let (_, mut children) = neighbors(rank, size, root);
-                    assert!(children.all(|child| neighbors(child, size, root).0 == Some(rank)));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn levels_are_logarithmic() {
-        for size in 2..100_usize {
-            for root in 0..size {
-                let levels = (0..size).map(|rank| level(rank, size, root)).max().unwrap();
-                assert!(levels <= 1 + (size - 1).ilog2() as usize, "p = {size}, root {root}");
-            }
-        }
-    }
+    let place = Place::new(rank, size, root);
+    let children = place.children();
+    at_root(problem, tree_reduce(rank, size, segments, contribution(problem, rank), place.parent, children))
 }

@@ -15,44 +15,55 @@ pub const SCAN: Algorithm = Algorithm {
     avoid_when: "there are more than a few ranks.",
     parameters: &[],
     requires: &[],
-    body: Body::Messages(scan),
+    body: Body::Messages(|problem, rank| scan(problem, rank, 1)),
 };
 
-pub const EXSCAN: Algorithm =
-    Algorithm { collectives: &[Collective::Exscan], body: Body::Messages(exscan), ..SCAN };
+pub const EXSCAN: Algorithm = Algorithm {
+    collectives: &[Collective::Exscan],
+    body: Body::Messages(|problem, rank| exscan(problem, rank, 1)),
+    ..SCAN
+};
 
-fn scan(problem: &Problem, rank: usize) -> Schedule {
-    let (own, before) = (contribution(problem), free_place(problem, 0));
-    let mut program = Builder::new(rank, problem.size, 1);
-    if rank == 0 {
-        program.copy(own, Recv.block(0));
-    } else {
-        program.receive(rank - 1, before);
-        program.end_round();
-        program.reduce(before, own, Recv.block(0));
-    }
-    if rank + 1 < problem.size {
-        program.send(rank + 1, Recv.block(0));
+/// The scan of one segment after the other.
+pub(super) fn scan(problem: &Problem, rank: usize, segments: usize) -> Schedule {
+    let mut program = Builder::new(rank, problem.size, segments);
+    for segment in 0..segments {
+        let (own, before) = (contribution(problem).block(segment), free_place(problem, segment, segment));
+        let result = Recv.block(segment);
+        if rank == 0 {
+            program.copy(own, result);
+        } else {
+            program.receive(rank - 1, before);
+            program.end_round();
+            program.reduce(before, own, result);
+        }
+        if rank + 1 < problem.size {
+            program.send(rank + 1, result);
+        }
     }
     program.build()
 }
 
-fn exscan(problem: &Problem, rank: usize) -> Schedule {
-    let (own, before, with_own) = (contribution(problem), free_place(problem, 1), Scratch.block(0));
-    let mut program = Builder::new(rank, problem.size, 1);
+/// The exclusive scan of one segment after the other.
+pub(super) fn exscan(problem: &Problem, rank: usize, segments: usize) -> Schedule {
+    let mut program = Builder::new(rank, problem.size, segments);
     let has_next = rank + 1 < problem.size;
-    if rank == 0 {
-        if has_next {
-            program.send(1, own);
+    for segment in 0..segments {
+        let (own, with_own) = (contribution(problem).block(segment), Scratch.block(segment));
+        if rank == 0 {
+            if has_next {
+                program.send(1, own);
+            }
+            continue;
         }
-        return program.build();
+        let before = free_place(problem, segment, segments + segment);
+        program.receive(rank - 1, before);
+        program.end_round();
+        if has_next {
+            program.reduce(before, own, with_own);
+            program.send(rank + 1, with_own);
+        }
+        program.copy(before, Recv.block(segment));
     }
-    program.receive(rank - 1, before);
-    program.end_round();
-    if has_next {
-        program.reduce(before, own, with_own);
-        program.send(rank + 1, with_own);
-    }
-    program.copy(before, Recv.block(0));
     program.build()
 }

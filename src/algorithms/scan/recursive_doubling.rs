@@ -36,12 +36,12 @@ pub const EXSCAN: Algorithm =
 fn scan(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let mut program = Builder::new(rank, size, 1);
-    let mut combined = contribution(problem);
+    let mut combined = contribution(problem).block(0);
     if rank == 0 {
         program.copy(combined, Recv.block(0));
     }
     for distance in distances(size) {
-        let before = if distance == 1 { free_place(problem, 0) } else { Scratch.block(0) };
+        let before = if distance == 1 { free_place(problem, 0, 0) } else { Scratch.block(0) };
         shift(&mut program, (rank, size), distance, combined, before);
         if rank >= distance {
             program.reduce(before, combined, Recv.block(0));
@@ -53,7 +53,7 @@ fn scan(problem: &Problem, rank: usize) -> Schedule {
 
 fn exscan(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
-    let (own, result) = (contribution(problem), free_place(problem, 2));
+    let (own, result) = (contribution(problem).block(0), free_place(problem, 0, 2));
     let (before, with_own) = (Scratch.block(0), Scratch.block(1));
     let mut program = Builder::new(rank, size, 1);
     let mut combined = own;

@@ -27,7 +27,7 @@ pub const EXSCAN: Algorithm = Algorithm {
 
 /// The program of a rank who combines the contributions of the first so many ranks.
 fn schedule(problem: &Problem, rank: usize, combined: usize) -> Schedule {
-    let own = contribution(problem);
+    let own = contribution(problem).block(0);
     let mut program = Builder::new(rank, problem.size, 1).slots(1);
     if rank + 1 < problem.size {
         program.publish(own, 0);

@@ -5,7 +5,7 @@ use super::super::pattern::with_others;
 use super::super::scene::{Scene, blocks};
 use super::{Family, Phase};
 use crate::trace::Sentence;
-use rustcoll::algorithms::Collective::{Bcast, Reduce};
+use rustcoll::algorithms::Collective::{Bcast, Exscan, Reduce, Scan};
 use rustcoll::trace::Travel;
 
 pub const FAMILY: Family = Family { phase, facts, ..Family::NONE };
@@ -19,6 +19,9 @@ fn phase(scene: &Scene, travel: &Travel) -> Option<Phase> {
         }
         (true, Reduce) if is_on_time(scene, travel, segment) => {
             "Every rank adds its part to a segment that has just come and passes it on towards the root."
+        }
+        (true, Scan | Exscan) if is_on_time(scene, travel, segment) => {
+            "Every rank adds its part to a segment that has just come and passes the sum of all up to itself on."
         }
         (false, Bcast) => {
             "Ranks send a segment that they have and the receiver has not, along a skip of the graph."
@@ -55,7 +58,7 @@ fn segment(scene: &Scene, travel: &Travel) -> Option<usize> {
 /// In a chain a segment is one rank further in every round.
 fn is_on_time(scene: &Scene, travel: &Travel, segment: usize) -> bool {
     let source = scene.relative(travel.source);
-    let hops = if scene.collective() == Bcast { source } else { scene.size() - 1 - source };
+    let hops = if scene.collective() == Reduce { scene.size() - 1 - source } else { source };
     hops + segment == scene.round()
 }
 
@@ -75,7 +78,7 @@ fn facts(scene: &Scene) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{of_run, step};
-    use rustcoll::algorithms::Collective::{Bcast, Reduce};
+    use rustcoll::algorithms::Collective::{Bcast, Reduce, Scan};
     use rustcoll::algorithms::Problem;
 
     #[test]
@@ -100,6 +103,13 @@ mod tests {
             [
                 "Every rank adds its part to a segment that has just come and passes it on towards the root.",
                 "Now send: rank 2 segment 0, rank 3 segment 1."
+            ]
+        );
+        assert_eq!(
+            step(Scan, "chain", &problem, 3)[1..3],
+            [
+                "Every rank adds its part to a segment that has just come and passes the sum of all up to itself on.",
+                "Now send: rank 0 segment 1, rank 1 segment 0."
             ]
         );
     }

@@ -1,0 +1,88 @@
+//! The binary tree in the order of ranks: one child's subtree holds the ranks just below a rank, the other's those just
+//! above. Below its root every subtree is rooted in its middle.
+
+use std::ops::Range;
+
+/// A rank's place in the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The rank.
+    pub rank: usize,
+    /// The rank above it, unless it is the root.
+    pub parent: Option<usize>,
+    /// The ranks of its subtree.
+    pub subtree: Range<usize>,
+}
+
+impl Place {
+    /// The place of a rank in the tree of so many ranks that has this root.
+    pub fn new(rank: usize, size: usize, root: usize) -> Place {
+        let mut place = Place { rank: root, parent: None, subtree: 0..size };
+        while place.rank != rank {
+            let side = if rank < place.rank { place.ranks_below() } else { place.ranks_above() };
+            place = Place { rank: middle(&side), parent: Some(place.rank), subtree: side };
+        }
+        place
+    }
+
+    /// The child whose subtree holds the ranks just below.
+    pub fn lower_child(&self) -> Option<usize> {
+        Some(self.ranks_below()).filter(|ranks| !ranks.is_empty()).map(|ranks| middle(&ranks))
+    }
+
+    /// The child whose subtree holds the ranks just above.
+    pub fn upper_child(&self) -> Option<usize> {
+        Some(self.ranks_above()).filter(|ranks| !ranks.is_empty()).map(|ranks| middle(&ranks))
+    }
+
+    /// Both children, the lower one first.
+    pub fn children(&self) -> impl Iterator<Item = usize> + use<> {
+        self.lower_child().into_iter().chain(self.upper_child())
+    }
+
+    fn ranks_below(&self) -> Range<usize> {
+        self.subtree.start..self.rank
+    }
+
+    fn ranks_above(&self) -> Range<usize> {
+        self.rank + 1..self.subtree.end
+    }
+}
+
+/// Where the tree of all these ranks has its root, if it is not that of a collective.
+pub fn middle(ranks: &Range<usize>) -> usize {
+    ranks.start + ranks.len() / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(rank: usize, size: usize, root: usize) -> usize {
+        Place::new(rank, size, root).parent.map_or(0, |parent| 1 + level(parent, size, root))
+    }
+
+    #[test]
+    fn children_know_their_parents() {
+        for size in 1..40 {
+            for root in 0..size {
+                for rank in 0..size {
+                    let mut children = Place::new(rank, size, root).children();
+                    assert!(children.all(|child| Place::new(child, size, root).parent == Some(rank)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn levels_are_logarithmic() {
+        for size in 2..100_usize {
+            for root in 0..size {
+                let levels = (0..size).map(|rank| level(rank, size, root)).max().unwrap();
+                assert!(levels <= 1 + (size - 1).ilog2() as usize, "p = {size}, root {root}");
+            }
+            let levels = (0..size).map(|rank| level(rank, size, middle(&(0..size)))).max();
+            assert_eq!(levels, Some(size.ilog2() as usize), "p = {size}");
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Doubly pipelined binary tree in the order of ranks for MPI_Scan and MPI_Exscan: sums of subtrees go up, while what stands
+//! before a subtree comes down, segment by segment.
+//!
+//! The tree has floor(log2 p) levels below its root. Of each segment a rank between others receives three messages and sends
+//! three: sums come up from both children and go on to the parent; what is before it comes down and goes on to both. With
+//! k segments up to 3k + 4 ceil(log2 p) + 4 rounds of one k-th of the vector, which the busiest rank of a scan combines
+//! 3 times, and 4 times that of an exclusive scan.
+//! Keeps the order of operands.
+
+use super::{contribution, free_place};
+use crate::algorithms::building_blocks::AHEAD;
+use crate::algorithms::building_blocks::in_order_tree::{Place, middle};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
+use crate::schedule::{Buffer::*, Builder, Run, Schedule};
+
+pub const SCAN: Algorithm = Algorithm {
+    collectives: &[Collective::Scan],
+    name: "doubly_pipelined_tree",
+    aliases: &[],
+    source: "Sanders, Träff 2006",
+    idea: "Sums of subtrees go up a binary tree in the order of ranks, and sums of all that is before a subtree come down, \
+            both in segments and at the same time.",
+    avoid_when: "vectors are short, or ranks so few that `chain`, which sends a third as much, has as few rounds.",
+    parameters: &[Parameter::Segment],
+    requires: &[],
+    body: Body::Messages(scan),
+};
+
+pub const EXSCAN: Algorithm =
+    Algorithm { collectives: &[Collective::Exscan], body: Body::Messages(exscan), ..SCAN };
+
+fn scan(problem: &Problem, rank: usize) -> Schedule {
+    let (node, vector) = (Node::new(rank, problem.size), Vectors(problem.segments));
+    let own = |segment| contribution(problem).block(segment);
+    // What a rank has combined of itself and the ranks just below.
+    let sum = |segment| if node.lower.is_some() { Recv.block(segment) } else { own(segment) };
+
+    let up = |program: &mut Builder, segment: usize| {
+        if let Some(lower) = node.lower {
+            let below = vector.block(0, segment);
+            receive(program, lower, below);
+            program.reduce(below, own(segment), sum(segment));
+        }
+        node.send_up(program, sum(segment), vector.block(1, segment));
+    };
+    let down = |program: &mut Builder, segment: usize| {
+        let result = Recv.block(segment);
+        match node.above {
+            Some(parent) => {
+                let before = vector.block(0, segment);
+                receive(program, parent, before);
+                node.lower.map(|lower| program.send(lower, before));
+                program.reduce(before, sum(segment), result);
+            }
+            None => program.copy(sum(segment), result),
+        }
+        node.upper.map(|upper| program.send(upper, result));
+    };
+    node.pipelined(problem, up, down)
+}
+
+fn exscan(problem: &Problem, rank: usize) -> Schedule {
+    let (node, vector) = (Node::new(rank, problem.size), Vectors(problem.segments));
+    let own = |segment| contribution(problem).block(segment);
+    let result = |segment| free_place(problem, segment, vector.index(2, segment));
+    let sum = |segment| if node.lower.is_some() { vector.block(0, segment) } else { own(segment) };
+
+    let up = |program: &mut Builder, segment: usize| {
+        if let Some(lower) = node.lower {
+            receive(program, lower, result(segment));
+            if node.upper.is_some() || node.sum_is_for.is_some() {
+                program.reduce(result(segment), own(segment), sum(segment));
+            }
+        }
+        node.send_up(program, sum(segment), vector.block(1, segment));
+    };
+    let down = |program: &mut Builder, segment: usize| {
+        let (mut before_own, mut up_to_own) = (result(segment), sum(segment));
+        if let Some(parent) = node.above {
+            // Also a rank without children has something to do with it, and so sends up no faster than it comes down.
+            let before = vector.block(1, segment);
+            receive(program, parent, before);
+            if node.upper.is_some() {
+                up_to_own = vector.block(0, segment);
+                program.reduce(before, sum(segment), up_to_own);
+            }
+            match node.lower {
+                Some(lower) => {
+                    program.send(lower, before);
+                    program.reduce(before, before_own, before_own);
+                }
+                None => before_own = before,
+            }
+        }
+        node.upper.map(|upper| program.send(upper, up_to_own));
+        if rank > 0 {
+            program.copy(before_own, Recv.block(segment));
+        }
+    };
+    node.pipelined(problem, up, down)
+}
+
+/// Vectors of so many segments in scratch.
+struct Vectors(usize);
+
+impl Vectors {
+    fn index(&self, vector: usize, segment: usize) -> usize {
+        vector * self.0 + segment
+    }
+
+    fn block(&self, vector: usize, segment: usize) -> Run {
+        Scratch.block(self.index(vector, segment))
+    }
+}
+
+/// With whom a rank exchanges what.
+struct Node {
+    rank: usize,
+    /// The child whose ranks are just below.
+    lower: Option<usize>,
+    /// The child whose ranks are just above.
+    upper: Option<usize>,
+    /// The parent, if it needs the sum of the subtree, which is not that of the last ranks.
+    sum_is_for: Option<usize>,
+    /// The parent, if there are ranks before the subtree, whose sum it sends.
+    above: Option<usize>,
+    /// By how many segments what comes down is behind what goes up.
+    lag: usize,
+}
+
+impl Node {
+    fn new(rank: usize, size: usize) -> Node {
+        let place = Place::new(rank, size, middle(&(0..size)));
+        Node {
+            rank,
+            lower: place.lower_child(),
+            upper: place.upper_child(),
+            sum_is_for: place.parent.filter(|_| place.subtree.end < size),
+            above: place.parent.filter(|_| place.subtree.start > 0),
+            lag: lag(&place, size),
+        }
+    }
+
+    /// Sends the sum of the subtree up, if it is needed. `sum` is that without the upper child's, which arrives in `landing`.
+    fn send_up(&self, program: &mut Builder, sum: Run, landing: Run) {
+        let Some(parent) = self.sum_is_for else { return };
+        match self.upper {
+            Some(upper) => {
+                receive(program, upper, landing);
+                program.reduce(sum, landing, landing);
+                program.send(parent, landing);
+            }
+            None => _ = program.send(parent, sum),
+        }
+    }
+
+    /// Both ways in one program.
+    fn pipelined(
+        &self,
+        problem: &Problem,
+        up: impl Fn(&mut Builder, usize),
+        down: impl Fn(&mut Builder, usize),
+    ) -> Schedule {
+        let segments = problem.segments;
+        let mut program = Builder::new(self.rank, problem.size, segments);
+        for turn in 0..segments + self.lag {
+            if turn < segments {
+                up(&mut program, turn);
+            }
+            if let Some(segment) = turn.checked_sub(self.lag) {
+                down(&mut program, segment);
+            }
+        }
+        program.build().overlapped(AHEAD)
+    }
+}
+
+fn receive(program: &mut Builder, peer: usize, block: Run) {
+    program.receive(peer, block);
+    program.end_round();
+}
+
+/// How many segments go up before the first one comes down: one for each round between, so that nobody waits for what comes down
+/// before it sends up what others wait for.
+fn lag(place: &Place, size: usize) -> usize {
+    comes_down(place, size).saturating_sub(goes_up(place.subtree.len()))
+}
+
+/// The round in which the first segment of so many ranks is summed up: two for each level.
+fn goes_up(ranks: usize) -> usize {
+    2 * ranks.checked_ilog2().unwrap_or(0) as usize
+}
+
+/// The round in which the first segment of what is before a subtree arrives there; 0 if nothing is before it.
+fn comes_down(place: &Place, size: usize) -> usize {
+    let Some(parent) = place.parent.filter(|_| place.subtree.start > 0) else { return 0 };
+    let parent = Place::new(parent, size, middle(&(0..size)));
+    let before_parent = comes_down(&parent, size);
+    match place.rank < parent.rank {
+        true => before_parent + 1,
+        false => before_parent.max(goes_up(parent.rank - parent.subtree.start) + 1) + 2,
+    }
+}
