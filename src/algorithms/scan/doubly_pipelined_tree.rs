@@ -20,7 +20,7 @@ pub const SCAN: Algorithm = Algorithm {
     source: "Sanders, Träff 2006",
     idea: "Sums of subtrees go up a binary tree in the order of ranks, and sums of all that is before a subtree come down, \
             both in segments and at the same time.",
-    avoid_when: "vectors are short, or ranks so few that `chain`, which sends a third as much, has as few rounds.",
+    avoid_when: "vectors are short, or so long for the number of ranks that `chain` is faster, which sends a third as much.",
     parameters: &[Parameter::Segment],
     requires: &[],
     body: Body::Messages(scan),
@@ -49,12 +49,16 @@ fn scan(problem: &Problem, rank: usize) -> Schedule {
             Some(parent) => {
                 let before = vector.block(0, segment);
                 receive(program, parent, before);
-                node.lower.map(|lower| program.send(lower, before));
+                if let Some(lower) = node.lower {
+                    program.send(lower, before);
+                }
                 program.reduce(before, sum(segment), result);
             }
             None => program.copy(sum(segment), result),
         }
-        node.upper.map(|upper| program.send(upper, result));
+        if let Some(upper) = node.upper {
+            program.send(upper, result);
+        }
     };
     node.pipelined(problem, up, down)
 }
@@ -92,7 +96,9 @@ fn exscan(problem: &Problem, rank: usize) -> Schedule {
                 None => before_own = before,
             }
         }
-        node.upper.map(|upper| program.send(upper, up_to_own));
+        if let Some(upper) = node.upper {
+            program.send(upper, up_to_own);
+        }
         if rank > 0 {
             program.copy(before_own, Recv.block(segment));
         }
