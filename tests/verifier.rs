@@ -722,7 +722,7 @@ fn contributions_enter_once() {
         program.reduce(Scratch.block(0), Scratch.block(1), Recv.block(0));
         program.reduce(Scratch.block(1), Recv.block(0), Recv.block(0));
     });
-    assert!(matches!(fault(Collective::Allreduce, &schedules), Fault::ContributesTwice(..)));
+    assert!(matches!(fault(Collective::Allreduce, &schedules), Fault::CannotCombine(..)));
 }
 
 #[test]

@@ -331,9 +331,9 @@ mod tests {
             if covers {
                 assert!(exception.is_none(), "{one:?} covers {other:?}, but {exception:?}");
             }
-            // As there are calls on both sides of every bound, what covers in all samples covers.
-            let is_seen = calls.iter().any(|call| other.matches(call));
-            if one.is_box() && other.is_box() && is_seen {
+            // As there are calls on both sides of every bound, what covers in all of many samples covers.
+            let are_seen = calls.iter().filter(|call| other.matches(call)).count() >= 30;
+            if one.is_box() && other.is_box() && are_seen {
                 assert_eq!(covers, exception.is_none(), "{one:?}, {other:?}");
             }
             covered += usize::from(covers);

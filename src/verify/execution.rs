@@ -230,7 +230,7 @@ impl Execution<'_> {
             let (first, second) = (self.read(moment, left, like)?, self.read(moment, right, like)?);
             let values = &mut self.values;
             let value = values.combine(first, second, function).ok_or_else(|| {
-                Fault::ContributesTwice(target, values.describe(first), values.describe(second))
+                Fault::CannotCombine(target, values.describe(first), values.describe(second))
             })?;
             self.write(moment, target, Content { value, like })?;
         }

@@ -51,12 +51,10 @@ impl Values {
         Value((rank * self.blocks + block) as u32)
     }
 
-    /// `left ⊕ right`, unless they have a contribution in common.
-    ///
-    /// Both are made of the same block of the ranks' vectors: blocks only ever move to blocks that fit.
+    /// `left ⊕ right`, unless they have a contribution in common, or are of different blocks of the ranks' vectors. The latter may meet where all
+    /// blocks are as long as each other.
     pub fn combine(&mut self, left: Value, right: Value, function: Function) -> Option<Value> {
-        let block = self.block(left);
-        assert_eq!(block, self.block(right), "unlike blocks were allowed to meet");
+        let block = Some(self.block(left)).filter(|&block| block == self.block(right))?;
         let contributors = self.contributors(left).disjoint_union(self.contributors(right))?;
         let ascending = self.is_ascending(left)
             && self.is_ascending(right)

@@ -95,8 +95,8 @@ pub enum Fault {
     Unpadded(Run),
     /// A barrier is left without having heard of the rank.
     Unheard(usize),
-    /// The left and the right operand have a contribution in common.
-    ContributesTwice(Run, String, String),
+    /// The left and the right operand have a contribution in common, or are of different blocks.
+    CannotCombine(Run, String, String),
     /// At the end a block holds this instead of that.
     Result(Run, String, String),
     /// At the end a block holds contributions combined in another order than that of the ranks.
@@ -204,8 +204,11 @@ impl fmt::Display for Fault {
             Fault::Unheard(rank) => {
                 write!(formatter, "leaves the barrier without having heard of rank {rank}")
             }
-            Fault::ContributesTwice(run, left, right) => {
-                write!(formatter, "{run}: {left} and {right} have a contribution in common")
+            Fault::CannotCombine(run, left, right) => {
+                write!(
+                    formatter,
+                    "{run}: {left} and {right} have a contribution in common, or are of different blocks"
+                )
             }
             Fault::Result(run, found, expected) => {
                 write!(formatter, "{run} holds {found} instead of {expected}")

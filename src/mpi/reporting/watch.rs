@@ -163,7 +163,7 @@ mod tests {
             .zip(&before)
             .map(|(after, before)| after.iter().zip(before).map(|(after, before)| after - before).collect())
             .collect();
-        assert_eq!(counted_numbers(Collective::Scan), 5);
-        assert_eq!(more, [[1, 0, 2, 0, 0], [1, 0, 16, 0, 0], [0, 0, 30, 0, 0]]);
+        assert_eq!(counted_numbers(Collective::Scan), 7);
+        assert_eq!(more, [[1, 0, 2, 0, 0, 0, 0], [1, 0, 16, 0, 0, 0, 0], [0, 0, 30, 0, 0, 0, 0]]);
     }
 }

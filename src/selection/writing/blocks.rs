@@ -230,10 +230,12 @@ impl<'writer> Writer<'writer> {
 
     fn thresholds(&mut self, pieces: Vec<Piece>, ranks: usize) -> Vec<Threshold> {
         if TunedMeasure::of(self.collective) == TunedMeasure::Element && pieces.len() > 1 {
-            self.note(
-                &pieces,
-                "Open MPI does not measure these calls by their bytes, and decides them itself",
-            );
+            for position in 0..pieces.len() {
+                self.note(
+                    &pieces[..=position],
+                    "Open MPI does not measure these calls by their bytes, and decides them itself",
+                );
+            }
             return vec![Threshold { start: 0..=0, tuned: vec![ignored(self.collective)], origin: None }];
         }
         let mut thresholds: Vec<Threshold> = Vec::new();
