@@ -35,7 +35,7 @@ test('search finds collectives, algorithms and their other names', async ({ page
   await search.fill('nonsense');
   await expect(page.getByText('No collective or algorithm has a name with “nonsense” in it.')).toBeVisible();
   await search.fill('rabenseifner');
-  await found.getByRole('link', { name: 'allreduce rabenseifner' }).click();
+  await found.getByRole('link', { name: 'allreduce rabenseifner', exact: true }).click();
   await expect(page).toHaveURL(/\/allreduce\/rabenseifner/);
 });
 
