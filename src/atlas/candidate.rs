@@ -36,9 +36,14 @@ pub enum Sweep {
 
 impl Candidate {
     /// All algorithms of a collective that have schedules and serve one group.
+    pub fn algorithms(collective: Collective) -> impl Iterator<Item = &'static Algorithm> {
+        collective.scheduled().filter(|algorithm| !algorithm.is_for_two_groups())
+    }
+
+    /// The same with the parameters that are tried.
     pub fn all(collective: Collective, sweep: Sweep) -> Vec<Candidate> {
-        let of_one_group = collective.scheduled().filter(|algorithm| !algorithm.is_for_two_groups());
-        of_one_group.flat_map(|algorithm| Candidate::of(collective, algorithm, sweep)).collect()
+        let of = |algorithm| Candidate::of(collective, algorithm, sweep);
+        Candidate::algorithms(collective).flat_map(of).collect()
     }
 
     /// An algorithm with all the parameters that are tried, the defaults first.

@@ -18,7 +18,7 @@ pub struct Column {
 /// What a column holds.
 #[derive(Default)]
 pub struct Found {
-    /// Where times stand in the atlas, and the times.
+    /// The times, each with its position in the atlas.
     pub times: Vec<(usize, f64)>,
     /// Algorithms that are too large to be simulated.
     pub too_large: Vec<&'static Algorithm>,

@@ -136,10 +136,14 @@ impl Atlas {
 
     /// By which part a candidate takes longer than the fastest at a point.
     pub fn regret(&self, point: Point, candidate: usize) -> f64 {
-        let times = self.times(point);
-        let best = times[self.winner(point)];
+        self.excess(point, self.times(point)[candidate])
+    }
+
+    /// By which part a time, in seconds, is longer than that of the fastest candidate at a point.
+    pub fn excess(&self, point: Point, time: f64) -> f64 {
+        let best = self.times(point)[self.winner(point)];
         // All are at once where nothing has to be done.
-        if times[candidate] == best { 0.0 } else { times[candidate] / best - 1.0 }
+        if time == best { 0.0 } else { time / best - 1.0 }
     }
 
     /// The atlas of some of the candidates; none, if there are none of them.

@@ -16,8 +16,8 @@ pub struct Price {
     pub prediction: Result<Prediction, SimulationError>,
 }
 
-/// The prices of candidates, the cheapest first and those without a price last; on all processors. The observer is told
-/// which part of the work is done.
+/// The prices of candidates, the cheapest first and those without a price last. Uses all processors, and tells the
+/// observer which part of the work is done.
 pub fn prices(
     candidates: &[Candidate],
     machine: &Machine,

@@ -63,7 +63,7 @@ pub fn one_group_algorithms(
     names: &[String],
 ) -> Result<Vec<&'static Algorithm>, Failure> {
     match names.is_empty() {
-        true => Ok(collective.scheduled().filter(|algorithm| !algorithm.is_for_two_groups()).collect()),
+        true => Ok(Candidate::algorithms(collective).collect()),
         false => names.iter().map(|name| one_group_algorithm(collective, name)).collect(),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! In round k an even rank r meets rank r + d, an odd one r − d, modulo p, where d = (1 − (−2)^(k+1)) / 3: 1, −1, 3, −5, 11,
 //! −21, …. In base −2 this distance is a one k + 1 times. Ranks far apart are a third nearer than at distances 1, 2, 4, 8, ….
-//! p is a power of two; trees of other numbers of ranks are folded onto one, and whoever is folded becomes a leaf.
+//! p is a power of two. For other numbers of ranks a tree is folded onto a power of two; each folded rank becomes a leaf.
 
 use super::fold::{Fold, Role};
 use super::tree_gather::{tree_gather, tree_scatter};

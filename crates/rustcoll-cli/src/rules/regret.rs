@@ -117,12 +117,9 @@ fn time(atlas: &Atlas, machine: &Machine, point: Point, candidate: usize) -> Res
 }
 
 fn regret_at(atlas: &Atlas, point: Point, chosen: Choice, time: f64) -> Regret {
-    let fastest = atlas.winner(point);
-    let best = atlas.times(point)[fastest];
-    // All are at once where nothing has to be done.
-    let part = if time <= best { 0.0 } else { time / best - 1.0 };
     let (ranks, bytes) = (atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
-    Regret { ranks, bytes, chosen, fastest: atlas.candidates[fastest], part }
+    let fastest = atlas.candidates[atlas.winner(point)];
+    Regret { ranks, bytes, chosen, fastest, part: atlas.excess(point, time).max(0.0) }
 }
 
 /// Which of the candidates is chosen.
