@@ -68,7 +68,7 @@ struct Draw<'a> {
     steps: Vec<Step>,
     /// The collectives that are called most.
     theme: Vec<Collective>,
-    /// Whether vectors are cut into segments of a few bytes. Then none is long, for there would be thousands of messages.
+    /// Whether vectors are cut into segments or stripes of a few bytes. Then none is long, for there would be thousands of them.
     cuts_finely: bool,
 }
 
@@ -202,6 +202,7 @@ impl Draw<'_> {
                 let segment = if self.cuts_finely { 24 } else { 1024 };
                 self.one_of(&[segment, 1024, 4096]).max(minimum)
             }
+            _ if parameter.name == "shared_memory_size" && !self.cuts_finely => self.one_of(&[64, 1024]),
             minimum => (minimum - 1) + self.one_of(&[1, 2, 3, 8, 64]),
         }
     }

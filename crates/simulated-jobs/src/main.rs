@@ -37,6 +37,7 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering::Relaxed;
 
 use parameters::Parameter;
+use rustcoll::selection::Rules;
 use seeds::Seeds;
 
 #[global_allocator]
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
     };
     // What all ranks read and none changes is read before they are forked.
     let parameters = Parameter::all();
+    Rules::built_in();
     if let Seeds::One(seed) = seeds {
         println!("{}", generate::history(seed, &parameters));
         shim::IS_SHOWN.store(true, Relaxed);

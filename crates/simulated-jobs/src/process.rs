@@ -32,12 +32,13 @@ pub const MPI_ERR_PROC_FAILED: c_int = 75;
 const QUIET_TURNS: usize = 4;
 
 /// The same where a rank waits for memory that it shares. What the ranks tell each other there nobody else sees, but in each turn one of them
-/// gets past a stripe, and stripes are no shorter than this.
+/// gets past a stripe, of which no vector has more than this: long ones are not cut finely (see `generate`).
 fn quiet_turns_in_memory(history: &History) -> usize {
+    const MOST_STRIPES: usize = 500;
     const SHORTEST_STRIPE: usize = 24;
     let values = history.steps.iter().filter_map(|step| history.call_of(step)).map(|call| call.values);
     let longest = values.max().unwrap_or(0) * size_of::<c_int>();
-    300 + 4 * longest / SHORTEST_STRIPE
+    300 + 4 * (longest / SHORTEST_STRIPE).min(MOST_STRIPES)
 }
 
 /// How many turns without any event pass before messages arrive that come late.
