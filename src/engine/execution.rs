@@ -1,12 +1,16 @@
 //! The interpreter: one rank's plan, operation by operation, resumable at every wait.
 
-use super::Transport;
 use super::plan::{Operation, Plan};
+use super::{Region, Transport};
 
 /// How far a plan has been carried out.
 #[derive(Clone, Debug, Default)]
 pub struct Execution {
     position: usize,
+    /// Stripes of the present kind that have ended.
+    ended: usize,
+    /// By how many elements the caller's buffers are further on than in the plan.
+    shift: usize,
 }
 
 impl Execution {
@@ -28,15 +32,16 @@ impl Execution {
         transport: &mut T,
     ) -> Result<bool, T::Error> {
         while let Some(operation) = plan.operations.get(self.position) {
+            let at = |region: &Region| region.shifted(self.shift);
             match operation {
                 Operation::Send { post, peer, region, is_awaited_next } => match BLOCKS && *is_awaited_next {
-                    true => transport.send_and_wait(*post, *peer, *region)?,
-                    false => transport.send(*post, *peer, *region)?,
+                    true => transport.send_and_wait(*post, *peer, at(region))?,
+                    false => transport.send(*post, *peer, at(region))?,
                 },
                 Operation::Receive { post, peer, region, is_awaited_next } => {
                     match BLOCKS && *is_awaited_next {
-                        true => transport.receive_and_wait(*post, *peer, *region)?,
-                        false => transport.receive(*post, *peer, *region)?,
+                        true => transport.receive_and_wait(*post, *peer, at(region))?,
+                        false => transport.receive(*post, *peer, at(region))?,
                     }
                 }
                 Operation::Wait { awaited } if BLOCKS => transport.wait(&plan.awaited[awaited.clone()])?,
@@ -60,9 +65,20 @@ impl Execution {
                         return Ok(false);
                     }
                 }
-                Operation::EndStripe => transport.end_stripe(),
-                Operation::Copy { source, target } => transport.copy(*source, *target)?,
-                Operation::Reduce { left, right, target } => transport.reduce(*left, *right, *target)?,
+                Operation::EndStripe { first, times, step } => {
+                    transport.end_stripe();
+                    self.ended += 1;
+                    if self.ended < *times {
+                        self.shift += step;
+                        self.position = *first;
+                        continue;
+                    }
+                    (self.ended, self.shift) = (0, 0);
+                }
+                Operation::Copy { source, target } => transport.copy(at(source), at(target))?,
+                Operation::Reduce { left, right, target } => {
+                    transport.reduce(at(left), at(right), at(target))?
+                }
             }
             self.position += 1;
         }

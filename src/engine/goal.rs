@@ -72,7 +72,7 @@ impl Program<'_, '_> {
             Operation::Notify { .. }
             | Operation::Await { .. }
             | Operation::AwaitSlots
-            | Operation::EndStripe => Err(fmt::Error),
+            | Operation::EndStripe { .. } => Err(fmt::Error),
             Operation::Copy { source: region, .. } | Operation::Reduce { target: region, .. } => {
                 let done = self.label(format_args!("calc {}", region.elements))?;
                 self.last = Some(done);

@@ -44,6 +44,21 @@ pub struct Region {
     pub elements: usize,
 }
 
+impl Region {
+    /// So many elements further on, if it is the caller's.
+    #[inline]
+    fn shifted(self, by: usize) -> Region {
+        let by = if self.memory.is_the_callers() { by } else { 0 };
+        Region { offset: self.offset + by, ..self }
+    }
+}
+
+impl Memory {
+    fn is_the_callers(self) -> bool {
+        matches!(self, Memory::Buffer(Buffer::Send | Buffer::Recv))
+    }
+}
+
 /// What moves bytes for one rank during one collective.
 pub trait Transport {
     /// What can go wrong.

@@ -1,7 +1,8 @@
 //! A schedule bound to elements: what remains is posting, waiting, copying and reducing regions.
 
 use super::{Binding, Memory, Piece, Region, View};
-use crate::schedule::{Buffer, Layout, Message, Post, Run, Schedule, Step};
+use crate::schedule::{Buffer, Message, Post, Run, Schedule, Step};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Sends go before receives if there are at most so many posts: a message is on its way while receives are posted.
@@ -76,8 +77,16 @@ pub enum Operation {
     },
     /// Wait until the rank's slots may be written.
     AwaitSlots,
-    /// The rank reads nothing more of this stripe.
-    EndStripe,
+    /// The rank reads nothing more of this stripe. Stripes that differ only in where the caller's elements lie stand in the plan once: the
+    /// operations from `first` up to here are carried out `times` times, each time `step` elements further on in the caller's buffers.
+    EndStripe {
+        /// The place of the stripe's first operation.
+        first: usize,
+        /// How many stripes there are of this kind.
+        times: usize,
+        /// Elements from one to the next.
+        step: usize,
+    },
 }
 
 /// The operations of one rank in calls of one shape. Messages of several runs are packed into staging memory before
@@ -176,15 +185,14 @@ impl Plan {
         };
         let mut planner = Planner::new(plan, schedule.rank, binding);
         schedule.steps.iter().for_each(|step| planner.step(step));
+        planner.plan.operations.shrink_to_fit();
+        planner.plan.awaited.shrink_to_fit();
         planner.plan
     }
 
     /// Binds a schedule that uses slots, all [`Stripes`] one after the other.
     pub fn in_stripes(schedule: &Schedule, binding: &Binding, extent: usize, bounds: &SlotBounds) -> Plan {
-        let stripes = Stripes::new(schedule, binding, extent, bounds);
-        let mut plan = Plan { slots: Some(stripes.slots), ..Plan::default() };
-        (0..stripes.count).for_each(|stripe| plan.append(stripes.plan(stripe)));
-        plan
+        Stripes::new(schedule, binding, extent, bounds).all()
     }
 
     /// Binds a schedule that moves data through slots: their elements, or where blocks are cut into stripes, their bytes. So all ranks cut at
@@ -195,9 +203,9 @@ impl Plan {
         bytes: &Binding,
         bounds: &SlotBounds,
     ) -> Plan {
-        let whole = Plan::in_stripes(schedule, elements, 1, bounds);
-        match whole.stripes() {
-            1 => whole,
+        let whole = Stripes::new(schedule, elements, 1, bounds);
+        match whole.count {
+            1 => whole.all(),
             _ => Plan { is_in_bytes: true, ..Plan::in_stripes(schedule, bytes, 1, bounds) },
         }
     }
@@ -222,22 +230,31 @@ impl Plan {
 
     /// How often a schedule with slots is carried out.
     pub fn stripes(&self) -> usize {
-        self.operations.iter().filter(|operation| **operation == Operation::EndStripe).count()
+        self.kinds_of_stripes().map(|(_, times)| times).sum()
     }
 
-    /// What another plan does, after this one.
-    fn append(&mut self, next: Plan) {
-        let (posts, awaited) = (self.posts as Post, self.awaited.len());
-        self.awaited.extend(next.awaited.iter().map(|post| post + posts));
-        self.operations.extend(next.operations.into_iter().map(|mut operation| {
-            match &mut operation {
-                Operation::Send { post, .. } | Operation::Receive { post, .. } => *post += posts,
-                Operation::Wait { awaited: range } => *range = range.start + awaited..range.end + awaited,
-                _ => {}
+    /// What is done in each kind of stripe, its end the last, and how many there are of it.
+    pub fn kinds_of_stripes(&self) -> impl Iterator<Item = (&[Operation], usize)> {
+        self.operations.iter().enumerate().filter_map(|(end, operation)| match *operation {
+            Operation::EndStripe { first, times, .. } => Some((&self.operations[first..=end], times)),
+            _ => None,
+        })
+    }
+
+    /// What a plan does that ends, so many times after this one, each time `step` elements further on. Whoever ends has waited for all its
+    /// posts, so the next one may use their numbers.
+    fn append(&mut self, next: Plan, times: usize, step: usize) {
+        let (first, awaited) = (self.operations.len(), self.awaited.len());
+        self.awaited.extend(next.awaited);
+        self.operations.reserve_exact(next.operations.len() + 1);
+        self.operations.extend(next.operations.into_iter().map(|operation| match operation {
+            Operation::Wait { awaited: range } => {
+                Operation::Wait { awaited: range.start + awaited..range.end + awaited }
             }
-            operation
+            other => other,
         }));
-        self.posts += next.posts;
+        self.operations.push(Operation::EndStripe { first, times, step });
+        self.posts = self.posts.max(next.posts);
         self.scratch_elements = self.scratch_elements.max(next.scratch_elements);
         self.spare_elements = self.spare_elements.max(next.spare_elements);
         self.staging_bytes = self.staging_bytes.max(next.staging_bytes);
@@ -287,31 +304,42 @@ impl<'a> Stripes<'a> {
         Stripes { schedule, binding, step, count: longest.div_ceil(step).max(1), slots }
     }
 
-    /// Whether the plans of two stripes differ in offsets alone, as blocks of one length have whole ones.
-    pub fn are_alike(&self, one: usize, other: usize) -> bool {
-        match self.binding.scratch.layout {
-            Layout::Uniform { elements } => (one.max(other) + 1) * self.step <= elements,
-            _ => one == other,
+    /// The plan of all of them. Those that are alike stand there once.
+    pub fn all(&self) -> Plan {
+        let mut plan = Plan { slots: Some(self.slots), ..Plan::default() };
+        let starts = self.starts();
+        for (place, &start) in starts.iter().enumerate() {
+            let end = starts.get(place + 1).copied().unwrap_or(self.count);
+            plan.append(self.plan(start), end - start, self.step);
         }
+        plan
     }
 
-    /// Binds one of them, which ends.
-    pub fn plan(&self, stripe: usize) -> Plan {
+    /// The first stripe of each kind, ascending. Two that follow each other are alike if each block fills both or is in neither; then they
+    /// differ in where the caller's elements lie, by the elements of a stripe.
+    fn starts(&self) -> Vec<usize> {
+        let Stripes { schedule, binding, step, count, .. } = *self;
+        let views = [&binding.send, &binding.recv, &binding.scratch];
+        let lengths = views.into_iter().flat_map(|view| view.layout.lengths(schedule.blocks));
+        let around_end = |length: usize| [length / step, length.div_ceil(step)];
+        let starts: BTreeSet<usize> =
+            lengths.flat_map(around_end).chain([0]).filter(|start| *start < count).collect();
+        starts.into_iter().collect()
+    }
+
+    /// Binds one of them, without its end.
+    fn plan(&self, stripe: usize) -> Plan {
         let Stripes { schedule, binding, step, .. } = *self;
+        if self.count == 1 {
+            return Plan::new(schedule, binding);
+        }
         let Binding { send, recv, scratch } = binding;
         let from = stripe * step;
         let cut = |view: &View| View { layout: view.layout.striped(from, step), ..view.clone() };
-        let mut plan = match self.count {
-            1 => Plan::new(schedule, binding),
-            _ => {
-                // Scratch memory is used anew in each stripe.
-                let layout = scratch.layout.packed_stripes(from, step, schedule.blocks);
-                let scratch = View { layout, ..scratch.clone() };
-                Plan::new(schedule, &Binding { send: cut(send), recv: cut(recv), scratch })
-            }
-        };
-        plan.operations.push(Operation::EndStripe);
-        plan
+        // Scratch memory is used anew in each stripe.
+        let layout = scratch.layout.packed_stripes(from, step, schedule.blocks);
+        let scratch = View { layout, ..scratch.clone() };
+        Plan::new(schedule, &Binding { send: cut(send), recv: cut(recv), scratch })
     }
 }
 
@@ -489,7 +517,7 @@ fn cut(source: Piece, target: Piece) -> Region {
 mod tests {
     use super::*;
     use crate::engine::View;
-    use crate::schedule::Builder;
+    use crate::schedule::{Builder, Layout};
 
     fn binding(elements: usize) -> Binding {
         Binding::uniform(View::new(Layout::Uniform { elements }, 4))
@@ -598,16 +626,57 @@ mod tests {
         program.build()
     }
 
-    /// The elements that are copied to a buffer or from it, in the order of the plan.
+    /// What is copied, in the order in which it is done, in stripes that may stand in the plan once.
+    fn copies(plan: &Plan) -> Vec<[Region; 2]> {
+        let mut copies = Vec::new();
+        for (operations, times) in plan.kinds_of_stripes() {
+            let Some(&Operation::EndStripe { step, .. }) = operations.last() else { panic!("no end") };
+            copies.extend((0..times).flat_map(|time| {
+                operations.iter().filter_map(move |operation| match *operation {
+                    Operation::Copy { source, target } => {
+                        Some([source, target].map(|region| region.shifted(time * step)))
+                    }
+                    _ => None,
+                })
+            }));
+        }
+        copies
+    }
+
+    /// The elements that are copied to a buffer or from it, in that order.
     fn copied(plan: &Plan, buffer: Buffer) -> Vec<usize> {
-        let of_buffer = |operation: &Operation| match *operation {
-            Operation::Copy { source, target } => [source, target]
-                .into_iter()
+        let of_buffer = |copy: [Region; 2]| {
+            copy.into_iter()
                 .find(|region| region.memory == Memory::Buffer(buffer))
-                .map(|region| region.offset..region.offset + region.elements),
-            _ => None,
+                .map(|region| region.offset..region.offset + region.elements)
         };
-        plan.operations.iter().filter_map(of_buffer).flatten().collect()
+        copies(plan).into_iter().filter_map(of_buffer).flatten().collect()
+    }
+
+    #[test]
+    fn stripes_that_are_alike_stand_in_the_plan_once() {
+        let placed = Layout::Placed([(1000, 90), (0, 40), (700, 0), (500, 24), (2000, 88)].into());
+        for (layout, expected) in [
+            (Layout::Uniform { elements: 96 }, 1),
+            (Layout::Uniform { elements: 97 }, 2),
+            (Layout::Balanced { elements: 403, blocks: 5 }, 2),
+            (placed, 4),
+        ] {
+            let view = View::new(layout, 1);
+            let binding = Binding::uniform(view);
+            let schedule = exchange_of_blocks(5);
+            let bounds = SlotBounds { stripe: Some(8), line: 0, bank: 5 * CACHE_LINE };
+            let stripes = Stripes::new(&schedule, &binding, 1, &bounds);
+            let plan = stripes.all();
+            assert_eq!(plan.kinds_of_stripes().count(), expected, "{:?}", binding.send.layout);
+            assert_eq!(plan.stripes(), stripes.count);
+            let one_by_one = (0..stripes.count).flat_map(|stripe| {
+                let mut plan = Plan::default();
+                plan.append(stripes.plan(stripe), 1, 0);
+                copies(&plan)
+            });
+            assert_eq!(copies(&plan), one_by_one.collect::<Vec<_>>());
+        }
     }
 
     #[test]
@@ -645,7 +714,10 @@ mod tests {
             _ => "end",
         };
         let stripe = ["free", "copy", "notify", "copy", "notify", "await", "copy", "end"];
-        assert_eq!(plan.operations.iter().map(shown).collect::<Vec<_>>(), stripe.repeat(2));
+        for (operations, _) in plan.kinds_of_stripes() {
+            assert_eq!(operations.iter().map(shown).collect::<Vec<_>>(), stripe);
+        }
+        assert_eq!(plan.stripes(), 2);
     }
 
     #[test]
@@ -682,7 +754,7 @@ mod tests {
     }
 
     #[test]
-    fn stripes_post_and_wait_under_numbers_of_their_own() {
+    fn stripes_post_and_wait_under_the_same_numbers() {
         let mut program = Builder::new(0, 2, 1).slots(1);
         program.publish(Buffer::Send.block(0), 0);
         program.send(1, Buffer::Send.block(0));
@@ -695,6 +767,6 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert_eq!((posts, plan.posts, plan.awaited), (vec![0, 1], 2, vec![0, 1]));
+        assert_eq!((posts, plan.posts, plan.awaited), (vec![0, 0], 1, vec![0, 0]));
     }
 }

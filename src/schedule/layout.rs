@@ -1,5 +1,6 @@
 //! Which elements of a buffer a block stands for.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -83,10 +84,16 @@ impl Layout {
 
     /// Elements of the longest of so many blocks.
     pub fn longest(&self, blocks: usize) -> usize {
-        match *self {
-            Layout::Uniform { elements } if blocks > 0 => elements,
-            _ => (0..blocks).map(|block| self.block(block).len()).max().unwrap_or(0),
-        }
+        self.lengths(blocks).last().copied().unwrap_or(0)
+    }
+
+    /// The lengths that there are among so many blocks, ascending, in elements.
+    pub fn lengths(&self, blocks: usize) -> BTreeSet<usize> {
+        let different = match *self {
+            Layout::Uniform { .. } | Layout::Separate => blocks.min(1),
+            _ => blocks,
+        };
+        (0..different).map(|block| self.block(block).len()).collect()
     }
 
     /// The elements of consecutive blocks, as far as they lie together: one range where blocks follow each other

@@ -160,20 +160,18 @@ impl<'job> Writer<'job> {
         if schedule.slots == 0 {
             let plan = Plan::new(schedule, &sizes.binding);
             self.note_scratch(plan.scratch_elements, sizes);
-            return self.append_stripe(&plan, Stripe::of(schedule.rank, 0, 1), sizes);
+            return self.append_operations(&plan, &plan.operations, Stripe::of(schedule.rank, 0, 1), sizes);
         }
         let bounds = self.bounds(schedule, sizes);
         let stripes = Stripes::new(schedule, &sizes.binding, 1, &bounds);
-        let mut plan = stripes.plan(0);
-        // The first stripe is the longest, and all use the same memory.
+        let plan = stripes.all();
         self.note_scratch(plan.scratch_elements, sizes);
-        for number in 0..stripes.count {
-            if !stripes.are_alike(0, number) {
-                plan = stripes.plan(number);
+        for (operations, times) in plan.kinds_of_stripes() {
+            for _ in 0..times {
+                let stripe = Stripe::of(schedule.rank, self.stripes, stripes.slots.banks());
+                self.append_operations(&plan, operations, stripe, sizes);
+                self.stripes += 1;
             }
-            let stripe = Stripe::of(schedule.rank, self.stripes, stripes.slots.banks());
-            self.append_stripe(&plan, stripe, sizes);
-            self.stripes += 1;
         }
     }
 
@@ -188,11 +186,18 @@ impl<'job> Writer<'job> {
         }
     }
 
-    fn append_stripe(&mut self, plan: &Plan, mut stripe: Stripe, sizes: &Sizes) {
+    /// Appends operations of a plan.
+    fn append_operations(
+        &mut self,
+        plan: &Plan,
+        operations: &[Operation],
+        mut stripe: Stripe,
+        sizes: &Sizes,
+    ) {
         let own = stripe.rank;
         // Posts without data are left out.
         let mut number_of = vec![None; plan.posts];
-        for operation in &plan.operations {
+        for operation in operations {
             match operation {
                 Operation::Send { post, peer, region, .. } => {
                     number_of[*post as usize] = Some(self.post(Direction::Send, *peer, region, sizes));
@@ -219,7 +224,7 @@ impl<'job> Writer<'job> {
                         self.expect(Signal::End { stripe });
                     }
                 }
-                Operation::EndStripe => {
+                Operation::EndStripe { .. } => {
                     self.end_work(sizes);
                     self.give(Signal::End { stripe: stripe.number });
                 }

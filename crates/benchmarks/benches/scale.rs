@@ -1,0 +1,189 @@
+//! What one rank of many keeps and computes for a call: `make bench-scale`.
+//!
+//! For every collective: what the default rules choose on nodes of 128 ranks, decided, bound and carried out at one rank over a transport that
+//! answers at once. The times are those of the rank itself; nothing is sent.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::convert::Infallible;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use rustcoll::algorithms::{Collective, Cut, Problem};
+use rustcoll::engine::{Counts, Execution, LengthExchange, Plan, Region, SlotBounds, Transport, bind};
+use rustcoll::schedule::Post;
+use rustcoll::selection::{Call, Choice, Rules};
+
+/// Numbers of ranks.
+const RANKS: [usize; 3] = [1 << 12, 1 << 16, 1 << 20];
+
+/// Ranks on each node.
+const RANKS_PER_NODE: usize = 128;
+
+/// Bytes, by the collective's measure.
+const BYTES: [usize; 3] = [8, 4 << 10, 1 << 20];
+
+/// So often a plan is carried out; the shortest time counts.
+const REPETITIONS: usize = 5;
+
+/// Counts the bytes that are held.
+struct Counting;
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: the system's allocator does all but count.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let held = HELD.fetch_add(layout.size(), Relaxed) + layout.size();
+        PEAK.fetch_max(held, Relaxed);
+        // SAFETY: by this function's contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: by this function's contract.
+        unsafe { System.dealloc(memory, layout) };
+    }
+}
+
+#[global_allocator]
+static MEMORY: Counting = Counting;
+
+/// Whatever is waited for has happened.
+struct Instantly;
+
+impl Transport for Instantly {
+    type Error = Infallible;
+
+    fn send(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Infallible> {
+        black_box((post, peer, region));
+        Ok(())
+    }
+
+    fn receive(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Infallible> {
+        black_box((post, peer, region));
+        Ok(())
+    }
+
+    fn wait(&mut self, posts: &[Post]) -> Result<(), Infallible> {
+        black_box(posts);
+        Ok(())
+    }
+
+    fn test(&mut self, posts: &[Post]) -> Result<bool, Infallible> {
+        black_box(posts);
+        Ok(true)
+    }
+
+    fn copy(&mut self, source: Region, target: Region) -> Result<(), Infallible> {
+        black_box((source, target));
+        Ok(())
+    }
+
+    fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Infallible> {
+        black_box((left, right, target));
+        Ok(())
+    }
+
+    fn notify(&mut self, slot: u32) -> Result<(), Infallible> {
+        black_box(slot);
+        Ok(())
+    }
+
+    fn is_notified(&mut self, rank: u32, slot: u32, times: u32) -> Result<bool, Infallible> {
+        black_box((rank, slot, times));
+        Ok(true)
+    }
+
+    fn await_notification(&mut self, rank: u32, slot: u32, times: u32) -> Result<(), Infallible> {
+        black_box((rank, slot, times));
+        Ok(())
+    }
+
+    fn are_slots_free(&mut self) -> Result<bool, Infallible> {
+        Ok(true)
+    }
+
+    fn await_free_slots(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn end_stripe(&mut self) {}
+}
+
+/// What a call costs one rank.
+struct Cost {
+    algorithm: &'static str,
+    kept: usize,
+    peak: usize,
+    first: Duration,
+    repeated: Duration,
+}
+
+fn main() {
+    println!(
+        "| collective | bytes | ranks | algorithm | kept, bytes | at the peak | first call, us | repeated, us |"
+    );
+    println!("|---|--:|--:|---|--:|--:|--:|--:|");
+    for collective in Collective::ALL.into_iter().filter(|collective| collective.cut() != Cut::Edges) {
+        for bytes in BYTES {
+            for ranks in RANKS {
+                let Some(cost) = cost(collective, bytes, ranks) else { continue };
+                let [first, repeated] = [cost.first, cost.repeated].map(|time| time.as_secs_f64() * 1e6);
+                println!(
+                    "| {} | {bytes} | {ranks} | {} | {} | {} | {first:.1} | {repeated:.2} |",
+                    collective.name(),
+                    cost.algorithm,
+                    cost.kept,
+                    cost.peak
+                );
+            }
+        }
+    }
+}
+
+fn cost(collective: Collective, bytes: usize, ranks: usize) -> Option<Cost> {
+    let table = Rules::built_in().for_communicator(collective, ranks, 1);
+    let nodes: Arc<[u32]> = (0..ranks as u32).map(|rank| rank / RANKS_PER_NODE as u32).collect();
+    let call = Call {
+        root: collective.is_rooted().then_some(0),
+        is_on_several_nodes: true,
+        nodes: Some(ranks / RANKS_PER_NODE),
+        ranks_per_node: Some(RANKS_PER_NODE),
+        ..Call::new(collective, ranks, bytes)
+    };
+    let rank = ranks / 3;
+    let before = HELD.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let start = Instant::now();
+    let Choice::Use { algorithm, parameters } = table.choose(&call) else { return None };
+    if algorithm.calls().is_some() {
+        return None;
+    }
+    let mut problem = Problem::new(ranks);
+    if algorithm.takes_nodes() {
+        problem.nodes = Arc::clone(&nodes);
+    }
+    let problem = parameters.applied(algorithm, bytes, problem);
+    let schedule = Arc::new(algorithm.schedule(&problem, rank));
+    let count = Counts::One { count: bytes, bytes: 1 };
+    let binding = bind(collective, rank, schedule.blocks, &count, &count);
+    let plan = match (schedule.slots > 0, LengthExchange::new(algorithm, &problem, &schedule, &binding)) {
+        (true, _) => Plan::through_slots(&schedule, &binding, &binding, &SlotBounds::DEFAULT),
+        (false, Some(exchange)) => exchange.plan,
+        (false, None) => Plan::new(&schedule, &binding),
+    };
+    let run = || {
+        let start = Instant::now();
+        let Ok(()) = Execution::default().finish(&plan, &mut Instantly);
+        start.elapsed()
+    };
+    run();
+    let first = start.elapsed();
+    let (kept, peak) = (HELD.load(Relaxed) - before, PEAK.load(Relaxed) - before);
+    let repeated = (0..REPETITIONS).map(|_| run()).min().expect("there are some");
+    Some(Cost { algorithm: algorithm.name, kept, peak, first, repeated })
+}
