@@ -449,9 +449,14 @@ impl Case<'_> {
         let exchange =
             |(schedule, binding): &_| LengthExchange::new(self.algorithm, self.problem, schedule, binding);
         match bound.iter().map(exchange).collect::<Option<Vec<LengthExchange>>>() {
-            None => bound.iter().map(|(schedule, binding)| Plan::new(schedule, binding)).collect(),
+            None => bound.iter().map(|(schedule, binding)| self.plan(schedule, binding)).collect(),
             Some(exchanges) => self.plans_after(&exchanges),
         }
+    }
+
+    /// Loops are bound at once in some runs, and in others while they are carried out.
+    fn plan(&self, schedule: &Schedule, binding: &Binding) -> Plan {
+        Plan::with_loops(schedule, binding, [usize::MAX, 0][self.seed % 2])
     }
 
     /// The plans of the second stage.
@@ -468,7 +473,7 @@ impl Case<'_> {
         let schedule = self.algorithm.schedule(&seen, rank - first);
         let groups = (seen.local(), seen.remote);
         let binding = bind_two_groups(self.collective(), rank - first, groups, schedule.blocks, send, recv);
-        Plan::new(&schedule, &binding).relabel(first, seen.size)
+        self.plan(&schedule, &binding).relabel(first, seen.size)
     }
 
     /// A caller counts the vector of a reduce-scatter by the parts of his own group.

@@ -8,7 +8,7 @@ impl Algorithm {
     pub fn exchange_of_lengths(&self, problem: &Problem, rank: usize) -> Option<Schedule> {
         let requires = |requirement| self.requires.contains(&requirement);
         let alone = Problem::new(problem.size);
-        match () {
+        let exchange = match () {
             () if requires(Requirement::BlockLengths) => Some(self.schedule(problem, rank)),
             () if !requires(Requirement::LongestBlock) => None,
             () if !self.takes_shared_memory() => {
@@ -19,6 +19,7 @@ impl Algorithm {
                 Some(allgather::shared::ALGORITHM.schedule(&alone, rank))
             }
             () => Some(self.schedule(problem, rank)),
-        }
+        };
+        exchange.map(Schedule::unrolled)
     }
 }

@@ -342,12 +342,20 @@ impl super::Algorithm {
         self.calls().is_some()
     }
 
-    /// The program of any rank. Schedules are written by ranks that number their own group first; the programs of the
-    /// second group are translated.
+    /// The program of any rank, step by step.
     ///
     /// # Panics
     /// If it is made of calls.
     pub fn program(&self, problem: &Problem, rank: usize) -> Schedule {
+        self.program_with_loops(problem, rank).unrolled()
+    }
+
+    /// The same as it is written, with loops. Schedules are written by ranks that number their own group first; the programs of the second
+    /// group are translated.
+    ///
+    /// # Panics
+    /// If it is made of calls.
+    pub fn program_with_loops(&self, problem: &Problem, rank: usize) -> Schedule {
         let first = problem.local();
         if rank < first {
             return self.schedule(&problem.known_to(rank), rank);
@@ -356,7 +364,7 @@ impl super::Algorithm {
         if self.contract().cut() == Cut::Vector { program } else { program.relabel_blocks(first) }
     }
 
-    /// The programs of all ranks, rank 0's first.
+    /// The programs of all ranks, step by step, rank 0's first.
     ///
     /// # Panics
     /// If it is made of calls.

@@ -12,7 +12,7 @@ impl Plan {
     pub fn of_even_call(algorithm: &Algorithm, problem: &Problem, rank: usize, bytes: usize) -> Plan {
         let first = problem.group(rank).start;
         let seen = if first == 0 { problem.known_to(rank) } else { problem.exchanged() };
-        let schedule = algorithm.schedule(&seen, rank - first);
+        let schedule = algorithm.schedule(&seen, rank - first).unrolled();
         let (collective, blocks) = (algorithm.contract(), schedule.blocks);
         let even = |has: Range<usize>| match has.is_empty() {
             true => Counts::NONE,

@@ -1,7 +1,8 @@
 //! The interpreter: one rank's plan, operation by operation, resumable at every wait.
 
 use super::plan::{Operation, Plan};
-use super::{Region, Transport};
+use super::repetition::Time;
+use super::{Loop, Region, Transport};
 
 /// How far a plan has been carried out.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +12,8 @@ pub struct Execution {
     ended: usize,
     /// By how many elements the caller's buffers are further on than in the plan.
     shift: usize,
+    /// The loop that is being carried out.
+    inner: Option<Box<(Time, Execution)>>,
 }
 
 impl Execution {
@@ -65,6 +68,11 @@ impl Execution {
                         return Ok(false);
                     }
                 }
+                Operation::Repeat { number } => {
+                    if !self.repeat::<T, BLOCKS>(&plan.loops[*number], transport)? {
+                        return Ok(false);
+                    }
+                }
                 Operation::EndStripe { first, times, step } => {
                     transport.end_stripe();
                     self.ended += 1;
@@ -83,5 +91,24 @@ impl Execution {
             self.position += 1;
         }
         Ok(true)
+    }
+
+    /// Goes on with a loop, each time of which is bound when its turn comes.
+    #[inline(never)]
+    fn repeat<T: Transport, const BLOCKS: bool>(
+        &mut self,
+        repeated: &Loop,
+        transport: &mut T,
+    ) -> Result<bool, T::Error> {
+        let inner = self.inner.get_or_insert_with(|| Box::new((repeated.first(), Execution::default())));
+        let (time, execution) = &mut **inner;
+        while execution.drive::<T, BLOCKS>(&time.plan, transport)? {
+            if !repeated.advance(time) {
+                self.inner = None;
+                return Ok(true);
+            }
+            *execution = Execution::default();
+        }
+        Ok(false)
     }
 }

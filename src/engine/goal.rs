@@ -72,6 +72,7 @@ impl Program<'_, '_> {
             Operation::Notify { .. }
             | Operation::Await { .. }
             | Operation::AwaitSlots
+            | Operation::Repeat { .. }
             | Operation::EndStripe { .. } => Err(fmt::Error),
             Operation::Copy { source: region, .. } | Operation::Reduce { target: region, .. } => {
                 let done = self.label(format_args!("calc {}", region.elements))?;

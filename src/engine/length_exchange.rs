@@ -347,7 +347,8 @@ fn over_numbers(
 
 /// The same program, which brings its results to scratch blocks behind those that it uses, and from there to the receive
 /// buffer: whatever the sender says of a block, its place in the receive buffer is what the receiver says.
-fn with_results_in_scratch(mut schedule: Schedule) -> Schedule {
+fn with_results_in_scratch(schedule: Schedule) -> Schedule {
+    let mut schedule = schedule.unrolled();
     let first = schedule.scratch_blocks();
     let aside = |run: Run| match run.buffer {
         Buffer::Recv => moved_to(run, Buffer::Scratch, first),

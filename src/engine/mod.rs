@@ -13,6 +13,7 @@ mod length_exchange;
 pub mod mock_up;
 mod need;
 mod plan;
+mod repetition;
 pub mod turns;
 
 pub use binding::{Binding, Counts, ElementBytes, Piece, View, bind, bind_two_groups};
@@ -21,6 +22,7 @@ pub use goal::{Goal, is_expressible_in_goal};
 pub use length_exchange::{Carried, DataPlan, LengthExchange};
 pub use need::{InSlots, largest_need};
 pub use plan::{CACHE_LINE, LINE_PAYLOAD, Operation, Plan, SlotBounds, Slots, Stripes};
+pub use repetition::Loop;
 
 use crate::schedule::{Buffer, Post};
 

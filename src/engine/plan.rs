@@ -1,13 +1,17 @@
 //! A schedule bound to elements: what remains is posting, waiting, copying and reducing regions.
 
+use super::repetition::{Loop, posts_at_a_time};
 use super::{Binding, Memory, Piece, Region, View};
-use crate::schedule::{Buffer, Message, Post, Run, Schedule, Step};
+use crate::schedule::{Buffer, Message, Part, Post, Repeat, Run, Schedule, Step};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Sends go before receives if there are at most so many posts: a message is on its way while receives are posted.
 /// Among more, a rank should not send all before it is ready to receive any.
 const MOST_POSTS_SENDS_FIRST: usize = 16;
+
+/// Loops of so many steps altogether are bound at once: what is bound beforehand is carried out faster, and has to be kept.
+const MOST_UNROLLED: usize = 1024;
 
 /// What processors hand each other at a time, in bytes.
 pub const CACHE_LINE: usize = 64;
@@ -75,6 +79,11 @@ pub enum Operation {
         /// Raised how many times in this stripe.
         times: u32,
     },
+    /// Do what a loop of the schedule does.
+    Repeat {
+        /// Which of [`Plan::loops`].
+        number: usize,
+    },
     /// Wait until the rank's slots may be written.
     AwaitSlots,
     /// The rank reads nothing more of this stripe. Stripes that differ only in where the caller's elements lie stand in the plan once: the
@@ -97,7 +106,9 @@ pub struct Plan {
     pub operations: Vec<Operation>,
     /// The posts that the waits wait for, one wait after the other.
     pub awaited: Vec<Post>,
-    /// One more than the highest post number.
+    /// Loops that are bound while they are carried out, time by time.
+    pub loops: Vec<Loop>,
+    /// One more than the highest post number. Where there are loops, numbers are used again.
     pub posts: usize,
     /// Elements of scratch memory.
     pub scratch_elements: usize,
@@ -175,16 +186,40 @@ impl SlotBounds {
 }
 
 impl Plan {
-    /// Binds a schedule.
+    /// Binds a schedule. Its loops are bound while they are carried out if they have more than so many steps.
     pub fn new(schedule: &Schedule, binding: &Binding) -> Plan {
+        Plan::with_loops(schedule, binding, MOST_UNROLLED)
+    }
+
+    /// The same with another bound.
+    pub fn with_loops(schedule: &Schedule, binding: &Binding, most_unrolled: usize) -> Plan {
         let scratch = Buffer::Scratch.blocks(0..schedule.scratch_blocks());
+        let is_bound_later = |repeat: &Repeat| {
+            repeat.moves.len() * repeat.times as usize > most_unrolled
+                && Loop::is_possible(schedule, repeat, binding)
+        };
+        let posts = match schedule.repeats.iter().any(is_bound_later) {
+            true => posts_at_a_time(schedule),
+            false => schedule.posts(),
+        };
         let plan = Plan {
-            posts: schedule.posts(),
+            posts,
             scratch_elements: binding.scratch.layout.elements(scratch.indices()),
             ..Plan::default()
         };
-        let mut planner = Planner::new(plan, schedule.rank, binding);
-        schedule.steps.iter().for_each(|step| planner.step(step));
+        let mut planner = Planner::new(plan, schedule.rank, posts, binding);
+        for part in schedule.parts() {
+            match part {
+                Part::Once(steps) => steps.iter().for_each(|step| planner.step(step)),
+                Part::Repeat(repeat) if is_bound_later(repeat) => {
+                    planner.repeat(Loop::new(schedule, repeat, posts, binding));
+                }
+                Part::Repeat(repeat) => {
+                    let times = (0..repeat.times).flat_map(|time| schedule.steps_at(repeat, time));
+                    times.for_each(|step| planner.step(&step));
+                }
+            }
+        }
         planner.plan.operations.shrink_to_fit();
         planner.plan.awaited.shrink_to_fit();
         planner.plan
@@ -272,6 +307,7 @@ impl Plan {
                 *peer = ((*peer as usize + by) % size) as u32;
             }
         }
+        self.loops = self.loops.into_iter().map(|repeated| repeated.relabel(by)).collect();
         self
     }
 }
@@ -350,9 +386,17 @@ struct Staged {
     unpacking: Vec<Operation>,
 }
 
-struct Planner<'a> {
-    plan: Plan,
+/// The pieces in which a message lies: one, or none or several.
+enum Pieces {
+    One(Piece),
+    Others(Vec<Piece>),
+}
+
+pub(super) struct Planner<'a> {
+    pub plan: Plan,
     own_slots: Buffer,
+    /// So many post numbers are used, in a circle.
+    posts: Post,
     /// Whether the rank has waited for its slots to be free.
     may_write_slots: bool,
     binding: &'a Binding,
@@ -361,9 +405,22 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    fn new(plan: Plan, rank: usize, binding: &'a Binding) -> Self {
-        let own_slots = Buffer::of_rank(rank);
-        Planner { plan, own_slots, may_write_slots: false, binding, staged: Vec::new(), staging_top: 0 }
+    pub fn new(plan: Plan, rank: usize, posts: usize, binding: &'a Binding) -> Self {
+        Planner {
+            plan,
+            own_slots: Buffer::of_rank(rank),
+            posts: posts as Post,
+            may_write_slots: false,
+            binding,
+            staged: Vec::new(),
+            staging_top: 0,
+        }
+    }
+
+    fn repeat(&mut self, repeated: Loop) {
+        self.plan.spare_elements = self.plan.spare_elements.max(repeated.spare_elements());
+        self.plan.operations.push(Operation::Repeat { number: self.plan.loops.len() });
+        self.plan.loops.push(repeated);
     }
 
     /// Before the first write to a slot, what it held must have been read by all.
@@ -375,23 +432,28 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn step(&mut self, step: &Step) {
+    pub fn step(&mut self, step: &Step) {
         match step {
             // Both sides know the length of a message, so an empty one need not travel.
             Step::Send { post, peer, message } => {
-                if let Some(region) = self.outgoing(*post, message) {
-                    let (post, peer, is_awaited_next) = (*post, *peer, false);
+                let post = *post % self.posts;
+                if let Some(region) = self.outgoing(post, message) {
+                    let (peer, is_awaited_next) = (*peer, false);
                     self.plan.operations.push(Operation::Send { post, peer, region, is_awaited_next });
                 }
             }
             Step::Receive { post, peer, message } => {
                 self.await_slots(message.runs());
-                if let Some(region) = self.incoming(*post, message) {
-                    let (post, peer, is_awaited_next) = (*post, *peer, false);
+                let post = *post % self.posts;
+                if let Some(region) = self.incoming(post, message) {
+                    let (peer, is_awaited_next) = (*peer, false);
                     self.plan.operations.push(Operation::Receive { post, peer, region, is_awaited_next });
                 }
             }
-            Step::Wait { posts } => self.wait(posts),
+            Step::Wait { posts } => {
+                let posts: Vec<Post> = posts.iter().map(|post| post % self.posts).collect();
+                self.wait(&posts);
+            }
             Step::Notify { slot } => self.plan.operations.push(Operation::Notify { slot: *slot }),
             Step::Await { rank, slot, times } => {
                 let (rank, slot, times) = (*rank, *slot, *times);
@@ -421,10 +483,10 @@ impl<'a> Planner<'a> {
 
     /// Where a message is sent from; packed before, if it lies in several pieces.
     fn outgoing(&mut self, post: Post, message: &Message) -> Option<Region> {
-        let pieces = self.pieces(message);
-        if let [piece] = pieces[..] {
-            return Some(piece.region);
-        }
+        let pieces = match self.pieces(message) {
+            Pieces::One(piece) => return Some(piece.region),
+            Pieces::Others(pieces) => pieces,
+        };
         let (packed, copies) = self.reserve(&pieces)?;
         let pack = |(source, target)| Operation::Copy { source, target };
         self.plan.operations.extend(copies.into_iter().map(pack));
@@ -434,18 +496,22 @@ impl<'a> Planner<'a> {
 
     /// Where a message is received; unpacked after it was waited for, if it goes to several places.
     fn incoming(&mut self, post: Post, message: &Message) -> Option<Region> {
-        let pieces = self.pieces(message);
-        if let [piece] = pieces[..] {
-            return Some(piece.region);
-        }
+        let pieces = match self.pieces(message) {
+            Pieces::One(piece) => return Some(piece.region),
+            Pieces::Others(pieces) => pieces,
+        };
         let (packed, copies) = self.reserve(&pieces)?;
         let unpack = |(target, source)| Operation::Copy { source, target };
         self.staged.push(Staged { post, unpacking: copies.into_iter().map(unpack).collect() });
         Some(packed)
     }
 
-    fn pieces(&self, message: &Message) -> Vec<Piece> {
-        message.runs().iter().flat_map(|&run| self.binding.pieces(run)).collect()
+    fn pieces(&self, message: &Message) -> Pieces {
+        let mut pieces = message.runs().iter().flat_map(|&run| self.binding.pieces(run));
+        match (pieces.next(), pieces.next()) {
+            (Some(piece), None) => Pieces::One(piece),
+            (first, second) => Pieces::Others(first.into_iter().chain(second).chain(pieces).collect()),
+        }
     }
 
     /// Puts what was posted last in order: the sends, with what packs them, before the receives.

@@ -109,6 +109,11 @@ impl Message {
         &self.0
     }
 
+    /// The same, to be moved to other blocks.
+    pub(super) fn runs_mut(&mut self) -> &mut [Run] {
+        &mut self.0
+    }
+
     /// How many blocks travel.
     pub fn blocks(&self) -> usize {
         self.0.iter().map(|run| run.count as usize).sum()

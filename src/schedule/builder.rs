@@ -1,6 +1,11 @@
 //! Writing a schedule down, step by step or round by round.
 
-use super::{Buffer, Message, Post, Run, Schedule, Step};
+use super::repeat::loop_of;
+use super::{Buffer, Message, Move, Post, Repeat, Run, Schedule, Step};
+use std::ops::Range;
+
+/// Fewer rounds are written one by one.
+const SHORTEST_LOOP: usize = 3;
 
 /// Collects the steps of one rank.
 ///
@@ -71,6 +76,60 @@ impl Builder {
         self.end_round();
     }
 
+    /// The number of the next post.
+    pub fn posts(&self) -> Post {
+        self.posts
+    }
+
+    /// Does the same in each of the rounds. It becomes a loop where peers and blocks move evenly from one round to the next. What a round does
+    /// must depend on its number and on [`Builder::posts`] alone.
+    pub fn repeat(&mut self, rounds: Range<usize>, round: impl Fn(&mut Builder, usize)) {
+        match self.loop_over(&rounds, &round) {
+            Some(Rounds { first, moves, posts, outstanding }) => {
+                let start = self.schedule.steps.len();
+                self.schedule.steps.extend(first);
+                let steps = start..self.schedule.steps.len();
+                self.schedule.repeats.push(Repeat { steps, times: rounds.len() as u32, moves });
+                (self.posts, self.outstanding) = (posts, outstanding);
+            }
+            None => rounds.for_each(|number| round(self, number)),
+        }
+    }
+
+    /// The rounds as a loop, if they are one.
+    fn loop_over(&self, rounds: &Range<usize>, round: &impl Fn(&mut Builder, usize)) -> Option<Rounds> {
+        if rounds.len() < SHORTEST_LOOP {
+            return None;
+        }
+        let written = |posts: Post, outstanding: Vec<Post>, number: usize| {
+            let schedule = Schedule::idle(self.schedule.rank, self.schedule.size, self.schedule.blocks);
+            let mut program = Builder { schedule, posts, outstanding };
+            round(&mut program, number);
+            program
+        };
+        let one = written(self.posts, self.outstanding.clone(), rounds.start);
+        let two = written(one.posts, one.outstanding.clone(), rounds.start + 1);
+        let each = one.posts - self.posts;
+        let leaves = Leaves::between(&self.outstanding, &one.outstanding, self.posts..one.posts)?;
+        if Leaves::between(&one.outstanding, &two.outstanding, one.posts..two.posts)? != leaves {
+            return None;
+        }
+        let before = |time: u32| {
+            let posts = self.posts + time * each;
+            (posts, leaves.outstanding(&self.outstanding, self.posts..posts, time * each))
+        };
+        let at = |time: u32| {
+            // A round that leaves all its posts waits for none.
+            let (posts, outstanding) =
+                if leaves == Leaves::All { (self.posts + time * each, Vec::new()) } else { before(time) };
+            written(posts, outstanding, rounds.start + time as usize).schedule.steps
+        };
+        let times = rounds.len() as u32;
+        let moves = loop_of(times, self.schedule.moduli(), at)?;
+        let (posts, outstanding) = before(times);
+        Some(Rounds { first: one.schedule.steps, moves, posts, outstanding })
+    }
+
     /// Copies `source` to `target`.
     pub fn copy(&mut self, source: Run, target: Run) {
         if source.count > 0 && source != target {
@@ -127,5 +186,44 @@ impl Builder {
         self.posts += 1;
         self.outstanding.push(post);
         Some(post)
+    }
+}
+
+/// Rounds that are a loop.
+struct Rounds {
+    /// The steps of the first one.
+    first: Vec<Step>,
+    moves: Vec<Move>,
+    /// The next post after the last one.
+    posts: Post,
+    /// The posts that are outstanding then.
+    outstanding: Vec<Post>,
+}
+
+/// Which posts are outstanding after a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leaves {
+    /// Those that were before it.
+    None,
+    /// As many as before it, each so many numbers later.
+    Latest,
+    /// Those that were before it and all its own.
+    All,
+}
+
+impl Leaves {
+    fn between(before: &[Post], after: &[Post], own: Range<Post>) -> Option<Leaves> {
+        let kinds = [Leaves::None, Leaves::Latest, Leaves::All];
+        let each = own.end - own.start;
+        kinds.into_iter().find(|kind| kind.outstanding(before, own.clone(), each) == after)
+    }
+
+    /// What is outstanding after rounds whose posts have these numbers.
+    fn outstanding(self, before: &[Post], own: Range<Post>, later: Post) -> Vec<Post> {
+        match self {
+            Leaves::None => before.to_vec(),
+            Leaves::Latest => before.iter().map(|post| post + later).collect(),
+            Leaves::All => before.iter().copied().chain(own).collect(),
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! Schedules from schedules: one after another, in a subgroup, under other ranks, in other buffers.
 
-use super::{Buffer, Message, Run, Schedule, Step};
+use super::{Buffer, Message, Moduli, Repeat, Run, Schedule, Step};
 
 impl Schedule {
     /// A rank's program that does nothing.
     pub fn idle(rank: usize, size: usize, blocks: usize) -> Schedule {
-        Schedule { rank, size, blocks, slots: 0, steps: Vec::new() }
+        Schedule { rank, size, blocks, slots: 0, steps: Vec::new(), repeats: Vec::new() }
     }
 
     /// This program, then `next`. Both act on the same buffers, scratch included, but each has slots of its own.
@@ -17,10 +17,14 @@ impl Schedule {
             (next.rank, next.size, next.blocks),
             "different problems"
         );
-        let shift = self.posts() as u32;
-        let first_slot = self.slots;
+        let (shift, first_slot, first_step) = (self.posts() as u32, self.slots, self.steps.len());
+        let next = next.map_slots(|slot| first_slot + slot);
         self.slots += next.slots;
-        self.steps.extend(next.map_slots(|slot| first_slot + slot).steps.into_iter().map(|mut step| {
+        self.repeats.extend(next.repeats.into_iter().map(|repeat| {
+            let steps = repeat.steps.start + first_step..repeat.steps.end + first_step;
+            Repeat { steps, ..repeat }
+        }));
+        self.steps.extend(next.steps.into_iter().map(|mut step| {
             match &mut step {
                 Step::Send { post, .. } | Step::Receive { post, .. } => *post += shift,
                 Step::Wait { posts } => posts.iter_mut().for_each(|post| *post += shift),
@@ -36,16 +40,17 @@ impl Schedule {
     pub fn embed(mut self, size: usize, member: impl Fn(usize) -> usize) -> Schedule {
         let renamed = |rank: u32| member(rank as usize) as u32;
         self.rank = member(self.rank);
-        self.size = size;
-        for step in &mut self.steps {
+        let moduli = Moduli { size: size as u32, ..self.moduli() };
+        let embedded = self.map_steps(moduli, |mut step| {
             if let Step::Send { peer: rank, .. }
             | Step::Receive { peer: rank, .. }
-            | Step::Await { rank, .. } = step
+            | Step::Await { rank, .. } = &mut step
             {
                 *rank = renamed(*rank);
             }
-        }
-        self.map_runs(|run| match run.buffer {
+            step
+        });
+        Schedule { size, ..embedded }.map_runs(|run| match run.buffer {
             Buffer::Shared(rank) => run.in_buffer(Buffer::Shared(renamed(rank))),
             Buffer::Send | Buffer::Recv | Buffer::Scratch => run,
         })
@@ -59,9 +64,14 @@ impl Schedule {
     }
 
     /// The same program over other buffers or blocks. Runs are mapped whole; adjacent results are merged.
-    pub fn map_runs(mut self, map: impl Fn(Run) -> Run) -> Schedule {
-        for step in &mut self.steps {
-            match step {
+    pub fn map_runs(self, map: impl Fn(Run) -> Run) -> Schedule {
+        let moduli = self.moduli();
+        self.map_runs_of(moduli, map)
+    }
+
+    fn map_runs_of(self, moduli: Moduli, map: impl Fn(Run) -> Run) -> Schedule {
+        self.map_steps(moduli, |mut step| {
+            match &mut step {
                 Step::Send { message, .. } | Step::Receive { message, .. } => {
                     *message = message.runs().iter().map(|&run| map(run)).collect::<Message>();
                 }
@@ -71,18 +81,23 @@ impl Schedule {
                     (*left, *right, *target) = (map(*left), map(*right), map(*target));
                 }
             }
-        }
-        self
+            step
+        })
     }
 
     /// The same program over other slots: what was slot `i` is slot `name(i)`.
-    fn map_slots(mut self, name: impl Fn(usize) -> usize) -> Schedule {
-        for step in &mut self.steps {
-            if let Step::Notify { slot } | Step::Await { slot, .. } = step {
+    fn map_slots(self, name: impl Fn(usize) -> usize) -> Schedule {
+        if self.slots == 0 {
+            return self;
+        }
+        let moduli = self.moduli();
+        let renamed = self.map_steps(moduli, |mut step| {
+            if let Step::Notify { slot } | Step::Await { slot, .. } = &mut step {
                 *slot = name(*slot as usize) as u32;
             }
-        }
-        self.map_runs(|run| match run.buffer {
+            step
+        });
+        renamed.map_runs(|run| match run.buffer {
             Buffer::Shared(_) => run.buffer.blocks(name(run.indices().start)..name(run.indices().end)),
             Buffer::Send | Buffer::Recv | Buffer::Scratch => run,
         })
@@ -96,7 +111,9 @@ impl Schedule {
             Buffer::Shared(_) => run,
             buffer => buffer.blocks(start(run.indices().start)..start(run.indices().end)),
         };
-        Schedule { blocks, slots, ..self.map_runs(refined).map_slots(&start) }
+        let moduli = Moduli { blocks: blocks as u32, ..self.moduli() };
+        let finer = Schedule { blocks, ..self.map_runs_of(moduli, refined) }.map_slots(&start);
+        Schedule { slots, ..finer }
     }
 
     /// The same program with the blocks renamed as [`Schedule::relabel`] renames the ranks, where blocks bear the
@@ -108,14 +125,15 @@ impl Schedule {
 
     /// The same program over buffers of `blocks` blocks, in which what was block `i` is block `name(i)`. Scratch blocks
     /// stay within their copy of a vector.
-    pub fn rename_blocks(mut self, blocks: usize, name: impl Fn(usize) -> usize) -> Schedule {
+    pub fn rename_blocks(self, blocks: usize, name: impl Fn(usize) -> usize) -> Schedule {
         let before = self.blocks;
         let rename = |buffer: Buffer, block: usize| match buffer {
             Buffer::Shared(_) => buffer.block(block),
             _ => buffer.block(block / before * blocks + name(block % before)),
         };
-        self.steps = self.steps.into_iter().flat_map(|step| map_blocks(step, &rename)).collect();
-        Schedule { blocks, ..self }
+        let renamed = self.unrolled();
+        let steps = renamed.steps.into_iter().flat_map(|step| map_blocks(step, &rename)).collect();
+        Schedule { blocks, steps, ..renamed }
     }
 }
 

@@ -160,7 +160,7 @@ impl Layout {
     }
 
     /// Whether blocks follow each other.
-    fn is_without_gaps(&self) -> bool {
+    pub fn is_without_gaps(&self) -> bool {
         matches!(self, Layout::Uniform { .. } | Layout::Balanced { .. } | Layout::Packed(_))
     }
 

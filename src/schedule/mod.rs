@@ -1,4 +1,4 @@
-//! A collective algorithm as data: the straight-line program of one rank.
+//! A collective algorithm as data: the program of one rank, without branches.
 //!
 //! A [`Schedule`] posts sends and receives of numbered blocks, waits for named posts, copies and reduces. It holds no
 //! pointer, datatype, count or clock; a [`Layout`] says which elements a block stands for when it is executed.
@@ -10,11 +10,13 @@ mod builder;
 mod combine;
 mod layout;
 mod overlap;
+mod repeat;
 mod text;
 
 pub use blocks::{Buffer, Message, Run};
 pub use builder::Builder;
 pub use layout::Layout;
+pub use repeat::{Moduli, Move, Part, Repeat};
 pub use text::ParseError;
 
 /// How often a flag can be raised in one schedule.
@@ -93,53 +95,61 @@ pub struct Schedule {
     pub blocks: usize,
     /// How many slots each rank has that its node can read; the same on all ranks.
     pub slots: usize,
-    /// The steps in program order.
+    /// The steps in program order; those of a loop as they are the first time.
     pub steps: Vec<Step>,
+    /// The loops, in program order.
+    pub repeats: Vec<Repeat>,
 }
 
 impl Schedule {
     /// How many sends and receives are posted.
     pub fn posts(&self) -> usize {
-        self.steps.iter().filter(|step| matches!(step, Step::Send { .. } | Step::Receive { .. })).count()
+        let is_post = |step: &Step| matches!(step, Step::Send { .. } | Step::Receive { .. });
+        self.total(|step| usize::from(is_post(step)))
     }
 
     /// How many scratch blocks are used: one more than the highest block number.
     pub fn scratch_blocks(&self) -> usize {
-        self.steps
-            .iter()
-            .flat_map(Step::runs)
-            .filter(|run| run.buffer == Buffer::Scratch)
-            .map(|run| run.indices().end)
-            .max()
-            .unwrap_or(0)
+        let in_scratch = |run: &Run| run.buffer == Buffer::Scratch;
+        let once = self.steps.iter().flat_map(Step::runs).filter(in_scratch).map(|run| run.indices().end);
+        let moved = self.repeats.iter().flat_map(|repeat| {
+            let steps = self.steps[repeat.steps.clone()].iter().zip(&repeat.moves);
+            let runs = steps.flat_map(|(step, by)| step.runs().into_iter().zip(by.runs.clone()));
+            // What moves comes to the end of its copy of a vector, or near it.
+            runs.filter(|(run, by)| in_scratch(run) && *by > 0)
+                .map(|(run, _)| run.indices().end.next_multiple_of(self.blocks.max(1)))
+        });
+        once.chain(moved).max().unwrap_or(0)
     }
 
     /// How many messages this rank sends.
     pub fn messages_sent(&self) -> usize {
-        self.sends().count()
+        self.total(|step| usize::from(matches!(step, Step::Send { .. })))
     }
 
     /// How many blocks this rank sends.
     pub fn blocks_sent(&self) -> usize {
-        self.sends().map(Message::blocks).sum()
+        self.total(|step| if let Step::Send { message, .. } = step { message.blocks() } else { 0 })
     }
 
     /// How many blocks this rank reduces.
     pub fn blocks_reduced(&self) -> usize {
-        let reduced =
-            |step: &Step| if let Step::Reduce { target, .. } = step { target.count as usize } else { 0 };
-        self.steps.iter().map(reduced).sum()
+        self.total(|step| if let Step::Reduce { target, .. } = step { target.count as usize } else { 0 })
     }
 
     /// How many times this rank waits: its rounds, where each round ends with a single wait.
     pub fn rounds(&self) -> usize {
-        self.steps.iter().filter(|step| matches!(step, Step::Wait { .. })).count()
+        self.total(|step| usize::from(matches!(step, Step::Wait { .. })))
     }
 
-    fn sends(&self) -> impl Iterator<Item = &Message> {
-        self.steps
-            .iter()
-            .filter_map(|step| if let Step::Send { message, .. } = step { Some(message) } else { None })
+    /// How many steps are done.
+    pub fn length(&self) -> usize {
+        self.total(|_| 1)
+    }
+
+    /// A sum over all steps, each as often as it is done.
+    fn total(&self, of: impl Fn(&Step) -> usize) -> usize {
+        self.times().map(|(step, times)| times.saturating_mul(of(step))).fold(0, usize::saturating_add)
     }
 }
 
@@ -147,6 +157,14 @@ impl Step {
     /// Whether it raises or awaits a flag.
     pub fn is_of_flags(&self) -> bool {
         matches!(self, Step::Notify { .. } | Step::Await { .. })
+    }
+
+    /// The rank at the other end of a message.
+    pub fn peer(&self) -> Option<u32> {
+        match self {
+            Step::Send { peer, .. } | Step::Receive { peer, .. } => Some(*peer),
+            _ => None,
+        }
     }
 
     /// Every run that the step reads or writes.

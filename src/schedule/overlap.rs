@@ -15,14 +15,15 @@ impl Schedule {
     ///
     /// Not for barriers, where a message says that it was sent, not what is in its blocks.
     pub fn overlapped(self, ahead: usize) -> Schedule {
-        let mut overlap = Overlap::new(&self.steps, ahead);
+        let straight = self.unrolled();
+        let mut overlap = Overlap::new(&straight.steps, ahead);
         overlap.post_receives(0);
-        for (position, step) in self.steps.iter().enumerate() {
+        for (position, step) in straight.steps.iter().enumerate() {
             overlap.step(position, step);
             overlap.post_receives(position + 1);
         }
         overlap.wait_for_all();
-        Schedule { steps: overlap.written, ..self }
+        Schedule { steps: overlap.written, ..straight }
     }
 }
 

@@ -19,24 +19,76 @@
 //! reduce recv[0] = shared0[0] + send[0]
 //! ```
 //!
+//! Steps that are done several times stand between `repeat` and `end`, as they are the first time. Behind a step stands what changes from one time
+//! to the next: its rank and the first block of each of its runs. Ranks are counted modulo their number, and so are blocks; posts get the
+//! next numbers.
+//!
+//! ```text
+//! rank 1 of 5, 5 blocks
+//! repeat 4 times
+//! 0: receive from 0 into recv[0]; each time blocks -1
+//! 1: send to 2 from recv[1]; each time blocks -1
+//! wait 0 1
+//! end
+//! ```
+//!
 //! Blank lines and what follows a `#` are skipped. The parser checks the form only; whether a program makes sense is
 //! for the verifier to say.
 
-use super::{Buffer, Message, Run, Schedule, Step};
+use super::{Buffer, Message, Moduli, Move, Part, Repeat, Run, Schedule, Step};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 impl fmt::Display for Schedule {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let Schedule { rank, size, blocks, slots, steps } = self;
+        let Schedule { rank, size, blocks, slots, .. } = self;
         write!(formatter, "rank {rank} of {size}, {blocks} blocks")?;
         if *slots > 0 {
             write!(formatter, ", {slots} slots")?;
         }
         writeln!(formatter)?;
-        steps.iter().try_for_each(|step| writeln!(formatter, "{step}"))
+        self.parts().try_for_each(|part| match part {
+            Part::Once(steps) => steps.iter().try_for_each(|step| writeln!(formatter, "{step}")),
+            Part::Repeat(repeat) => {
+                writeln!(formatter, "repeat {} times", repeat.times)?;
+                let steps = self.steps[repeat.steps.clone()].iter().zip(&repeat.moves);
+                steps.into_iter().try_for_each(|(step, by)| {
+                    write!(formatter, "{step}")?;
+                    write_move(formatter, step, by, self.moduli())?;
+                    writeln!(formatter)
+                })?;
+                writeln!(formatter, "end")
+            }
+        })
     }
+}
+
+/// Writes what changes from one time to the next, if anything does.
+fn write_move(formatter: &mut fmt::Formatter, step: &Step, by: &Move, moduli: Moduli) -> fmt::Result {
+    let mut by = by.clone();
+    if is_target_first(step) {
+        by.runs.rotate_right(1);
+    }
+    let rank = (by.peer > 0).then(|| format!(" rank {:+}", signed(by.peer, moduli.size)));
+    let runs = by.runs.iter().map(|&run| format!(" {:+}", signed(run, moduli.blocks)));
+    let blocks = by.runs.iter().any(|&run| run > 0).then(|| format!(" blocks{}", runs.collect::<String>()));
+    let changes: Vec<String> = rank.into_iter().chain(blocks).collect();
+    if changes.is_empty() {
+        return Ok(());
+    }
+    write!(formatter, "; each time{}", changes.join(","))
+}
+
+/// Whether the text names the last of [`Step::runs`] first.
+fn is_target_first(step: &Step) -> bool {
+    matches!(step, Step::Reduce { .. })
+}
+
+/// The number of least size that is the same modulo.
+fn signed(number: u32, modulus: u32) -> i64 {
+    let (number, modulus) = (i64::from(number), i64::from(modulus));
+    if 2 * number > modulus { number - modulus } else { number }
 }
 
 impl fmt::Display for Step {
@@ -78,19 +130,51 @@ impl Schedule {
 /// Reads at least one schedule. A header is what is said to be one, given the schedules before it.
 fn read(text: &str, is_header: impl Fn(&Line, &[Schedule]) -> bool) -> Result<Vec<Schedule>, ParseError> {
     let mut schedules: Vec<Schedule> = Vec::new();
+    // Of the loop that is being read: its beginning.
+    let mut open: Option<Line> = None;
     let lines = text.lines().zip(1..).map(|(text, number)| Line::new(number, text));
     for line in lines.filter(|line| !line.at_end()) {
-        if is_header(&line, &schedules) {
+        if is_header(&line, &schedules) && open.is_none() {
             schedules.push(line.header()?);
-        } else if let Some(schedule) = schedules.last_mut() {
-            schedule.steps.push(line.step()?);
+            continue;
+        }
+        let Some(schedule) = schedules.last_mut() else { continue };
+        match line.token() {
+            "repeat" if open.is_none() => {
+                open = Some(line);
+                schedule.repeats.push(line.repeat(schedule)?);
+            }
+            "end" if open.is_some() => {
+                line.end_repeat()?;
+                if let Some(start) = open.take().filter(|_| schedule.length() > MOST_STEPS) {
+                    return Err(start.error_at_start(format!("loops of at most {MOST_STEPS} steps together")));
+                }
+            }
+            _ => schedule.push(line, open.is_some())?,
         }
     }
-    if schedules.is_empty() {
+    match open {
+        Some(line) => return Err(line.error_at_start("a loop that has an \"end\"")),
         // What is missing is a header, behind the last line.
-        Line::new(text.lines().count() + 1, "").header()?;
+        None if schedules.is_empty() => drop(Line::new(text.lines().count() + 1, "").header()?),
+        None => {}
     }
     Ok(schedules)
+}
+
+impl Schedule {
+    /// Reads a step, which is the last one of the last loop or of the program.
+    fn push(&mut self, line: Line, is_in_loop: bool) -> Result<(), ParseError> {
+        let moduli = self.moduli();
+        let repeat = if is_in_loop { self.repeats.last_mut() } else { None };
+        let (step, by) = line.step(repeat.is_some().then_some(moduli))?;
+        self.steps.push(step);
+        if let Some(repeat) = repeat {
+            repeat.steps.end += 1;
+            repeat.moves.push(by);
+        }
+        Ok(())
+    }
 }
 
 /// Why and where a text is not a schedule.
@@ -124,9 +208,16 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
+/// A program that is read does at most so many steps, so that it can be unrolled.
+const MOST_STEPS: usize = 1 << 20;
+
+/// Blocks of higher numbers do not move in loops, so that numbers of blocks stay below 2^32.
+const MOST_MOVED: usize = 1 << 31;
+
 const ANY: RangeInclusive<u32> = 0..=u32::MAX;
 
 /// A line that is being read.
+#[derive(Clone, Copy)]
 struct Line<'text> {
     number: usize,
     text: &'text str,
@@ -156,7 +247,21 @@ impl<'text> Line<'text> {
         self.end(schedule)
     }
 
-    fn step(mut self) -> Result<Step, ParseError> {
+    fn repeat(mut self, schedule: &Schedule) -> Result<Repeat, ParseError> {
+        self.expect("repeat")?;
+        let times = self.number("a number of times", 1..=u32::MAX)?;
+        self.expect("times")?;
+        let here = schedule.steps.len();
+        self.end(Repeat { steps: here..here, times, moves: Vec::new() })
+    }
+
+    fn end_repeat(mut self) -> Result<(), ParseError> {
+        self.expect("end")?;
+        self.end(())
+    }
+
+    /// A step, and in a loop how it moves.
+    fn step(mut self, moduli: Option<Moduli>) -> Result<(Step, Move), ParseError> {
         let step = match self.token() {
             "wait" => self.wait()?,
             "copy" => self.copy()?,
@@ -164,9 +269,55 @@ impl<'text> Line<'text> {
             "notify" => self.notify()?,
             "await" => self.await_slot()?,
             token if token.starts_with(|first: char| first.is_ascii_digit()) => self.post()?,
-            _ => return Err(self.error("a post, \"wait\", \"copy\", \"reduce\", \"notify\" or \"await\"")),
+            _ => {
+                let last = if moduli.is_some() { "end" } else { "repeat" };
+                return Err(self.error(format!(
+                    "a post, \"wait\", \"copy\", \"reduce\", \"notify\", \"await\" or \"{last}\""
+                )));
+            }
         };
-        self.end(step)
+        let still = Move { peer: 0, runs: vec![0; step.runs().len()] };
+        let by = match moduli {
+            Some(moduli) if self.accept(";") => self.moves(&step, still, moduli)?,
+            _ => still,
+        };
+        self.end((step, by))
+    }
+
+    fn moves(&mut self, step: &Step, mut by: Move, moduli: Moduli) -> Result<Move, ParseError> {
+        if step.runs().iter().any(|run| run.indices().end > MOST_MOVED) || moduli.blocks as usize > MOST_MOVED
+        {
+            return Err(self.error(format!(
+                "the end of the line, for block {MOST_MOVED} and those after it do not move"
+            )));
+        }
+        self.expect("each")?;
+        self.expect("time")?;
+        let moves_rank = step.peer().is_some() && self.accept("rank");
+        if moves_rank {
+            by.peer = self.change(moduli.size)?;
+        }
+        if !moves_rank || self.accept(",") {
+            self.expect("blocks")?;
+            for run in &mut by.runs {
+                *run = self.change(moduli.blocks)?;
+            }
+        }
+        if is_target_first(step) {
+            by.runs.rotate_left(1);
+        }
+        Ok(by)
+    }
+
+    /// A number with its sign, modulo.
+    fn change(&mut self, modulus: u32) -> Result<u32, ParseError> {
+        let is_negative = self.accept("-");
+        if !is_negative {
+            self.expect("+")?;
+        }
+        let number =
+            self.number("a number smaller than what it is counted modulo", 0..=modulus.saturating_sub(1))?;
+        Ok(if is_negative && number > 0 { modulus - number } else { number })
     }
 
     fn post(&mut self) -> Result<Step, ParseError> {
@@ -190,7 +341,7 @@ impl<'text> Line<'text> {
     fn wait(&mut self) -> Result<Step, ParseError> {
         self.expect("wait")?;
         let mut posts = vec![self.number("a post", ANY)?];
-        while !self.at_end() {
+        while !self.at_end() && self.token() != ";" {
             posts.push(self.number("a post", ANY)?);
         }
         Ok(Step::Wait { posts })
@@ -304,6 +455,11 @@ impl<'text> Line<'text> {
         self.rest = self.rest[token.len()..].trim_start();
     }
 
+    /// The same about the line as a whole.
+    fn error_at_start(&self, expected: impl Into<String>) -> ParseError {
+        Line { rest: self.text.trim_start(), ..*self }.error(expected)
+    }
+
     fn error(&self, expected: impl Into<String>) -> ParseError {
         let read = &self.text[..self.text.len() - self.rest.len()];
         ParseError {
@@ -345,11 +501,90 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
                 {
                     let remote = if algorithm.is_for_two_groups() { size / 2 } else { 0 };
                     let problem = Problem { remote, ..problem.clone() };
-                    schedules.extend(algorithm.programs(&problem));
+                    let of_rank = |rank| algorithm.program_with_loops(&problem, rank);
+                    schedules.extend((0..size).map(of_rank));
                 }
             }
         }
         schedules
+    }
+
+    #[test]
+    fn a_loop_is_read_as_it_is_written() {
+        let text = "rank 1 of 5, 5 blocks\n\
+                    repeat 4 times\n\
+                    0: receive from 0 into recv[0]; each time blocks -1\n\
+                    1: send to 2 from send[2]; each time rank +1, blocks +1\n\
+                    wait 0 1\n\
+                    reduce recv[4] = recv[4] + scratch[7]; each time blocks +0 +0 -2\n\
+                    end\n\
+                    8: send to 3 from recv[1]\n\
+                    wait 8\n";
+        let schedule: Schedule = text.parse().unwrap();
+        assert_eq!(schedule.to_string(), text);
+        assert_eq!((schedule.posts(), schedule.scratch_blocks(), schedule.length()), (9, 10, 18));
+        let unrolled = schedule.unrolled().to_string();
+        let third = "4: receive from 0 into recv[3]\n\
+                     5: send to 4 from send[4]\n\
+                     wait 4 5\n\
+                     reduce recv[4] = recv[4] + scratch[8]\n\
+                     6: receive from 0 into recv[2]\n\
+                     7: send to 0 from send[0]\n";
+        assert!(unrolled.contains(third), "{unrolled}");
+    }
+
+    #[test]
+    fn a_loop_is_as_long_for_any_number_of_ranks() {
+        for name in ["ring", "linear"] {
+            let algorithm = crate::algorithms::Collective::Allgather.algorithm(name).unwrap();
+            let [few, many] = [8, 1000].map(|size| algorithm.schedule(&Problem::new(size), size / 2));
+            assert_eq!(many.steps.len(), few.steps.len());
+            assert!(many.length() > 100 * few.steps.len());
+        }
+        let ring = crate::algorithms::Collective::Allgather.algorithm("ring").unwrap();
+        let lines = |size| ring.schedule(&Problem::new(size), size / 2).to_string().lines().count();
+        assert_eq!(lines(1000), lines(8));
+    }
+
+    #[test]
+    fn faults_in_loops() {
+        let fault = |lines: &str| error(&format!("rank 0 of 4, 4 blocks\n{lines}"));
+        for (lines, expected) in [
+            ("repeat", "line 2, column 7: expected a number of times, found the end of the line"),
+            (
+                "repeat 0 times",
+                "line 2, column 8: expected a number of times from 1 to 4294967295, found \"0\"",
+            ),
+            ("repeat 3", "line 2, column 9: expected \"times\", found the end of the line"),
+            (
+                "repeat 3 times\nwait 0",
+                "line 2, column 1: expected a loop that has an \"end\", found \"repeat\"",
+            ),
+            (
+                "repeat 3 times\nrepeat 3 times",
+                "line 3, column 1: expected a post, \"wait\", \"copy\", \"reduce\", \"notify\", \"await\" or \"end\", \
+                 found \"repeat\"",
+            ),
+            (
+                "repeat 1048577 times\nwait 0\nend",
+                "line 2, column 1: expected loops of at most 1048576 steps together, found \"repeat\"",
+            ),
+            (
+                "repeat 3 times\nwait 0; each time rank +1",
+                "line 3, column 19: expected \"blocks\", found \"rank\"",
+            ),
+            (
+                "repeat 3 times\ncopy send[0] to recv[0]; each time blocks +1",
+                "line 3, column 45: expected \"+\", found the end of the line",
+            ),
+            (
+                "repeat 3 times\ncopy send[0] to recv[0]; each time blocks +4 +1",
+                "line 3, column 44: expected a number smaller than what it is counted modulo from 0 to 3, found \"4\"",
+            ),
+            ("wait 0; each time blocks", "line 2, column 7: expected the end of the line, found \";\""),
+        ] {
+            assert_eq!(fault(lines), expected, "{lines}");
+        }
     }
 
     fn error(text: &str) -> String {
@@ -485,7 +720,7 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
         for (step, expected) in [
             (
                 "recieve",
-                "column 1: expected a post, \"wait\", \"copy\", \"reduce\", \"notify\" or \"await\", found \"recieve\"",
+                "column 1: expected a post, \"wait\", \"copy\", \"reduce\", \"notify\", \"await\" or \"repeat\", found \"recieve\"",
             ),
             ("0 send to 1", "column 3: expected \":\", found \"send\""),
             ("0x: send to 1", "column 1: expected a post, found \"0x\""),
@@ -552,7 +787,7 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
         for schedule in schedules() {
             let mut text = schedule.to_string().into_bytes();
             for _ in 0..8 {
-                mutate(&mut text, b"0123456789,:.[]=+#\n ", &mut random);
+                mutate(&mut text, b"0123456789,:.[]=+-;#\n ", &mut random);
                 match String::from_utf8_lossy(&text).parse::<Schedule>() {
                     Ok(schedule) => {
                         read += 1;

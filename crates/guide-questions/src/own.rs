@@ -33,6 +33,9 @@ const MOST_CHARACTERS: usize = 1 << 18;
 /// No buffer that is drawn has more blocks, and no rank more slots.
 const MOST_BLOCKS: usize = 1024;
 
+/// No rank does more steps, each time of a loop counted.
+const MOST_STEPS: usize = 1 << 14;
+
 /// Follows the schedules, and says whether they are right.
 pub fn trace(own: &OwnSchedule) -> Result<Trace, Failure> {
     let collective = problem::collective(&own.collective)?;
@@ -66,7 +69,10 @@ fn in_order(mut schedules: Vec<Schedule>) -> Result<Vec<Schedule>, Failure> {
         if other != size {
             return wrong(format!("rank {rank} is said to be one of {other}; others are of {size}"));
         }
-        let scratch = schedule.scratch_blocks();
+        let (scratch, steps) = (schedule.scratch_blocks(), schedule.length());
+        if steps > MOST_STEPS {
+            return wrong(format!("rank {rank} does {steps} steps; at most {MOST_STEPS} can be drawn"));
+        }
         for (what, count) in [("blocks", blocks), ("slots", slots), ("scratch blocks", scratch)] {
             if count > MOST_BLOCKS {
                 return wrong(format!("rank {rank} has {count} {what}; at most {MOST_BLOCKS} can be drawn"));
@@ -84,7 +90,7 @@ fn in_order(mut schedules: Vec<Schedule>) -> Result<Vec<Schedule>, Failure> {
         None if schedules.len() > size => {
             wrong(format!("rank {}: there are {size} ranks", schedules[size].rank))
         }
-        None => Ok(schedules),
+        None => Ok(schedules.into_iter().map(Schedule::unrolled).collect()),
     }
 }
 

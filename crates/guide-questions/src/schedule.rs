@@ -39,8 +39,8 @@ pub fn text(question: &ScheduleQuestion) -> Result<String, Failure> {
             Err(Failure::new(format!("{name} calls other collectives, and has no messages of its own")))
         }
         (None, Form::Text) => {
-            let texts = algorithm.programs(&problem).into_iter().map(|schedule| schedule.to_string());
-            Ok(texts.collect::<Vec<_>>().join("\n"))
+            let text = |rank| algorithm.program_with_loops(&problem, rank).to_string();
+            Ok((0..problem.size).map(text).collect::<Vec<_>>().join("\n"))
         }
         (None, Form::Goal) => goal(algorithm, &problem, question.bytes),
     }

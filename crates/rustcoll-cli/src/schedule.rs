@@ -38,7 +38,7 @@ pub fn run(options: &ScheduleOptions, output: &mut impl Write) -> Result<Outcome
     }
     for rank in ranks.clone() {
         let separator = if rank == ranks.start { "" } else { "\n" };
-        write!(output, "{separator}{}", algorithm.program(&problem, rank))?;
+        write!(output, "{separator}{}", algorithm.program_with_loops(&problem, rank))?;
     }
     Ok(Outcome::Right)
 }

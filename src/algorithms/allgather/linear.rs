@@ -22,12 +22,12 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let mut program = Builder::new(rank, size, size);
     // Rank i starts with rank i + 1, so no rank is the target of two first messages.
-    for distance in 1..size {
+    program.repeat(1..size, |program, distance| {
         let source = (rank + size - distance) % size;
         program.receive(source, Recv.block(source));
-    }
-    for distance in 1..size {
+    });
+    program.repeat(1..size, |program, distance| {
         program.send((rank + distance) % size, Recv.block(rank));
-    }
+    });
     with_own_block(problem, program.build())
 }

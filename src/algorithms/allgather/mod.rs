@@ -38,7 +38,7 @@ fn with_own_block(problem: &Problem, mut program: Schedule) -> Schedule {
     let touches = |step: &&Step| step.runs().iter().any(|run| run.overlaps(target));
     let comes_back = matches!(program.steps[first_round..].iter().find(touches), Some(Step::Receive { .. }));
     if !comes_back {
-        program.steps.insert(first_round, Step::Copy { source, target });
+        program.insert(first_round, Step::Copy { source, target });
     }
     program
 }

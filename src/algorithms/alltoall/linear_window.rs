@@ -1,14 +1,14 @@
-//! Spread-out for MPI_Alltoall with a bound on the messages under way.
+//! Spread-out for MPI_Alltoall and its variants with a bound on the messages under way.
 //!
 //! p − 1 messages of one block. At most `window` sends and as many receives are under way; the next pair is posted
 //! when the oldest is complete.
 
 use super::{copy_own_block, with_input};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
-use crate::schedule::{Buffer::*, Builder, Schedule};
+use crate::schedule::{Buffer::*, Builder, Post, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
-    collectives: &[Collective::Alltoall],
+    collectives: &[Collective::Alltoall, Collective::Alltoallv, Collective::Alltoallw],
     name: "linear_window",
     aliases: &["linear_sync"],
     source: "MPICH (throttled \"scattered\" alltoall); Open MPI (\"linear with sync\")",
@@ -23,16 +23,17 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, window, .. } = *problem;
     let mut program = Builder::new(rank, size, size);
-    let mut pairs = Vec::with_capacity(size);
-    for distance in 1..size {
-        if pairs.len() >= window {
-            let oldest: [_; 2] = pairs[pairs.len() - window];
-            program.wait(oldest.into_iter().flatten());
-        }
+    let post_pair = |program: &mut Builder, distance: usize| {
         let (target, source) = ((rank + distance) % size, (rank + size - distance) % size);
-        let receive = program.receive(source, Recv.block(source));
-        pairs.push([receive, program.send(target, Send.block(target))]);
-    }
+        program.receive(source, Recv.block(source));
+        program.send(target, Send.block(target));
+    };
+    program.repeat(1..size.min(window + 1), post_pair);
+    program.repeat(window + 1..size, |program, distance| {
+        let oldest = program.posts() - 2 * window as Post;
+        program.wait([oldest, oldest + 1]);
+        post_pair(program, distance);
+    });
     copy_own_block(problem, &mut program, rank);
     with_input(problem, program.build())
 }
@@ -45,7 +46,7 @@ mod tests {
     #[test]
     fn no_more_than_the_window_is_under_way() {
         for (size, window) in [(10, 1), (10, 3), (10, 9), (10, 32), (1, 1)] {
-            let schedule = schedule(&Problem { window, ..Problem::new(size) }, size / 2);
+            let schedule = schedule(&Problem { window, ..Problem::new(size) }, size / 2).unrolled();
             let (mut under_way, mut most) = (0, 0);
             for step in &schedule.steps {
                 match step {

@@ -22,10 +22,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let mut program = Builder::new(rank, size, size);
     copy_own_block(problem, &mut program, rank);
-    for round in 1..size {
+    program.repeat(1..size, |program, round| {
         let (target, source) = partners(rank, size, round);
         program.exchange((target, Send.block(target)), (source, Recv.block(source)));
-    }
+    });
     with_input(problem, program.build())
 }
 

@@ -24,14 +24,14 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let mut program = Builder::new(rank, size, size);
     // Rank i starts with partner i + 1, so no rank is the target of two first messages.
-    for distance in 1..size {
+    program.repeat(1..size, |program, distance| {
         let source = (rank + size - distance) % size;
         program.receive(source, Recv.block(source));
-    }
-    for distance in 1..size {
+    });
+    program.repeat(1..size, |program, distance| {
         let target = (rank + distance) % size;
         program.send(target, Send.block(target));
-    }
+    });
     copy_own_block(problem, &mut program, rank);
     with_input(problem, program.build())
 }

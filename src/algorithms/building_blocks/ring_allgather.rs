@@ -10,7 +10,7 @@ pub fn ring_allgather(rank: usize, size: usize, held: impl Fn(usize) -> usize) -
     // In step s block i − s travels from rank i − 1 to rank i; rank i holds blocks i to i + held(i) − 1, so the last
     // held(i) − 1 steps would bring nothing new.
     let steps_into = |rank: usize| size - held(rank);
-    for step in 1..size {
+    let round = |program: &mut Builder, step: usize| {
         if step <= steps_into(rank) {
             program.receive(previous, Recv.block((rank + size - step) % size));
         }
@@ -18,6 +18,10 @@ pub fn ring_allgather(rank: usize, size: usize, held: impl Fn(usize) -> usize) -
             program.send(next, Recv.block((rank + size + 1 - step) % size));
         }
         program.end_round();
+    };
+    // Who completes the program of the first round finds it by itself.
+    for steps in [1..size.min(2), 2..size] {
+        program.repeat(steps, round);
     }
     program.build()
 }

@@ -10,12 +10,16 @@ pub fn ring_reduce_scatter(rank: usize, size: usize, contribution: Buffer) -> Sc
     let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
     let mut program = Builder::new(rank, size, size);
     // The partial sum of block b starts at rank b + 1 and is complete at rank b.
-    for step in 1..size {
+    let round = |program: &mut Builder, step: usize| {
         let sent = (rank + size - step) % size;
         let received = (rank + 2 * size - step - 1) % size;
         let partial = if step == 1 { contribution } else { incoming };
         program.exchange((next, partial.block(sent)), (previous, incoming.block(received)));
         program.reduce(contribution.block(received), incoming.block(received), incoming.block(received));
+    };
+    // The first round sends what nobody has added to.
+    for steps in [1..size.min(2), 2..size] {
+        program.repeat(steps, round);
     }
     // The block that ends here; with a single rank nothing has come in.
     let finished = if size == 1 { contribution } else { incoming };

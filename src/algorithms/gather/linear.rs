@@ -24,8 +24,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.send(root, Send.block(rank));
         return program.build();
     }
-    for source in (0..size).filter(|&source| source != root) {
-        program.receive(source, Recv.block(source));
+    for sources in [0..root, root + 1..size] {
+        program.repeat(sources, |program, source| {
+            program.receive(source, Recv.block(source));
+        });
     }
     if !in_place {
         program.copy(Send.block(root), Recv.block(root));

@@ -25,11 +25,13 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         return alone();
     }
     let mut program = Builder::new(rank, size, size);
-    for round in 1..size {
+    let exchange = |program: &mut Builder, round: usize| {
         let (target, source) = ((rank + round) % size, (rank + size - round) % size);
         let (reduced, incoming) = if round == 1 { (Send, Recv) } else { (Recv, Scratch) };
         program.exchange((target, Send.block(target)), (source, incoming.block(rank)));
         program.reduce(incoming.block(rank), reduced.block(rank), Recv.block(rank));
-    }
+    };
+    exchange(&mut program, 1);
+    program.repeat(2..size, exchange);
     program.build()
 }

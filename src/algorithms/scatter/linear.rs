@@ -24,8 +24,10 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         program.receive(root, Recv.block(rank));
         return program.build();
     }
-    for target in (0..size).filter(|&target| target != root) {
-        program.send(target, Send.block(target));
+    for targets in [0..root, root + 1..size] {
+        program.repeat(targets, |program, target| {
+            program.send(target, Send.block(target));
+        });
     }
     if !in_place {
         program.copy(Send.block(root), Recv.block(root));

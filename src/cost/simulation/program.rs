@@ -228,6 +228,7 @@ impl<'job> Writer<'job> {
                     self.end_work(sizes);
                     self.give(Signal::End { stripe: stripe.number });
                 }
+                Operation::Repeat { .. } => unreachable!("the program of an algorithm has no loops"),
                 Operation::Copy { source, .. } => self.copy(*source, own, sizes),
                 Operation::Reduce { left, right, target } => self.reduce(*left, *right, *target, own, sizes),
             }

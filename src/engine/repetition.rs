@@ -1,0 +1,264 @@
+//! Loops of a schedule that are bound while they are carried out, one time after the other, so that a plan takes no more memory than its
+//! program.
+
+use super::plan::{Plan, Planner};
+use super::{Binding, View};
+use crate::schedule::{Buffer, Message, Part, Post, Repeat, Run, Schedule, Step};
+
+/// A loop and what its blocks stand for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// The steps of the loop, and nothing else.
+    program: Schedule,
+    binding: Binding,
+    /// How many post numbers are used, in a circle.
+    posts: usize,
+}
+
+/// One time of a loop.
+#[derive(Clone, Debug)]
+pub struct Time {
+    number: u32,
+    steps: Vec<Step>,
+    /// What is done in it.
+    pub plan: Plan,
+}
+
+impl Loop {
+    /// That of a schedule.
+    pub fn new(schedule: &Schedule, repeat: &Repeat, posts: usize, binding: &Binding) -> Loop {
+        let steps = schedule.steps[repeat.steps.clone()].to_vec();
+        let repeats = vec![Repeat { steps: 0..steps.len(), ..repeat.clone() }];
+        let idle = Schedule::idle(schedule.rank, schedule.size, schedule.blocks);
+        Loop { program: Schedule { steps, repeats, ..idle }, binding: binding.clone(), posts }
+    }
+
+    /// Whether each of its messages lies together wherever it moves, so that none needs staging memory.
+    pub fn is_possible(schedule: &Schedule, repeat: &Repeat, binding: &Binding) -> bool {
+        let lies_together = |message: &Message| match message.runs() {
+            [run] => run.count == 1 || view(binding, *run).layout.is_without_gaps(),
+            _ => false,
+        };
+        schedule.steps[repeat.steps.clone()].iter().all(|step| match step {
+            Step::Send { message, .. } | Step::Receive { message, .. } => lies_together(message),
+            _ => !step.is_of_flags(),
+        })
+    }
+
+    /// The same loop with rank `r` called `(r + by) mod size`.
+    pub fn relabel(self, by: usize) -> Loop {
+        Loop { program: self.program.relabel(by), ..self }
+    }
+
+    /// Its first time.
+    pub fn first(&self) -> Time {
+        let mut time = Time { number: 0, steps: self.program.steps.clone(), plan: Plan::default() };
+        self.bind(&mut time);
+        time
+    }
+
+    /// Makes the next time of one; says whether there is any.
+    pub fn advance(&self, time: &mut Time) -> bool {
+        let repeat = &self.program.repeats[0];
+        time.number += 1;
+        let is_one = time.number < repeat.times;
+        if is_one {
+            repeat.advance(&mut time.steps, self.program.moduli());
+            self.bind(time);
+        }
+        is_one
+    }
+
+    fn bind(&self, time: &mut Time) {
+        time.plan.operations.clear();
+        time.plan.awaited.clear();
+        let plan = std::mem::take(&mut time.plan);
+        let mut planner = Planner::new(plan, self.program.rank, self.posts, &self.binding);
+        time.steps.iter().for_each(|step| planner.step(step));
+        time.plan = planner.plan;
+    }
+
+    /// Elements of the longest region that may be reduced into its left operand.
+    pub fn spare_elements(&self) -> usize {
+        let reduced = |step: &Step| match *step {
+            Step::Reduce { left, target, .. } if left == target => {
+                let longest = view(&self.binding, target).layout.longest(self.program.blocks);
+                longest * target.count as usize
+            }
+            _ => 0,
+        };
+        self.program.steps.iter().map(reduced).max().unwrap_or(0)
+    }
+}
+
+/// How many post numbers a schedule needs if they are used again in a circle: from the oldest post that is waited for to the latest one.
+pub fn posts_at_a_time(schedule: &Schedule) -> usize {
+    let (mut most, mut next) = (1, 0);
+    for part in schedule.parts() {
+        match part {
+            Part::Once(steps) => look_at_waits(steps, &mut next, &mut most),
+            // Nothing grows but the number of posts, and never shrinks: the last time needs the most.
+            Part::Repeat(repeat) => {
+                let last: Vec<Step> = schedule.steps_at(repeat, repeat.times - 1).collect();
+                next += (repeat.times - 1) * last.iter().filter(|step| step.peer().is_some()).count() as Post;
+                look_at_waits(&last, &mut next, &mut most);
+            }
+        }
+    }
+    most as usize
+}
+
+fn look_at_waits(steps: &[Step], next: &mut Post, most: &mut Post) {
+    for step in steps {
+        match step {
+            Step::Send { .. } | Step::Receive { .. } => *next += 1,
+            Step::Wait { posts } => {
+                let oldest = posts.iter().min().copied().unwrap_or(*next);
+                *most = (*most).max(*next - oldest);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn view(binding: &Binding, run: Run) -> &View {
+    match run.buffer {
+        Buffer::Send => &binding.send,
+        Buffer::Recv => &binding.recv,
+        _ => &binding.scratch,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::{Collective, Problem};
+    use crate::engine::{Counts, Execution, Region, Transport, bind};
+    use std::convert::Infallible;
+
+    /// Notes what is asked of it. Every second look finds nothing new.
+    #[derive(Debug, Default, PartialEq)]
+    struct Recorder {
+        sends: Vec<(Post, u32, Region)>,
+        receives: Vec<(Post, u32, Region)>,
+        waits: Vec<Vec<Post>>,
+        worked_on: Vec<Region>,
+        looks: usize,
+    }
+
+    impl Transport for Recorder {
+        type Error = Infallible;
+
+        fn send(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Infallible> {
+            self.sends.push((post, peer, region));
+            Ok(())
+        }
+
+        fn receive(&mut self, post: Post, peer: u32, region: Region) -> Result<(), Infallible> {
+            self.receives.push((post, peer, region));
+            Ok(())
+        }
+
+        fn wait(&mut self, posts: &[Post]) -> Result<(), Infallible> {
+            self.waits.push(posts.to_vec());
+            Ok(())
+        }
+
+        fn test(&mut self, posts: &[Post]) -> Result<bool, Infallible> {
+            self.looks += 1;
+            if self.looks.is_multiple_of(2) {
+                self.waits.push(posts.to_vec());
+            }
+            Ok(self.looks.is_multiple_of(2))
+        }
+
+        fn copy(&mut self, source: Region, target: Region) -> Result<(), Infallible> {
+            self.worked_on.extend([source, target]);
+            Ok(())
+        }
+
+        fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Infallible> {
+            self.worked_on.extend([left, right, target]);
+            Ok(())
+        }
+
+        fn notify(&mut self, _: u32) -> Result<(), Infallible> {
+            unreachable!("there are no slots")
+        }
+
+        fn is_notified(&mut self, _: u32, _: u32, _: u32) -> Result<bool, Infallible> {
+            unreachable!("there are no slots")
+        }
+
+        fn await_notification(&mut self, _: u32, _: u32, _: u32) -> Result<(), Infallible> {
+            unreachable!("there are no slots")
+        }
+
+        fn are_slots_free(&mut self) -> Result<bool, Infallible> {
+            unreachable!("there are no slots")
+        }
+
+        fn await_free_slots(&mut self) -> Result<(), Infallible> {
+            unreachable!("there are no slots")
+        }
+
+        fn end_stripe(&mut self) {
+            unreachable!("there are no slots")
+        }
+    }
+
+    fn plans(collective: Collective, name: &str, size: usize, count: usize) -> [Plan; 2] {
+        let problem = Problem { window: 3, ..Problem::new(size) };
+        let schedule = collective.algorithm(name).unwrap().schedule(&problem, size / 3);
+        let counts = Counts::One { count, bytes: 4 };
+        let binding = bind(collective, size / 3, schedule.blocks, &counts, &counts);
+        [usize::MAX, 0].map(|most_unrolled| Plan::with_loops(&schedule, &binding, most_unrolled))
+    }
+
+    /// What is done by a plan; whether each wait is one, or a look that is repeated until it finds what it looks for.
+    fn carried_out(plan: &Plan, waits: bool) -> Recorder {
+        let (mut execution, mut recorder) = (Execution::default(), Recorder::default());
+        match waits {
+            true => execution.finish(plan, &mut recorder).unwrap_or_else(|never| match never {}),
+            false => while let Ok(false) = execution.advance(plan, &mut recorder) {},
+        }
+        recorder
+    }
+
+    #[test]
+    fn loops_that_are_bound_later_do_the_same() {
+        for (collective, name) in [
+            (Collective::Alltoall, "linear_window"),
+            (Collective::Alltoall, "spread_out"),
+            (Collective::Allgather, "ring"),
+            (Collective::Allreduce, "ring"),
+            (Collective::ReduceScatterBlock, "pairwise"),
+        ] {
+            for size in [5, 12, 13] {
+                let [at_once, later] = plans(collective, name, size, 50);
+                assert!(at_once.loops.is_empty() && !later.loops.is_empty(), "{name}");
+                let circle = later.posts as Post;
+                for waits in [true, false] {
+                    let [mut expected, found] = [&at_once, &later].map(|plan| carried_out(plan, waits));
+                    let posts = expected.sends.iter_mut().chain(&mut expected.receives);
+                    posts.for_each(|(post, _, _)| *post %= circle);
+                    expected.waits.iter_mut().flatten().for_each(|post| *post %= circle);
+                    assert_eq!(found, expected, "{name} on {size}");
+                }
+                let temporary =
+                    |plan: &Plan| (plan.scratch_elements, plan.spare_elements, plan.staging_bytes);
+                assert_eq!(temporary(&later), temporary(&at_once), "{name} on {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_more_requests_are_needed_than_are_under_way() {
+        for (name, posts) in [("linear_window", 2 * 3), ("spread_out", 2 * 99)] {
+            let [_, later] = plans(Collective::Alltoall, name, 100, 1);
+            assert_eq!(later.posts, posts, "{name}");
+        }
+        let [_, ring] = plans(Collective::Allgather, "ring", 100, 1);
+        assert_eq!((ring.posts, ring.operations.len() + ring.loops[0].program.steps.len()), (2, 8));
+    }
+}

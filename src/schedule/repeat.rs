@@ -1,0 +1,207 @@
+//! Loops: steps that a rank does several times, each time with other peers and blocks.
+
+use super::{Post, Run, Schedule, Step};
+use std::ops::Range;
+
+/// Steps that are done several times. The program has them as they are the first time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Repeat {
+    /// The places of the steps. Different loops have none in common.
+    pub steps: Range<usize>,
+    /// How often they are done.
+    pub times: u32,
+    /// For each of the steps what changes from one time to the next. Its posts get the next numbers.
+    pub moves: Vec<Move>,
+}
+
+/// What is different when a step is done again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Move {
+    /// So much is added to its peer, modulo the number of ranks.
+    pub peer: u32,
+    /// So much is added to the first block of each of [`Step::runs`], modulo the number of blocks; scratch blocks stay within their copy of
+    /// a vector. Slots do not move.
+    pub runs: Vec<u32>,
+}
+
+impl Repeat {
+    /// Makes of the steps, as they are at some time, what they are at the next.
+    pub fn advance(&self, steps: &mut [Step], moduli: Moduli) {
+        let posts = posts(steps);
+        for (step, by) in steps.iter_mut().zip(&self.moves) {
+            by.advance(step, 1, posts, moduli);
+        }
+    }
+}
+
+/// Numbers of ranks and of blocks: what moves is counted modulo these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moduli {
+    /// Number of ranks.
+    pub size: u32,
+    /// Number of blocks.
+    pub blocks: u32,
+}
+
+/// A piece of a program.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'schedule> {
+    /// Steps that are done once.
+    Once(&'schedule [Step]),
+    /// A loop.
+    Repeat(&'schedule Repeat),
+}
+
+impl Schedule {
+    /// What its loops count by.
+    pub fn moduli(&self) -> Moduli {
+        Moduli { size: self.size as u32, blocks: self.blocks as u32 }
+    }
+
+    /// The pieces of the program, in their order.
+    pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        let mut next = 0;
+        let loops = self.repeats.iter().map(|repeat| (repeat.steps.clone(), Some(repeat)));
+        let end = self.steps.len()..self.steps.len();
+        loops.chain([(end, None)]).flat_map(move |(steps, repeat)| {
+            let before = &self.steps[next..steps.start];
+            next = steps.end;
+            [Some(Part::Once(before)), repeat.map(Part::Repeat)].into_iter().flatten()
+        })
+    }
+
+    /// Each step with the number of times that it is done.
+    pub(super) fn times(&self) -> impl Iterator<Item = (&Step, usize)> {
+        self.parts().flat_map(|part| {
+            let (steps, times) = match part {
+                Part::Once(steps) => (steps, 1),
+                Part::Repeat(repeat) => (&self.steps[repeat.steps.clone()], repeat.times as usize),
+            };
+            steps.iter().map(move |step| (step, times))
+        })
+    }
+
+    /// The steps of a loop as they are when they are done for the time of this number, counted from 0.
+    pub fn steps_at(&self, repeat: &Repeat, time: u32) -> impl Iterator<Item = Step> {
+        let (moduli, steps) = (self.moduli(), &self.steps[repeat.steps.clone()]);
+        let first_post = time * posts(steps);
+        steps.iter().zip(&repeat.moves).map(move |(step, by)| by.applied(step, time, first_post, moduli))
+    }
+
+    /// Does a step more before the one at that place, which is in no loop.
+    pub fn insert(&mut self, place: usize, step: Step) {
+        self.steps.insert(place, step);
+        for repeat in self.repeats.iter_mut().filter(|repeat| repeat.steps.start >= place) {
+            repeat.steps = repeat.steps.start + 1..repeat.steps.end + 1;
+        }
+    }
+
+    /// The same program without loops.
+    pub fn unrolled(self) -> Schedule {
+        if self.repeats.is_empty() {
+            return self;
+        }
+        let steps = self.parts().flat_map(|part| match part {
+            Part::Once(steps) => steps.to_vec(),
+            Part::Repeat(repeat) => (0..repeat.times).flat_map(|time| self.steps_at(repeat, time)).collect(),
+        });
+        Schedule { steps: steps.collect(), repeats: Vec::new(), ..self }
+    }
+
+    /// The same program with other steps, each for one of this one, of so many ranks and blocks. A loop stays one if what becomes of its
+    /// steps moves as evenly as they did.
+    pub(super) fn map_steps(self, moduli: Moduli, map: impl Fn(Step) -> Step) -> Schedule {
+        let moves = |repeat: &Repeat| {
+            let at = |time| self.steps_at(repeat, time).map(&map).collect::<Vec<Step>>();
+            loop_of(repeat.times, moduli, at).map(|moves| Repeat { moves, ..repeat.clone() })
+        };
+        match self.repeats.iter().map(moves).collect::<Option<Vec<Repeat>>>() {
+            Some(repeats) => {
+                let steps = self.steps.into_iter().map(map).collect();
+                Schedule { steps, repeats, ..self }
+            }
+            None => self.unrolled().map_steps(moduli, map),
+        }
+    }
+}
+
+/// How steps move that are done several times, given what they are each time; `None` if they do not move evenly.
+pub(super) fn loop_of(times: u32, moduli: Moduli, at: impl Fn(u32) -> Vec<Step>) -> Option<Vec<Move>> {
+    let [first, second] = [0, 1].map(&at);
+    if first.len() != second.len() {
+        return None;
+    }
+    let pairs = first.iter().zip(&second);
+    let moves: Vec<Move> =
+        pairs.map(|(first, second)| Move::between(first, second, moduli)).collect::<Option<_>>()?;
+    let each_time = posts(&first);
+    let is_even = |time: &u32| {
+        let moved =
+            first.iter().zip(&moves).map(|(step, by)| by.applied(step, *time, time * each_time, moduli));
+        moved.eq(at(*time))
+    };
+    looked_at(times).iter().all(is_even).then_some(moves)
+}
+
+/// The times that are compared. What moves unevenly does so in short loops too, all of whose times are.
+fn looked_at(times: u32) -> Vec<u32> {
+    const ALL: u32 = 64;
+    if times <= ALL { (1..times).collect() } else { vec![1, 2, times / 2, times - 1] }
+}
+
+/// How many of the steps post.
+pub(super) fn posts(steps: &[Step]) -> Post {
+    steps.iter().filter(|step| matches!(step, Step::Send { .. } | Step::Receive { .. })).count() as Post
+}
+
+impl Move {
+    /// What takes one step to another one; `None` if they differ in more than peers, blocks and posts.
+    fn between(first: &Step, second: &Step, moduli: Moduli) -> Option<Move> {
+        let further = |first: u32, second: u32, modulus: u32| (second + modulus - first) % modulus.max(1);
+        let peer = match (first.peer(), second.peer()) {
+            (Some(first), Some(second)) => further(first, second, moduli.size),
+            _ => 0,
+        };
+        let (runs, others) = (first.runs(), second.runs());
+        let blocks = moduli.blocks.max(1);
+        let by = |(first, second): (&Run, &Run)| further(first.first % blocks, second.first % blocks, blocks);
+        Some(Move { peer, runs: runs.iter().zip(&others).map(by).collect() })
+            .filter(|_| runs.len() == others.len())
+    }
+
+    /// Makes of a step what it is so many times later. `posts`: how many were posted in these.
+    fn advance(&self, step: &mut Step, times: u32, posts: Post, moduli: Moduli) {
+        let on = |run: &mut Run, by: u32| {
+            let blocks = moduli.blocks.max(1);
+            run.first = run.first / blocks * blocks + add(run.first % blocks, by, times, blocks);
+        };
+        match step {
+            Step::Send { post, peer, message } | Step::Receive { post, peer, message } => {
+                *post = post.wrapping_add(posts);
+                *peer = add(*peer, self.peer, times, moduli.size);
+                message.runs_mut().iter_mut().zip(&self.runs).for_each(|(run, &by)| on(run, by));
+            }
+            Step::Wait { posts: waited } => {
+                waited.iter_mut().for_each(|post| *post = post.wrapping_add(posts));
+            }
+            Step::Copy { source, target } => {
+                [source, target].into_iter().zip(&self.runs).for_each(|(run, &by)| on(run, by));
+            }
+            Step::Reduce { left, right, target } => {
+                [left, right, target].into_iter().zip(&self.runs).for_each(|(run, &by)| on(run, by));
+            }
+            Step::Notify { .. } | Step::Await { .. } => {}
+        }
+    }
+
+    fn applied(&self, step: &Step, time: u32, posts: Post, moduli: Moduli) -> Step {
+        let mut later = step.clone();
+        self.advance(&mut later, time, posts, moduli);
+        later
+    }
+}
+
+/// `number + time · by`, modulo.
+fn add(number: u32, by: u32, time: u32, modulus: u32) -> u32 {
+    ((u64::from(number) + u64::from(time) * u64::from(by)) % u64::from(modulus.max(1))) as u32
+}
