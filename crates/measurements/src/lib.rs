@@ -7,10 +7,14 @@ mod contestant;
 mod form;
 mod heat;
 mod line;
+mod operation;
 mod series;
+mod shape;
 
 pub use contestant::Contestant;
 pub use form::Form;
 pub use heat::Heat;
 pub use line::{Cause, Fault, Job, Line, Measurement, Reference, Trial};
+pub use operation::Operation;
 pub use series::Series;
+pub use shape::Shape;

@@ -38,7 +38,7 @@ pub struct Job {
 /// Who calls what.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Trial {
-    /// The collective, in its form: `allreduce`, `iallreduce`, `allreduce_init`.
+    /// What is called: `allreduce`, `iallreduce@overlap`, `allreduce_init`.
     pub collective: String,
     /// The bytes by the collective's measure.
     pub bytes: usize,
@@ -50,7 +50,7 @@ pub struct Trial {
 /// shortest calls were known well (Hunold and Carpen-Amarie 2018, section 4.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// The collective, in its form: `allreduce`, `iallreduce`, `allreduce_init`.
+    /// What is called: `allreduce`, `iallreduce@overlap`, `allreduce_init`.
     pub collective: String,
     /// The sum of the times that it took, in seconds.
     pub seconds: f64,
@@ -61,7 +61,7 @@ pub struct Reference {
 /// All times of a contestant in one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// The collective, in its form: `allreduce`, `iallreduce`, `allreduce_init`.
+    /// What is called: `allreduce`, `iallreduce@overlap`, `allreduce_init`.
     pub collective: String,
     /// The number of ranks.
     pub ranks: usize,
@@ -76,6 +76,10 @@ pub struct Measurement {
     pub ran: String,
     /// How many repetitions were dropped because a rank was late.
     pub late: usize,
+    /// How long each rank computed between a call and its wait, in nanoseconds: as long as the call took without. 0 where calls do
+    /// not overlap.
+    #[serde(default)]
+    pub computing: u64,
     /// From the common start to the end of the last rank.
     pub nanoseconds: Vec<u64>,
 }
@@ -83,7 +87,7 @@ pub struct Measurement {
 /// Why a contestant has no times in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
-    /// The collective, in its form: `allreduce`, `iallreduce`, `allreduce_init`.
+    /// What is called: `allreduce`, `iallreduce@overlap`, `allreduce_init`.
     pub collective: String,
     /// The bytes by the collective's measure.
     pub bytes: usize,

@@ -1,19 +1,17 @@
 //! What is measured.
 
-use crate::Form;
-use rustcoll::algorithms::{Collective, Cut};
+use crate::Operation;
+use rustcoll::algorithms::Collective;
 use rustcoll::selection::quantity;
 use std::fmt;
 use std::str::FromStr;
 
-/// A collective in one of its forms, and the numbers of bytes with which it is called, by its measure; of each block where it
-/// has none: `allreduce:8,64,1K`, `iallreduce:8`, `allreduce_init:8`. A barrier has no bytes.
+/// An operation, and the numbers of bytes with which it is called, by the collective's measure; of each block where it has none:
+/// `allreduce:8,64,1K`, `iallreduce:8`, `alltoallv@sparse:8`. A barrier has no bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
-    /// The collective.
-    pub collective: Collective,
-    /// How it is called.
-    pub form: Form,
+    /// What is called.
+    pub operation: Operation,
     /// The numbers of bytes.
     pub bytes: Vec<usize>,
 }
@@ -22,25 +20,22 @@ pub struct Series {
 const ELEMENT: usize = 4;
 
 impl Series {
-    /// Fails if the collective cannot be measured with these bytes.
-    pub fn new(collective: Collective, form: Form, bytes: Vec<usize>) -> Result<Self, String> {
-        let name = form.name(collective);
+    /// Fails if MPI has no such call, or it cannot be measured with these bytes.
+    pub fn new(operation: Operation, bytes: Vec<usize>) -> Result<Self, String> {
+        operation.check()?;
         match bytes.iter().find(|bytes| !bytes.is_multiple_of(ELEMENT)) {
-            _ if collective.cut() == Cut::Edges => {
-                Err(format!("{name} is not measured: it depends on who the neighbours are"))
-            }
-            _ if collective == Collective::Barrier => Ok(Series { collective, form, bytes: vec![0] }),
-            _ if bytes.is_empty() => Err(format!("{name}: bytes are missing, as {name}:8,1K")),
+            _ if operation.collective == Collective::Barrier => Ok(Series { operation, bytes: vec![0] }),
+            _ if bytes.is_empty() => Err(format!("{operation}: bytes are missing, as {operation}:8,1K")),
             Some(odd) => {
-                Err(format!("{name}: {odd} bytes are no multiple of {ELEMENT}, those of an element"))
+                Err(format!("{operation}: {odd} bytes are no multiple of {ELEMENT}, those of an element"))
             }
-            None => Ok(Series { collective, form, bytes }),
+            None => Ok(Series { operation, bytes }),
         }
     }
 
-    /// The collective's name in this form: `allreduce`, `iallreduce`, `allreduce_init`.
+    /// The name of what is called: `allreduce`, `iallreduce@overlap`, `alltoallv@sparse`.
     pub fn name(&self) -> String {
-        self.form.name(self.collective)
+        self.operation.to_string()
     }
 }
 
@@ -49,9 +44,9 @@ impl FromStr for Series {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, bytes) = text.split_once(':').map_or((text, None), |(name, bytes)| (name, Some(bytes)));
-        let (collective, form) = Form::parse(name)?;
+        let operation = name.parse()?;
         let bytes = bytes.map_or(Ok(Vec::new()), |bytes| bytes.split(',').map(quantity::bytes).collect());
-        Series::new(collective, form, bytes.map_err(|error: String| format!("{name}: {error}"))?)
+        Series::new(operation, bytes.map_err(|error: String| format!("{name}: {error}"))?)
     }
 }
 
@@ -72,7 +67,7 @@ mod tests {
         assert_eq!(series.to_string(), "allreduce:8,1024");
         assert_eq!(series.to_string().parse(), Ok(series));
         assert_eq!("barrier".parse::<Series>().unwrap().bytes, [0]);
-        for text in ["iallreduce:8", "allreduce_init:8", "ibarrier:0"] {
+        for text in ["iallreduce:8", "allreduce_init:8", "ibarrier:0", "bcast@inter:8"] {
             assert_eq!(text.parse::<Series>().unwrap().to_string(), text);
         }
     }
@@ -86,10 +81,7 @@ mod tests {
             ("allreduce", "allreduce: bytes are missing, as allreduce:8,1K"),
             ("allreduce:8,x", "allreduce: `x` is not a number of bytes"),
             ("allreduce:9", "allreduce: 9 bytes are no multiple of 4, those of an element"),
-            (
-                "neighbor_alltoall:8",
-                "neighbor_alltoall is not measured: it depends on who the neighbours are",
-            ),
+            ("scan@inter:8", "scan has no shape `inter`: it is scan"),
         ] {
             assert_eq!(text.parse::<Series>().unwrap_err(), expected);
         }

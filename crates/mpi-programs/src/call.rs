@@ -66,7 +66,7 @@ impl Call {
     }
 
     /// What a mock-up of its collective does instead, on any communicator of these ranks. The call is one that
-    /// [`crate::even::call`] makes.
+    /// [`crate::shares::call`] makes.
     pub fn mock_up(
         &self,
         algorithm: &'static Algorithm,

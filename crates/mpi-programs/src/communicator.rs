@@ -160,9 +160,8 @@ impl Communicator {
         }
     }
 
-    /// An inter-communicator between the ranks before `at` and those from there on; there are some of both. Its
-    /// collectives are served by the named component as far as it has them.
-    pub fn parted(&self, at: usize, component: &str) -> Result<Self, Error> {
+    /// An inter-communicator between the ranks before `at` and those from there on; there are some of both.
+    pub fn parted(&self, at: usize) -> Result<Self, Error> {
         let is_first = self.rank() < at;
         let group = Self::made(|new| {
             // SAFETY: the handle is valid.
@@ -174,7 +173,7 @@ impl Communicator {
             // SAFETY: the handles are valid.
             unsafe { mpi_sys::MPI_Intercomm_create(group.handle, 0, self.handle, leader as c_int, TAG, new) }
         })?;
-        let mut parted = made.expect("both groups have ranks").dup_for(component)?;
+        let mut parted = made.expect("both groups have ranks");
         parted.place.first = if is_first { 0 } else { at };
         parted.place.others = Some(if is_first { at..self.size() } else { 0..at });
         Ok(parted)
@@ -200,7 +199,9 @@ impl Communicator {
         let made = Self::made(|new| unsafe { mpi_sys::MPI_Comm_dup_with_info(self.handle, info, new) });
         // SAFETY: the info is not used any more.
         check(unsafe { mpi_sys::MPI_Info_free(&mut info) })?;
-        Ok(made?.expect("a duplicate is never null").of(&self.topology))
+        let mut made = made?.expect("a duplicate is never null").of(&self.topology);
+        made.place = self.place.clone();
+        Ok(made)
     }
 
     /// The first `size` ranks in reverse order, so that ranks differ from those here; `None` on the others.

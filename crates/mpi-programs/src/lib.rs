@@ -9,7 +9,6 @@ pub mod component;
 pub mod datatype;
 pub mod device;
 pub mod environment;
-pub mod even;
 #[cfg_attr(mpich_abi, path = "handles_of_mpich.rs")]
 #[cfg_attr(standard_abi, path = "handles_of_standard.rs")]
 mod handles;
@@ -21,5 +20,6 @@ pub mod operator;
 #[cfg_attr(persistent_extension, path = "persistent_of_extension.rs")]
 mod persistent;
 pub mod preloaded;
+pub mod shares;
 pub mod tools;
 pub mod topology;

@@ -9,12 +9,12 @@ use rustcoll::engine::mock_up::{BoundCall, Deed, Deeds, Lengths, Side, Span};
 
 use crate::communicator::Communicator;
 use crate::environment::{Error, check};
-use crate::even;
 use crate::handles;
 use crate::invocation::{self, Form};
 use crate::operator::Operator;
+use crate::shares;
 
-/// What a rank does instead of a call that [`even::call`] makes, with memory of its own.
+/// What a rank does instead of a call that [`shares::call`] makes, with memory of its own.
 #[derive(Debug)]
 pub struct MockUp {
     collective: Collective,
@@ -74,8 +74,11 @@ impl MockUp {
         let collective = algorithm.contract();
         let calls = algorithm.calls().expect("it is made of calls");
         let problem = Problem::new(communicator.size());
-        let lengths =
-            Lengths { send: elements, recv: elements, own: elements * even::ELEMENT / own_bytes(collective) };
+        let lengths = Lengths {
+            send: elements,
+            recv: elements,
+            own: elements * shares::ELEMENT / own_bytes(collective),
+        };
         let Deeds { deeds, memory, .. } =
             Deeds::new(collective, calls, &problem, communicator.rank(), lengths);
         let words = |elements: usize| (elements * own_bytes(collective)).div_ceil(size_of::<u64>());
@@ -102,7 +105,7 @@ impl MockUp {
 
 /// Bytes of an element of the algorithm's own memory.
 fn own_bytes(collective: Collective) -> usize {
-    if collective.reduces() { even::ELEMENT } else { 1 }
+    if collective.reduces() { shares::ELEMENT } else { 1 }
 }
 
 /// Where everything is.
@@ -129,7 +132,7 @@ impl Places {
     }
 
     fn element_bytes(&self, area: Area) -> usize {
-        if self.is_in_bytes(area) { 1 } else { even::ELEMENT }
+        if self.is_in_bytes(area) { 1 } else { shares::ELEMENT }
     }
 
     fn datatype(&self, area: Area) -> MPI_Datatype {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use expected_results::random::{Generator, combine};
 use rustcoll::algorithms::{Dimension, Graph, Neighbours};
 
 /// How MPI is told of a topology.
@@ -39,6 +40,42 @@ impl Topology {
         Self::grid(vec![Dimension { length: size, periodic: true }])
     }
 
+    /// A grid of two dimensions, as square as can be, with borders. Each rank has the neighbours above, below, left and right.
+    pub fn stencil_5(size: usize) -> Self {
+        Self::grid(sides(size).map(|length| Dimension { length, periodic: false }).to_vec())
+    }
+
+    /// The ranks of such a grid, each with those that touch its corners too.
+    pub fn stencil_9(size: usize) -> Self {
+        let [rows, columns] = sides(size);
+        let near = |place: usize, length: usize| place.saturating_sub(1)..(place + 2).min(length);
+        Self::by_destinations(size, |rank| {
+            let (row, column) = (rank / columns, rank % columns);
+            let around = near(row, rows)
+                .flat_map(|row| near(column, columns).map(move |column| row * columns + column));
+            around.filter(|&other| other != rank).collect()
+        })
+    }
+
+    /// Each rank sends to others that are drawn by chance, so many if there are; a seed always gives the same.
+    pub fn random(size: usize, degree: usize, seed: u64) -> Self {
+        Self::by_destinations(size, |rank| {
+            let mut others: Vec<usize> = (0..size).filter(|&other| other != rank).collect();
+            Generator::new(combine(&[seed, rank as u64])).shuffle(&mut others);
+            others.truncate(degree);
+            others
+        })
+    }
+
+    fn by_destinations(size: usize, destinations: impl Fn(usize) -> Vec<usize>) -> Self {
+        let all: Vec<Vec<usize>> = (0..size).map(destinations).collect();
+        let neighbours = |rank| {
+            let sources = (0..size).filter(|&other| all[other].contains(&rank));
+            Neighbours::listed(sources.map(Some), all[rank].iter().copied().map(Some))
+        };
+        Self::distributed(Graph::new((0..size).map(neighbours)))
+    }
+
     /// A graph of which all ranks know all, if it can be one: sources and destinations must be the same.
     pub fn whole(graph: &Graph) -> Option<Self> {
         let is_symmetric = |neighbours: &Neighbours| neighbours.sources == neighbours.destinations;
@@ -67,6 +104,56 @@ impl fmt::Display for Topology {
             }
             Kind::Graph => write!(formatter, "graph of {} edges", self.edges()),
             Kind::Distributed => write!(formatter, "distributed graph of {} edges", self.edges()),
+        }
+    }
+}
+
+/// The lengths of a grid of two dimensions that is as square as can be.
+fn sides(size: usize) -> [usize; 2] {
+    let short = (1..=size.isqrt()).rev().find(|short| size.is_multiple_of(*short)).unwrap_or(1);
+    [short, size / short]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn destinations(topology: &Topology, rank: usize) -> Vec<usize> {
+        topology.graph.neighbours(rank).destinations.iter().map(|edge| edge.peer).collect()
+    }
+
+    #[test]
+    fn a_stencil_has_the_ranks_around_each() {
+        assert_eq!(sides(12), [3, 4]);
+        let sorted = |topology: Topology, rank| {
+            let mut peers = destinations(&topology, rank);
+            peers.sort();
+            peers
+        };
+        assert_eq!(sorted(Topology::stencil_5(12), 5), [1, 4, 6, 9]);
+        assert_eq!(sorted(Topology::stencil_9(12), 5), [0, 1, 2, 4, 6, 8, 9, 10]);
+        assert_eq!(sorted(Topology::stencil_9(12), 11), [6, 7, 10]);
+    }
+
+    #[test]
+    fn a_random_graph_follows_from_its_seed() {
+        let random = |seed| Topology::random(13, 8, seed);
+        assert_eq!(random(1), random(1));
+        assert_ne!(random(1), random(2));
+        for rank in 0..13 {
+            let peers = destinations(&random(1), rank);
+            assert!(peers.len() == 8 && !peers.contains(&rank), "{rank}: {peers:?}");
+        }
+        assert_eq!(destinations(&Topology::random(4, 8, 1), 0).len(), 3);
+    }
+
+    #[test]
+    fn what_each_rank_sends_another_expects() {
+        for topology in [Topology::stencil_9(12), Topology::random(13, 8, 1)] {
+            let sources = topology.graph.all().map(|own| own.sources.len()).sum::<usize>();
+            assert_eq!(sources, topology.edges());
+            let size = topology.graph.all().count();
+            assert!((0..size).all(|rank| topology.graph.origins(rank).iter().all(Option::is_some)));
         }
     }
 }

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Job, mpirun, run};
-use measurements::{Line, Measurement, Reference, Trial};
-use rustcoll::algorithms::{Algorithm, MOCK_UPS};
+use measurements::{Form, Line, Measurement, Operation, Reference, Shape, Trial};
+use rustcoll::algorithms::{Algorithm, Collective, MOCK_UPS};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ fn what_has_no_other_form_than_the_blocking_one_is_not_measured_in_it() {
     ];
     let job = run(&mut measure(&heats));
     job.assert(!job.success, "this must be told");
-    job.assert_contains("not eligible: mock-ups stand for blocking collectives alone, not for iallreduce");
+    job.assert_contains("not eligible: mock-ups stand for blocking collectives of equal blocks in one group alone, not for iallreduce");
     job.assert_contains("this algorithm does not serve the call, but");
     let told: Vec<_> = measurements(&job.text).into_iter().map(|one| one.contestant).collect();
     assert_eq!(told, ["copy", "rustcoll:shared"]);
@@ -133,6 +133,57 @@ fn sm_serves_ranks_of_one_node_without_the_help_of_rustcoll() {
     let job = run(measure(&arguments).env("OMPI_MCA_coll", "rustcoll,sm,tuned,basic,libnbc,self,inter"));
     job.assert(job.success, "the program failed");
     job.assert(measurements(&job.text).len() == 3 * 7, "a result is missing");
+}
+
+#[test]
+fn every_shape_is_measured_in_every_form_and_checked() {
+    let operations = Collective::ALL.into_iter().flat_map(|collective| {
+        let shapes = Shape::ALL.into_iter().filter(move |shape| shape.suits(collective));
+        let forms =
+            move |shape| Form::ALL.map(|form| Operation { form, shape, ..Operation::blocking(collective) });
+        shapes.filter(|shape| *shape != Shape::Even).flat_map(forms)
+    });
+    // The scatter of basic between groups dies of an invalid access.
+    let rival = |shape| if shape == Shape::Inter { "inter" } else { "basic" };
+    let heat = |operation: Operation| format!("{operation}:8,1000/rustcoll,{}", rival(operation.shape));
+    let heats: Vec<String> = operations.map(heat).collect();
+    for ranks in [2, 6] {
+        let mut command = mpirun(ranks);
+        command.env("OMPI_MCA_coll_rustcoll_priority", "1").arg(env!("CARGO_BIN_EXE_measure"));
+        let job = run(command.args(["--hot", "--at-least", "1", "--at-most", "1"]).args(&heats));
+        job.assert(job.success, "a result is wrong or missing");
+        let own = measurements(&job.text).into_iter().filter(|one| one.contestant == "rustcoll");
+        assert!(own.clone().count() > heats.len());
+        own.for_each(|one| assert_ne!(one.ran, "below", "{}", one.collective));
+    }
+}
+
+#[test]
+fn ranks_compute_as_long_as_a_call_takes_alone() {
+    for mode in [&[][..], &["--hot"]] {
+        let heat = "iallreduce@overlap:64K/rustcoll,libnbc";
+        let job = run(&mut measure(&[mode, &["--clock", "shared", heat]].concat()));
+        job.assert(job.success, "the program failed");
+        let all = measurements(&job.text);
+        assert_eq!(all.len(), 2);
+        for one in all {
+            let least = *one.nanoseconds.iter().min().unwrap();
+            assert!(one.computing > 0 && least >= one.computing, "{one:?}");
+        }
+    }
+}
+
+#[test]
+fn what_has_no_meaning_is_refused() {
+    assert_refused(
+        &["neighbor_alltoall:8/basic"],
+        "neighbor_alltoall needs neighbours: it is neighbor_alltoall@stencil_5",
+    );
+    let mut command = mpirun(3);
+    command.arg(env!("CARGO_BIN_EXE_measure")).arg("bcast@inter:8/basic");
+    let job = run(&mut command);
+    job.assert(!job.success, "this must be refused");
+    job.assert_contains("bcast@inter needs two groups of one size, and 3 ranks are odd");
 }
 
 #[test]

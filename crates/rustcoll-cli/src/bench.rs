@@ -127,6 +127,7 @@ impl Race {
                 counted(ranks, "rank")
             ));
         }
+        series.iter().try_for_each(|series| series.operation.check_ranks(ranks))?;
         if !ranks.is_multiple_of(ranks_per_host) {
             return Err(format!("{ranks} ranks do not fill hosts of {ranks_per_host} each"));
         }

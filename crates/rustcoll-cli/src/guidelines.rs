@@ -7,7 +7,7 @@ use crate::command_line::{Format, GuidelinesOptions};
 use crate::failure::{Failure, Outcome};
 use crate::progress::Progress;
 use crate::words::counted;
-use measurements::{Cause, Contestant, Form, Heat, Line, Measurement, Series};
+use measurements::{Cause, Contestant, Heat, Line, Measurement, Series};
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::quantity;
 use rustcoll::text::{Side, columns};
@@ -70,7 +70,7 @@ fn races(options: &GuidelinesOptions) -> Result<Vec<Race>, Failure> {
         names.extend(all.map(|collective| collective.name().to_owned()));
     }
     let all = series(&names, &options.bytes)?;
-    all.iter().try_for_each(check_form)?;
+    all.iter().try_for_each(check_plain)?;
     let heats: Vec<Heat> = merged(all).into_iter().map(|series| heat(series, options)).collect();
     let race = |&ranks| {
         let ranks_per_host = options.ranks_per_host.unwrap_or(ranks);
@@ -79,13 +79,13 @@ fn races(options: &GuidelinesOptions) -> Result<Vec<Race>, Failure> {
     distinct(&options.ranks).iter().map(race).collect::<Result<_, String>>().map_err(Failure::Usage)
 }
 
-fn check_form(series: &Series) -> Result<(), Failure> {
-    match series.form {
-        Form::Blocking => Ok(()),
-        _ => Err(Failure::Usage(format!(
+fn check_plain(series: &Series) -> Result<(), Failure> {
+    match series.operation.is_plain() {
+        true => Ok(()),
+        false => Err(Failure::Usage(format!(
             "{}: guidelines are about blocking collectives, as {}",
             series.name(),
-            series.collective.name()
+            series.operation.collective.name()
         ))),
     }
 }
@@ -94,7 +94,7 @@ fn check_form(series: &Series) -> Result<(), Failure> {
 fn merged(all: Vec<Series>) -> Vec<Series> {
     let mut merged: Vec<Series> = Vec::new();
     for series in all {
-        match merged.iter_mut().find(|one| one.collective == series.collective) {
+        match merged.iter_mut().find(|one| one.operation == series.operation) {
             Some(one) => one.bytes.extend(series.bytes),
             None => merged.push(series),
         }
@@ -106,7 +106,7 @@ fn merged(all: Vec<Series>) -> Vec<Series> {
 fn heat(series: Series, options: &GuidelinesOptions) -> Heat {
     let mut contestants = vec![options.contestant.clone()];
     if options.only.contains(&Guideline::Pattern) {
-        contestants.extend(mock_ups(series.collective, &options.contestant));
+        contestants.extend(mock_ups(series.operation.collective, &options.contestant));
     }
     Heat { series, contestants }
 }

@@ -54,6 +54,22 @@ fn each_form_of_a_collective_has_rows_of_its_own() {
 }
 
 #[test]
+fn the_part_that_computing_hides_is_told_in_percent() {
+    let time = |contestant, time| {
+        measurement("ibcast@overlap", 8, contestant, time)
+            .replace(r#""late":0"#, r#""late":0,"computing":1000"#)
+    };
+    let lines = [JOB.to_owned(), time("rustcoll", "1250"), time("tuned", "2500")];
+    let folder = folder("bench_overlap");
+    let launcher = launcher(&folder, &lines, "");
+    let line = format!("bench ibcast@overlap:8 --program /bin/true --launcher {}", launcher.display());
+    let output = rustcoll(&line).right();
+    let rows: Vec<Vec<&str>> = output.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[1], ["ibcast@overlap", "4", "8", "rustcoll", "1", "1.2", "0.0", "75", "1.000", "0.500"]);
+    assert_eq!(rows[2], ["tuned", "1", "2.5", "0.0", "0", "2.000", "2.000"]);
+}
+
+#[test]
 fn open_mpi_is_asked_for_the_components_that_race_and_for_no_others() {
     let lines = ["rustcoll", "copy", "adapt"].map(|name| measurement("bcast", 8, name, "1000"));
     let lines = [&[JOB.to_owned()], &lines[..]].concat();
@@ -114,6 +130,12 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
         ("bench alreduce", 2, "unknown collective `alreduce`; the nearest known one is `allreduce`"),
         ("bench ialreduce", 2, "unknown collective `ialreduce`; the nearest known one is `iallreduce`"),
         ("bench --bytes 9 --program /bin/true", 2, "allreduce: 9 bytes are no multiple of 4"),
+        ("bench bcast@inter --ranks 3", 2, "bcast@inter needs two groups of one size, and 3 ranks are odd"),
+        (
+            "bench ibcast@overlp",
+            2,
+            "ibcast@overlp: unknown shape `overlp`; the nearest known one is `overlap`",
+        ),
         ("bench --mca x", 2, "`x` is not NAME=VALUE"),
         ("bench --program /nowhere/measure", 1, "the measuring program /nowhere/measure: No such file"),
         (

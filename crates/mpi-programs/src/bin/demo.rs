@@ -9,12 +9,13 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use measurements::Shape;
 use mpi_programs::call::Call;
 use mpi_programs::command_line::{parse, refuse};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::{self, CollectiveVariables, Component, name_of, number};
 use mpi_programs::environment::{self, Environment};
-use mpi_programs::even;
+use mpi_programs::shares;
 use rustcoll::algorithms::{Algorithm, Collective};
 
 const RIVAL: &str = "tuned";
@@ -124,10 +125,10 @@ impl Stage {
             return Ok(true);
         };
         variables.choose(Some(first))?;
-        even::call(collective, &self.subject, 8, SEED)?.perform(&self.subject)?;
+        shares::call((collective, Shape::Even), &self.subject, 8, SEED)?.perform(&self.subject)?;
         let before = variables.ran.read()?;
         variables.choose(Some(last))?;
-        even::call(collective, &self.rival, 8, SEED)?.perform(&self.rival)?;
+        shares::call((collective, Shape::Even), &self.rival, 8, SEED)?.perform(&self.rival)?;
         self.rival.everywhere(first.name == last.name || variables.ran.read()? == before)
     }
 
@@ -138,7 +139,7 @@ impl Stage {
         (collective, algorithm): (Collective, &Algorithm),
         bytes: usize,
     ) -> Result<bool, Box<dyn Error>> {
-        let mut call = even::call(collective, &self.subject, bytes, SEED)?;
+        let mut call = shares::call((collective, Shape::Even), &self.subject, bytes, SEED)?;
         variables.choose(Some(algorithm))?;
         call.perform(&self.subject)?;
         let ran = variables.ran.read()?;

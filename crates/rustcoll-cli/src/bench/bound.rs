@@ -3,7 +3,7 @@
 
 use super::cells::Cells;
 use super::plan::Experiment;
-use measurements::{Form, Series};
+use measurements::{Operation, Series};
 use rustcoll::algorithms::Collective;
 
 /// From so many ranks alpha and beta are found.
@@ -62,8 +62,8 @@ impl Hockney {
 
 /// Fails unless an experiment says how fast messages are, and has bounds to compare with.
 pub fn check(experiment: &Experiment, series: &[&Series]) -> Result<(), String> {
-    let is_blocking = |series: &&&Series| series.form == Form::Blocking;
-    let broadcasts = series.iter().filter(is_blocking).find(|series| series.collective == Collective::Bcast);
+    let broadcast = Operation::blocking(Collective::Bcast);
+    let broadcasts = series.iter().find(|series| series.operation == broadcast);
     if !experiment.ranks.contains(&PAIR) || broadcasts.is_none_or(|series| series.bytes.len() < 2) {
         return Err(
             "alpha and beta come from its broadcasts between 2 ranks, of two numbers of bytes at least"
@@ -71,8 +71,9 @@ pub fn check(experiment: &Experiment, series: &[&Series]) -> Result<(), String> 
         );
     }
     let model = Hockney { alpha: 1.0, beta: 1.0 };
-    let has_bound =
-        |series: &Series| series.form == Form::Blocking && model.bound(series.collective, PAIR, 1).is_some();
+    let has_bound = |Series { operation, .. }: &Series| {
+        operation.is_plain() && model.bound(operation.collective, PAIR, 1).is_some()
+    };
     match series.iter().find(|series| !has_bound(series)) {
         Some(series) => Err(format!("there is no bound of {}, only of bcast and allreduce", series.name())),
         None => Ok(()),
@@ -94,8 +95,18 @@ mod tests {
         {
             let (collective, contestant) = ("bcast".into(), "a".into());
             let (ran, nanoseconds) = (String::new(), vec![nanoseconds]);
-            let (launch, late) = (0, 0);
-            cells.add(Measurement { collective, ranks, bytes, contestant, launch, ran, late, nanoseconds });
+            let (launch, late, computing) = (0, 0, 0);
+            cells.add(Measurement {
+                collective,
+                ranks,
+                bytes,
+                contestant,
+                launch,
+                ran,
+                late,
+                computing,
+                nanoseconds,
+            });
         }
         let Hockney { alpha, beta } = Hockney::found_in(&cells, "a").unwrap();
         assert!((alpha / MODEL.alpha - 1.0).abs() < 1e-9 && (beta / MODEL.beta - 1.0).abs() < 1e-9);

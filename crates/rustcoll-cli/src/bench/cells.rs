@@ -2,7 +2,7 @@
 
 use super::Race;
 use measurements::{Contestant, Measurement};
-use tuning::statistics::Summary;
+use tuning::statistics::{Summary, median};
 
 /// A collective on some ranks with some bytes, and who called it.
 #[derive(Clone, Debug)]
@@ -31,12 +31,30 @@ impl Cell {
         self.measurements.iter().filter(move |measurement| measurement.contestant == contestant)
     }
 
+    fn others(&self, contestant: &str) -> impl Iterator<Item = &str> {
+        let all = self.measurements.iter().map(|measurement| &measurement.contestant[..]);
+        all.filter(move |other| *other != contestant)
+    }
+
     /// How a contestant's median compares with the best of all others.
     pub fn ratio(&self, contestant: &str) -> Option<f64> {
-        let others = self.measurements.iter().map(|measurement| &measurement.contestant[..]);
-        let others = others.filter(|other| *other != contestant);
-        let best = others.filter_map(|other| self.summary(other)).map(|summary| summary.median);
+        let summaries = self.others(contestant).filter_map(|other| self.summary(other));
+        let best = summaries.map(|summary| summary.median);
         Some(self.summary(contestant)?.median / best.reduce(f64::min)?)
+    }
+
+    /// How much of the time of a contestant's call is hidden behind computing, in percent: what OSU's benchmarks call overlap,
+    /// 100 (1 - (t - c) / c) where ranks compute for c, as long as the call takes without, and all take t. `None` where they do not
+    /// compute.
+    pub fn overlap(&self, contestant: &str) -> Option<f64> {
+        let of_launch = |own: &Measurement| {
+            let times: Vec<f64> = own.nanoseconds.iter().map(|&time| time as f64).collect();
+            let computing = own.computing as f64;
+            (own.computing > 0)
+                .then(|| 100.0 * (1.0 - (median(&times) - computing) / computing).clamp(0.0, 1.0))
+        };
+        let overlaps: Vec<f64> = self.of(contestant).filter_map(of_launch).collect();
+        (!overlaps.is_empty()).then(|| median(&overlaps))
     }
 
     /// The same cell with some of its launches.
@@ -115,6 +133,7 @@ mod tests {
             launch: 0,
             ran: String::new(),
             late: 0,
+            computing: 0,
             nanoseconds: nanoseconds.to_vec(),
         }
     }
@@ -132,6 +151,24 @@ mod tests {
         // What is measured again counts alone.
         cells.add(measurement("b", &[10]));
         assert_eq!(cells.0[0].ratio("a"), Some(2.0));
+    }
+
+    #[test]
+    fn the_overlap_is_what_computing_hides_of_a_call() {
+        let mut cells = Cells::default();
+        for (contestant, launch, computing, time) in [
+            ("a", 0, 100, 130),
+            ("a", 1, 100, 150),
+            ("a", 2, 200, 200),
+            ("b", 0, 100, 95),
+            ("c", 0, 100, 250),
+        ] {
+            cells.add(Measurement { launch, computing, ..measurement(contestant, &[time]) });
+        }
+        cells.add(measurement("d", &[10]));
+        let cell = &cells.0[0];
+        let overlaps = ["a", "b", "c", "d"].map(|name| cell.overlap(name).map(f64::round));
+        assert_eq!(overlaps, [Some(70.0), Some(100.0), Some(0.0), None]);
     }
 
     #[test]

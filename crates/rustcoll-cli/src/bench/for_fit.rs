@@ -13,7 +13,7 @@ use crate::files;
 use crate::measured::{Row, to_csv};
 use crate::words::counted;
 use calls::{Calls, jobs};
-use measurements::{Form, Heat, Line, Series};
+use measurements::{Heat, Line, Operation, Series};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -88,7 +88,7 @@ fn measure(
 
 fn race(Placement { ranks, ranks_per_host }: Placement, calls: &[Calls]) -> Race {
     let heat = |calls: &Calls| Heat {
-        series: Series { collective: calls.collective, form: Form::Blocking, bytes: calls.bytes.to_vec() },
+        series: Series { operation: Operation::blocking(calls.collective), bytes: calls.bytes.to_vec() },
         contestants: vec![contestant(&calls.candidate())],
     };
     Race { ranks, ranks_per_host, heats: calls.iter().map(heat).collect(), contestants: Vec::new() }

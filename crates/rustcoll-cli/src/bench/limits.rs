@@ -30,9 +30,9 @@ pub fn ratios<'plan>(
         for (series, &bytes) in
             race.series().flat_map(|series| series.bytes.iter().map(move |bytes| (series, bytes)))
         {
-            let (collective, form) = (series.collective, series.form);
+            let operation = series.operation;
             let Some(cell) = cells.find(&series.name(), race.ranks, bytes) else { continue };
-            let bound = |model: Hockney| model.bound(collective, race.ranks, bytes);
+            let bound = |model: Hockney| model.bound(operation.collective, race.ranks, bytes);
             let ratio = match experiment.against {
                 Against::BestOther if !experiment.twice => cell.ratio(&subject),
                 Against::BestOther => lesser_ratio(cell, &subject, experiment.launches),
@@ -43,7 +43,7 @@ pub fn ratios<'plan>(
             };
             let (Some(ratio), Some(ran)) = (ratio, cell.ran(&subject)) else { continue };
             let (experiment, ranks) = (&experiment.name[..], race.ranks);
-            let place = ReportedCell { experiment, collective, form, ranks, bytes };
+            let place = ReportedCell { experiment, operation, ranks, bytes };
             ratios.push(Ratio { place, ratio, ran: ran.to_owned() });
         }
     }

@@ -2,8 +2,7 @@
 
 use super::other_mpis::{self, OtherMpis};
 use super::{Race, bound};
-use measurements::{Contestant, Form, Series};
-use rustcoll::algorithms::Collective;
+use measurements::{Contestant, Operation, Series};
 use rustcoll::selection::{Measure, nearest, quantity};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -185,16 +184,15 @@ pub struct Remark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportedCell<'plan> {
     pub experiment: &'plan str,
-    pub collective: Collective,
-    pub form: Form,
+    pub operation: Operation,
     pub ranks: usize,
     pub bytes: usize,
 }
 
 impl ReportedCell<'_> {
-    /// The collective's name in its form.
+    /// The operation's name.
     pub fn name(&self) -> String {
-        self.form.name(self.collective)
+        self.operation.to_string()
     }
 }
 
@@ -219,7 +217,7 @@ impl Where {
         let names = || plan.experiments.iter().map(|experiment| &experiment.name[..]);
         let unknown = self.experiments.iter().find(|name| names().all(|known| known != *name));
         unknown.map_or(Ok(()), |name| Err(nearest::unknown("experiment", name, names())))?;
-        self.collectives.iter().try_for_each(|name| Form::parse(name).map(drop))?;
+        self.collectives.iter().try_for_each(|name| name.parse().map(|_: Operation| ()))?;
         self.bytes.as_ref().map_or(Ok(()), |range| quantity::range(range, quantity::bytes).map(drop))
     }
 
@@ -321,14 +319,14 @@ impl Plan {
     }
 
     fn series(&self, experiment: &Experiment, name: &str) -> Result<Series, String> {
-        let (collective, form) = Form::parse(name)?;
-        let bytes = match Measure::of(collective) {
+        let operation: Operation = name.parse()?;
+        let bytes = match Measure::of(operation.collective) {
             _ if !experiment.bytes.is_empty() => &experiment.bytes,
             Measure::Vector | Measure::AllBlocks => &self.bytes.vector,
             Measure::Block | Measure::Nothing => &self.bytes.block,
         };
         let bytes = bytes.iter().map(|bytes| quantity::bytes(bytes)).collect::<Result<_, _>>();
-        Series::new(collective, form, bytes.map_err(|reason| format!("{name}: {reason}"))?)
+        Series::new(operation, bytes.map_err(|reason| format!("{name}: {reason}"))?)
     }
 
     /// Why a cell is beyond its limit, if anybody said so.
@@ -365,12 +363,13 @@ mod tests {
         let limit = "limit = [{ where = { collectives = ['bcast'], bytes = '1K..', power_of_two = true }, each = 1.0 }]";
         let plan = Plan::read(&experiment(limit)).unwrap();
         let cells = &plan.experiments[0].limits[0].cells;
-        let (collective, form) = (Collective::Bcast, Form::Blocking);
-        let place = ReportedCell { experiment: "a", collective, form, ranks: 4, bytes: 1024 };
+        let operation: Operation = "bcast".parse().unwrap();
+        let place = ReportedCell { experiment: "a", operation, ranks: 4, bytes: 1024 };
         assert!(cells.contains(place));
         for other in [
-            ReportedCell { collective: Collective::Reduce, ..place },
-            ReportedCell { form: Form::Nonblocking, ..place },
+            ReportedCell { operation: "reduce".parse().unwrap(), ..place },
+            ReportedCell { operation: "ibcast".parse().unwrap(), ..place },
+            ReportedCell { operation: "bcast@inter".parse().unwrap(), ..place },
             ReportedCell { ranks: 6, ..place },
             ReportedCell { bytes: 8, ..place },
         ] {
@@ -386,10 +385,13 @@ mod tests {
         let races = plan.races(&plan.experiments[0]).unwrap();
         let series: Vec<String> = races[0].series().map(Series::to_string).collect();
         assert_eq!(series, ["bcast:8,1024", "ibcast:8,1024", "alltoall_init:64"]);
-        let (collective, form) = (Collective::Bcast, Form::Nonblocking);
-        let place = ReportedCell { experiment: "a", collective, form, ranks: 4, bytes: 8 };
+        let operation: Operation = "ibcast".parse().unwrap();
+        let place = ReportedCell { experiment: "a", operation, ranks: 4, bytes: 8 };
         let cells = &plan.experiments[0].limits[0].cells;
-        assert!(cells.contains(place) && !cells.contains(ReportedCell { form: Form::Blocking, ..place }));
+        assert!(
+            cells.contains(place)
+                && !cells.contains(ReportedCell { operation: "bcast".parse().unwrap(), ..place })
+        );
     }
 
     #[test]

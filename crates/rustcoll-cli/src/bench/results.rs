@@ -7,7 +7,7 @@ use rustcoll::text::{Side, columns};
 use std::io::{self, Write};
 use tuning::statistics::geometric_mean;
 
-const HEADINGS: [(&str, Side); 10] = [
+const HEADINGS: [(&str, Side); 11] = [
     ("collective", Side::Left),
     ("ranks", Side::Right),
     ("bytes", Side::Right),
@@ -16,6 +16,7 @@ const HEADINGS: [(&str, Side); 10] = [
     ("times", Side::Right),
     ("median/us", Side::Right),
     ("spread/us", Side::Right),
+    ("overlap/%", Side::Right),
     ("to the first", Side::Right),
     ("to the best other", Side::Right),
 ];
@@ -46,7 +47,7 @@ pub fn write_table(cells: &Cells, output: &mut impl Write) -> io::Result<()> {
     writeln!(output)
 }
 
-fn rows(cell: &Cell) -> Vec<[String; 10]> {
+fn rows(cell: &Cell) -> Vec<[String; 11]> {
     let first = cell.measurements.first().and_then(|first| cell.summary(&first.contestant));
     let row = |(place, measurement): (usize, &measurements::Measurement)| {
         let summary = cell.summary(&measurement.contestant)?;
@@ -62,6 +63,7 @@ fn rows(cell: &Cell) -> Vec<[String; 10]> {
             times(measurement),
             format!("{:.1}", summary.median * 1e6),
             format!("{:.1}", summary.spread * 1e6),
+            cell.overlap(&measurement.contestant).map_or(String::new(), |part| format!("{part:.0}")),
             ratio(first.map(|first| summary.median / first.median)),
             ratio(cell.ratio(&measurement.contestant)),
         ])

@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 use tuning::statistics;
 
-/// The columns.
+/// The columns. What ranks compute stands in one more, of calls that overlap.
 const HEAD: &str = "experiment,collective,ranks,bytes,contestant,launch,ran,late,nanoseconds";
 
 /// What `rustcoll bench` is called in the first column.
@@ -51,9 +51,10 @@ pub fn write(csv: Option<&Path>, json: Option<&Path>, cells: &Cells) -> Result<(
 /// One contestant in one cell.
 pub fn row(experiment: &str, measurement: &Measurement) -> String {
     let times: Vec<String> = measurement.nanoseconds.iter().map(u64::to_string).collect();
-    let Measurement { collective, ranks, bytes, contestant, launch, ran, late, .. } = measurement;
+    let Measurement { collective, ranks, bytes, contestant, launch, ran, late, computing, .. } = measurement;
+    let computing = if *computing > 0 { format!(",{computing}") } else { String::new() };
     format!(
-        "{experiment},{collective},{ranks},{bytes},{contestant},{launch},{ran},{late},{}\n",
+        "{experiment},{collective},{ranks},{bytes},{contestant},{launch},{ran},{late},{}{computing}\n",
         times.join(" ")
     )
 }
@@ -106,7 +107,9 @@ impl Store {
 
 fn parse(line: &str) -> Result<(String, Measurement), String> {
     let cells: Vec<&str> = line.split(',').collect();
-    let [experiment, collective, ranks, bytes, contestant, launch, ran, late, times] = cells[..] else {
+    let [experiment, collective, ranks, bytes, contestant, launch, ran, late, times, ref more @ ..] =
+        cells[..]
+    else {
         return Err(format!(
             "{} columns are expected, and {} are there",
             HEAD.split(',').count(),
@@ -114,10 +117,12 @@ fn parse(line: &str) -> Result<(String, Measurement), String> {
         ));
     };
     let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number"));
-    let nanoseconds: Vec<u64> = times
-        .split(' ')
-        .map(|time| time.parse().map_err(|_| format!("`{time}` is not a number of nanoseconds")))
-        .collect::<Result<_, _>>()?;
+    let computing = match more {
+        [] => 0,
+        [time] => nanoseconds_of(time)?,
+        _ => return Err(format!("{} columns are too many", cells.len())),
+    };
+    let nanoseconds: Vec<u64> = times.split(' ').map(nanoseconds_of).collect::<Result<_, _>>()?;
     let measurement = Measurement {
         collective: collective.into(),
         ranks: number(ranks)?,
@@ -126,16 +131,21 @@ fn parse(line: &str) -> Result<(String, Measurement), String> {
         launch: number(launch)?,
         ran: ran.into(),
         late: number(late)?,
+        computing,
         nanoseconds,
     };
     Ok((experiment.into(), measurement))
+}
+
+fn nanoseconds_of(time: &str) -> Result<u64, String> {
+    time.parse().map_err(|_| format!("`{time}` is not a number of nanoseconds"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ROWS: &str = "a,allreduce,4,8,rustcoll,0,ring,0,10 20 30\na,allreduce,4,8,rustcoll,1,ring,0,20 20\na,allreduce,4,8,tuned,0,,1,15\n";
+    const ROWS: &str = "a,allreduce,4,8,rustcoll,0,ring,0,10 20 30\na,allreduce,4,8,rustcoll,1,ring,0,20 20\na,allreduce,4,8,tuned,0,,1,15\na,iallreduce@overlap,4,8,tuned,0,,1,15,8\n";
 
     #[test]
     fn files_are_read_as_they_were_written() {
@@ -145,6 +155,8 @@ mod tests {
         assert_eq!(store.to_text(), text);
         let cell = store.experiments["a"].find("allreduce", 4, 8).unwrap();
         assert_eq!(cell.ratio("rustcoll"), Some(20.0 / 15.0));
+        let overlapped = store.experiments["a"].find("iallreduce@overlap", 4, 8).unwrap();
+        assert_eq!(overlapped.measurements[0].computing, 8);
     }
 
     #[test]

@@ -11,7 +11,9 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 pub struct BenchOptions {
     /// What to measure: collectives, possibly with bytes of their own, as allreduce alltoall:8,1K. iallreduce is the form that does
-    /// not block, from the call to the end of MPI_Wait; allreduce_init is the persistent one, from MPI_Start to the end of MPI_Wait
+    /// not block, from the call to the end of MPI_Wait; allreduce_init is the persistent one, from MPI_Start to the end of MPI_Wait.
+    /// A shape may follow, as alltoallv@linear, alltoallv@sparse (nine of ten blocks are empty), bcast@inter (two groups),
+    /// neighbor_alltoall@stencil_5, @stencil_9 or @random_8. iallreduce@overlap computes between call and wait
     #[arg(default_value = "allreduce")]
     pub series: Vec<String>,
     /// Bytes by the collective's measure, see docs/rules.md; of each block where it has none. Units are B, KiB, MiB and GiB, or

@@ -107,7 +107,7 @@ impl Heard {
         }
         let Some(last) = self.called.last() else { return Blame::Nobody };
         let is_there = |heat: &&measurements::Heat| {
-            heat.series.collective.name() == last.collective && heat.series.bytes.contains(&last.bytes)
+            heat.series.name() == last.collective && heat.series.bytes.contains(&last.bytes)
         };
         let is_racing = |heat: &&measurements::Heat| {
             race.contestants_of(heat).iter().any(|one| one.to_string() == last.contestant)
@@ -143,6 +143,7 @@ mod tests {
             contestant: contestant.into(),
             launch: 0,
             ran: String::new(),
+            computing: 0,
             late: 0,
             nanoseconds: vec![1],
         })

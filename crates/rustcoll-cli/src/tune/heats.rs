@@ -1,6 +1,6 @@
 //! Cells as heats of a job.
 
-use measurements::{Contestant, Form, Heat, Series};
+use measurements::{Contestant, Heat, Operation, Series};
 use tuning::CellKey;
 
 /// A cell and who races in it.
@@ -14,7 +14,7 @@ pub fn heats(cells: &[Racing]) -> Vec<Heat> {
     let heat = |cells: &[Racing]| {
         let (place, contestants) = &cells[0];
         let bytes = cells.iter().map(|(place, _)| place.bytes).collect();
-        let series = Series { collective: place.collective, form: Form::Blocking, bytes };
+        let series = Series { operation: Operation::blocking(place.collective), bytes };
         Heat { series, contestants: contestants.clone() }
     };
     cells.chunk_by(is_alike).map(heat).collect()

@@ -7,7 +7,7 @@ use crate::bench::placement::Placement;
 use crate::bench::{Race, distinct, machine};
 use crate::command_line::{LaunchOptions, MachineOption, TuneOptions};
 use crate::failure::Failure;
-use measurements::{Contestant, Form, Series};
+use measurements::{Contestant, Operation, Series};
 use rustcoll::algorithms::{Collective, Cut};
 use rustcoll::cost::Machine;
 use rustcoll::cost::machine::Shipped;
@@ -109,7 +109,7 @@ fn series(options: &TuneOptions) -> Result<Vec<Series>, Failure> {
         collectives = all.filter(|collective| collective.cut() != Cut::Edges).collect();
     }
     let bytes = sizes(options);
-    let of = |collective| Series::new(collective, Form::Blocking, bytes.clone()).map_err(Failure::Usage);
+    let of = |collective| Series::new(Operation::blocking(collective), bytes.clone()).map_err(Failure::Usage);
     collectives.into_iter().map(of).collect()
 }
 
@@ -135,7 +135,7 @@ impl Setting {
             let calls: Vec<Call> = series
                 .bytes
                 .iter()
-                .map(|&bytes| call(series.collective, ranks, ranks_per_host, bytes))
+                .map(|&bytes| call(series.operation.collective, ranks, ranks_per_host, bytes))
                 .collect();
             let places =
                 calls.iter().map(|call| CellKey { collective: call.collective, ranks, bytes: call.bytes });
@@ -209,7 +209,7 @@ fn shaping(options: &TuneOptions) -> Result<BTreeMap<String, String>, Failure> {
     let bytes = series.iter().map(|series| {
         format!(
             "{}:{}",
-            series.collective.name(),
+            series.operation.collective.name(),
             joined(series.bytes.iter().map(|&bytes| quantity::in_units(bytes)).collect())
         )
     });

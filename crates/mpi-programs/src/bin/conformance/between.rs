@@ -43,7 +43,7 @@ pub fn all(session: &Session, progress: &mut Progress, report: &mut Report) -> R
     }
     let control = session.world.dup_for("tuned")?;
     for at in splits(session.world.size()) {
-        let tested = session.world.parted(at, component::NAME)?;
+        let tested = session.world.parted(at)?.dup_for(component::NAME)?;
         for &subject in &session.between {
             test(session, subject, &tested, at, &control, progress)?;
         }

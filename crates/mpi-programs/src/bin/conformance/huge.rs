@@ -83,7 +83,7 @@ fn with_gaps(
 
 /// A call on an inter-communicator.
 fn between_groups(session: &Session, progress: &mut Progress, report: &mut Report) -> Outcome {
-    let groups = session.world.parted(1, component::NAME)?;
+    let groups = session.world.parted(1)?.dup_for(component::NAME)?;
     for &subject in session.between.iter().filter(|subject| subject.0 == Allreduce) {
         let case = Case { remote: 1, in_place: false, ..case(subject, groups.topology()) };
         test(session, &case, &groups, "1+1", progress, report)?;

@@ -37,7 +37,7 @@ pub fn soak(
         // Every fourth one has two groups, if ranks suffice.
         let is_double = generation % 4 == 0 && !double.is_empty();
         let communicator = match is_double {
-            true => session.world.parted(split(session), component::NAME)?,
+            true => session.world.parted(split(session))?.dup_for(component::NAME)?,
             false => scenarios::tested(session)?,
         };
         let cases = if is_double { &double } else { &single };

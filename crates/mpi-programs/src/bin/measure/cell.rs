@@ -1,14 +1,16 @@
 //! What all contestants call at one message size.
 
+use measurements::Operation;
 use mpi_programs::call::Call;
 use mpi_programs::communicator::Communicator;
 use mpi_programs::environment::Error;
-use mpi_programs::even;
 use mpi_programs::invocation::Form;
 use mpi_programs::mock_up::MockUp;
-use rustcoll::algorithms::{Algorithm, Collective};
+use mpi_programs::shares;
+use rustcoll::algorithms::Algorithm;
 use rustcoll::engine::mock_up::{Deeds, Limits, NoRoom};
 
+use crate::compute::Computing;
 use crate::copy::Copy;
 
 /// From which the data of calls are made.
@@ -32,12 +34,12 @@ pub struct Cell {
 impl Cell {
     /// With the mock-ups that somebody needs. Fails if MPI does not take such a call.
     pub fn new(
-        collective: Collective,
+        Operation { collective, shape, .. }: Operation,
         communicator: &Communicator,
         (bytes, copied): (usize, usize),
         mock_ups: impl IntoIterator<Item = &'static Algorithm>,
     ) -> Result<Cell, Box<dyn std::error::Error>> {
-        let call = even::call(collective, communicator, bytes, SEED)?;
+        let call = shares::call((collective, shape), communicator, bytes, SEED)?;
         let mock_up = |algorithm: &'static Algorithm| {
             let room = Deeds::check_room(algorithm, communicator.size(), 0, bytes, Limits::DEFAULT);
             let made = match room {
@@ -69,13 +71,20 @@ impl Cell {
         Ok(())
     }
 
-    /// Calls in one of the forms, and waits until the operation is done. A persistent request must have been made.
-    pub fn perform(&mut self, form: Form, communicator: &Communicator) -> Result<(), Error> {
+    /// Calls in one of the forms, computes meanwhile, and waits until the operation is done. A persistent request must have been
+    /// made.
+    pub fn perform(
+        &mut self,
+        form: Form,
+        communicator: &Communicator,
+        computing: Computing,
+    ) -> Result<(), Error> {
         match form {
             Form::Blocking => return self.call.perform(communicator),
             Form::Nonblocking => self.call.begin(communicator, form)?,
             Form::Persistent => self.call.start()?,
         }
+        computing.perform();
         self.call.wait()
     }
 

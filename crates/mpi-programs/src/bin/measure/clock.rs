@@ -8,7 +8,7 @@ use mpi_programs::environment::Error;
 use rustix::time::{ClockId, clock_gettime};
 
 /// How long before an instant a rank stops sleeping, because it may wake late.
-const AWAKE: f64 = 60e-6;
+pub const AWAKE: f64 = 60e-6;
 
 /// How often a rank asks another one for the time.
 const EXCHANGES: usize = 30;

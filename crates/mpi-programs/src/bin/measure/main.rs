@@ -6,6 +6,7 @@
 mod bystander;
 mod cell;
 mod clock;
+mod compute;
 mod copy;
 mod hosts;
 mod options;
@@ -13,6 +14,7 @@ mod race;
 mod racer;
 mod repetitions;
 mod rule_files;
+mod shaped;
 mod timing;
 mod variables;
 mod watchdog;
@@ -59,7 +61,7 @@ fn measure(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
     };
     let control = world.dup_for(&format!("tuned,^{}", component::NAME))?;
     // Whoever is not there is told of before anything is measured.
-    let fault = heats.iter().find_map(|heat| race::check(heat).err());
+    let fault = heats.iter().find_map(|heat| race::check(heat, world.size()).err());
     let fault = fault.map_or_else(|| rule_files::fault(&heats, &control), |fault| Ok(Some(fault)))?;
     if let Some(reason) = fault {
         return Ok(refuse(&world, format!("measure: {reason}")));

@@ -14,7 +14,8 @@ use std::time::Duration;
 pub struct Options {
     /// Collectives and bytes by the collective's measure, as allreduce:8,1K, and who calls them, as
     /// allreduce:8,1K/rustcoll,rustcoll:ring; without `/` those of --contestants. Of iallreduce the time is measured from the call to the
-    /// end of MPI_Wait, of allreduce_init from MPI_Start to the end of MPI_Wait
+    /// end of MPI_Wait, of allreduce_init from MPI_Start to the end of MPI_Wait. A shape may follow the name, as alltoallv@sparse, bcast@inter or
+    /// neighbor_alltoall@stencil_5; iallreduce@overlap is called alone first, and then computes as long between call and wait
     #[arg(required = true, value_name = "HEAT", value_parser = str::parse::<Heat>)]
     pub heats: Vec<Heat>,
     /// Who takes turns, as rustcoll,tuned:3,rustcoll:bruck:radix=4; rustcoll@FILE follows a rule file of its own, and

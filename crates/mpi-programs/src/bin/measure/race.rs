@@ -3,19 +3,21 @@
 use std::io;
 use std::time::Duration;
 
-use measurements::{Cause, Fault, Heat, Line, Measurement, Reference, Series, Trial};
+use measurements::{Cause, Contestant, Fault, Heat, Line, Measurement, Reference, Series, Shape, Trial};
 use mpi_programs::communicator::Communicator;
 use mpi_programs::component::name_of;
 use mpi_programs::environment::Error;
-use mpi_programs::even;
-use mpi_programs::invocation::Form;
+use mpi_programs::shares;
 use rustcoll::algorithms::Collective;
+use tuning::statistics::median;
 
 use crate::bystander::Bystander;
 use crate::cell::{Cell, SEED};
+use crate::compute::Computing;
 use crate::options::Options;
 use crate::racer::{self, Racer};
 use crate::repetitions::Repetitions;
+use crate::shaped;
 use crate::timing::{Contest, Timer, Times};
 use crate::variables::Variables;
 
@@ -42,10 +44,23 @@ pub struct Race<'job> {
     series: &'job Series,
     variables: Variables,
     racers: Vec<Racer>,
+    /// All ranks in the groups or with the neighbours of the series' shape, if it has some.
+    shaped: Option<Communicator>,
+    /// Of rustcoll and all ranks in one group, where the shape has two.
+    one_group: Option<Communicator>,
 }
 
-/// Fails if a contestant is not there, which all ranks find alike.
-pub fn check(heat: &Heat) -> Result<(), String> {
+/// One who was found right in a cell.
+struct Entrant<'race> {
+    racer: &'race Racer,
+    /// Which algorithm ran.
+    ran: String,
+    computing: Computing,
+}
+
+/// Fails if so many ranks cannot call this, or a contestant is not there, which all ranks find alike.
+pub fn check(heat: &Heat, ranks: usize) -> Result<(), String> {
+    heat.series.operation.check_ranks(ranks)?;
     racer::values(&heat.series, &heat.contestants, &mut Variables::default()).map(drop)
 }
 
@@ -53,8 +68,19 @@ impl<'job> Race<'job> {
     /// Makes communicators. Fails as [`check`] does.
     pub fn new(heat: &'job Heat, setting: &'job Setting<'job>) -> Result<Self, String> {
         let (series, mut variables) = (&heat.series, Variables::default());
-        let racers = Racer::all(series, &heat.contestants, &mut variables, setting.control)?;
-        Ok(Race { setting, series, variables, racers })
+        let refuse = |error: Error| format!("{}: {error}", series.name());
+        let (control, shape) = (setting.control, series.operation.shape);
+        let shaped = shaped::communicator(shape, control).map_err(refuse)?;
+        let one_group = (shape == Shape::Inter).then(|| control.dup_for(Contestant::OWN)).transpose();
+        let one_group = one_group.map_err(refuse)?;
+        let model = shaped.as_ref().unwrap_or(control);
+        let racers = Racer::all(series, &heat.contestants, &mut variables, model)?;
+        Ok(Race { setting, series, variables, racers, shaped, one_group })
+    }
+
+    /// All ranks, as the calls see them.
+    fn model(&self) -> &Communicator {
+        self.shaped.as_ref().unwrap_or(self.setting.control)
     }
 
     /// Measures all cells; every line is told as soon as it is known.
@@ -68,14 +94,20 @@ impl<'job> Race<'job> {
         };
         for &bytes in &self.series.bytes {
             let mut cell = self.cell(bytes)?;
-            let mut checked = Vec::new();
+            let mut entrants = Vec::new();
             for racer in &self.racers {
-                checked.extend(self.checked(racer, &mut cell, tell)?.map(|ran| (racer, ran)));
+                let ran = self.checked(racer, &mut cell, tell)?;
+                entrants.extend(ran.map(|ran| Entrant { racer, ran, computing: Computing::default() }));
             }
-            let racers: Vec<&Racer> = checked.iter().map(|(racer, _)| *racer).collect();
-            let all_times = self.time(&racers, &mut cell, repetitions)?;
-            for ((racer, ran), times) in checked.into_iter().zip(all_times) {
-                tell(&self.measurement(racer, bytes, ran, times))?;
+            let mut all_times = self.time(&entrants, &mut cell, repetitions)?;
+            if self.series.operation.overlaps {
+                for (entrant, times) in entrants.iter_mut().zip(&all_times) {
+                    entrant.computing = self.computing(times);
+                }
+                all_times = self.time(&entrants, &mut cell, repetitions)?;
+            }
+            for (entrant, times) in entrants.iter().zip(all_times) {
+                tell(&self.measurement(entrant, bytes, times))?;
             }
         }
         Ok(())
@@ -90,9 +122,10 @@ impl<'job> Race<'job> {
         let mut cell = self.cell(self.shortest())?;
         let mut seconds = Vec::new();
         for racer in self.racers.iter().filter(|racer| !racer.contestant.is_copy()) {
-            if self.checked(racer, &mut cell, tell)?.is_some() {
+            if let Some(ran) = self.checked(racer, &mut cell, tell)? {
+                let entrant = Entrant { racer, ran, computing: Computing::default() };
                 let repetitions = Repetitions::of_reference(options);
-                seconds = self.time(&[racer], &mut cell, repetitions)?.remove(0).seconds;
+                seconds = self.time(&[entrant], &mut cell, repetitions)?.remove(0).seconds;
                 break;
             }
         }
@@ -104,33 +137,42 @@ impl<'job> Race<'job> {
     }
 
     fn collective(&self) -> Collective {
-        self.series.collective
+        self.series.operation.collective
+    }
+
+    /// As long as a call takes.
+    fn computing(&self, times: &Times) -> Computing {
+        let seconds = if times.seconds.is_empty() { 0.0 } else { median(&times.seconds) };
+        Computing { time: Duration::from_secs_f64(seconds), has_processor: self.setting.options.hot }
     }
 
     /// The bytes of one element.
     fn shortest(&self) -> usize {
-        if self.collective() == Collective::Barrier { 0 } else { even::ELEMENT }
+        if self.collective() == Collective::Barrier { 0 } else { shares::ELEMENT }
     }
 
     fn cell(&self, bytes: usize) -> Result<Cell, Box<dyn std::error::Error>> {
-        let mock_ups = self.racers.iter().filter_map(|racer| racer.contestant.mock_up());
-        Cell::new(self.collective(), self.setting.control, (bytes, self.copied(bytes)), mock_ups)
+        let operation = self.series.operation;
+        let racers = self.racers.iter().filter(|_| operation.is_plain());
+        let mock_ups = racers.filter_map(|racer| racer.contestant.mock_up());
+        Cell::new(operation, self.model(), (bytes, self.copied(bytes)), mock_ups)
     }
 
     /// How many bytes this rank copies, if anybody does.
     fn copied(&self, bytes: usize) -> usize {
         let is_copied = self.racers.iter().any(|racer| racer.contestant.is_copy());
-        let (rank, ranks) = (self.setting.control.rank(), self.setting.control.size());
-        if is_copied { even::received(self.collective(), rank, ranks, bytes) } else { 0 }
+        let called = (self.collective(), self.series.operation.shape);
+        let (place, graph) = (self.model().place(), &self.model().topology().graph);
+        if is_copied { shares::received(called, place, graph, bytes) } else { 0 }
     }
 
     fn time(
         &self,
-        racers: &[&Racer],
+        entrants: &[Entrant],
         cell: &mut Cell,
         repetitions: Repetitions,
     ) -> Result<Vec<Times>, Error> {
-        self.setting.timer.time(&mut Turns { race: self, racers, cell }, repetitions)
+        self.setting.timer.time(&mut Turns { race: self, entrants, cell }, repetitions)
     }
 
     /// Has a contestant call once; returns which algorithm ran, or tells what is wrong.
@@ -160,8 +202,8 @@ impl<'job> Race<'job> {
         if racer.contestant.is_copy() {
             return Ok(Ok(String::new()));
         }
-        if racer.contestant.mock_up().is_some() && self.series.form != Form::Blocking {
-            let reason = "not eligible: mock-ups stand for blocking collectives alone, not for";
+        if racer.contestant.mock_up().is_some() && !self.series.operation.is_plain() {
+            let reason = "not eligible: mock-ups stand for blocking collectives of equal blocks in one group alone, not for";
             return Ok(Err((Cause::NotEligible, format!("{reason} {}", self.series.name()))));
         }
         if let Some(lack) = racer.contestant.mock_up().and_then(|algorithm| cell.lack(algorithm)) {
@@ -171,7 +213,7 @@ impl<'job> Race<'job> {
         cell.call.fill(SEED);
         let call = || {
             racer.prepare(cell)?;
-            racer.perform(cell)
+            racer.perform(cell, Computing::default())
         };
         let result = match racer.contestant.is_own() {
             true => self.check_own(racer, call)?,
@@ -207,8 +249,13 @@ impl<'job> Race<'job> {
         racer: &Racer,
         call: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Result<String, Refusal>, Error> {
+        // Between two groups rustcoll has one algorithm: what it serves shows if another one ran before.
+        if let Some(communicator) = &self.one_group {
+            let called = (self.collective(), Shape::Even);
+            shares::call(called, communicator, shares::ELEMENT, SEED)?.perform(communicator)?;
+        }
         let stayed_away = self.setting.bystander.stays_away_from(call)?;
-        let own = measurements::Contestant::OWN;
+        let own = Contestant::OWN;
         Ok(match self.setting.control.everywhere(stayed_away)? {
             true => Ok(racer.contestant.algorithm.clone().unwrap_or_default()),
             false => Err((Cause::Failed, format!("{own} serves its calls; coll_{own}_priority must be low"))),
@@ -225,8 +272,9 @@ impl<'job> Race<'job> {
         Line::Fault(Fault { collective, bytes, contestant, message, cause })
     }
 
-    fn measurement(&self, racer: &Racer, bytes: usize, ran: String, times: Times) -> Line {
-        if times.seconds.is_empty() {
+    fn measurement(&self, Entrant { racer, ran, computing }: &Entrant, bytes: usize, times: Times) -> Line {
+        let has_computed = !computing.time.is_zero();
+        if times.seconds.is_empty() || has_computed != self.series.operation.overlaps {
             return self.fault(racer, bytes, (Cause::Late, "in every repetition a rank was late".into()));
         }
         let Trial { collective, bytes, contestant } = self.trial(racer, bytes);
@@ -236,31 +284,32 @@ impl<'job> Race<'job> {
             bytes,
             contestant,
             launch: 0,
-            ran,
+            ran: ran.clone(),
             late: times.late,
+            computing: computing.time.as_nanos() as u64,
             nanoseconds: nanoseconds(&times.seconds),
         })
     }
 }
 
-/// Racers in one cell.
+/// Those who race in one cell.
 struct Turns<'race> {
     race: &'race Race<'race>,
-    racers: &'race [&'race Racer],
+    entrants: &'race [Entrant<'race>],
     cell: &'race mut Cell,
 }
 
 impl Contest for Turns<'_> {
     fn contestants(&self) -> usize {
-        self.racers.len()
+        self.entrants.len()
     }
 
     fn needs_warming_up(&self, contestant: usize) -> bool {
-        self.racers[contestant].needs_warming_up()
+        self.entrants[contestant].racer.needs_warming_up()
     }
 
     fn prepare(&mut self, contestant: usize) -> Result<(), Error> {
-        let (race, racer) = (self.race, self.racers[contestant]);
+        let (race, racer) = (self.race, self.entrants[contestant].racer);
         let watchdog = race.setting.timer.watchdog();
         watchdog.watch_over(|| race.trial(racer, self.cell.bytes));
         race.variables.apply(&racer.values)?;
@@ -271,7 +320,8 @@ impl Contest for Turns<'_> {
     }
 
     fn call(&mut self, contestant: usize) -> Result<(), Error> {
-        self.racers[contestant].perform(self.cell)
+        let Entrant { racer, computing, .. } = &self.entrants[contestant];
+        racer.perform(self.cell, *computing)
     }
 }
 

@@ -9,6 +9,7 @@ use mpi_programs::invocation::Form;
 use rustcoll::algorithms::Algorithm;
 
 use crate::cell::Cell;
+use crate::compute::Computing;
 use crate::rule_files;
 use crate::variables::{Values, Variables};
 
@@ -39,12 +40,12 @@ enum Means {
 }
 
 impl Racer {
-    /// Those who race in a series. Fails if one is not there, which all ranks find alike.
+    /// Those who race in a series, each on a communicator like `model`. Fails if one is not there, which all ranks find alike.
     pub fn all(
         series: &Series,
         contestants: &[Contestant],
         variables: &mut Variables,
-        control: &Communicator,
+        model: &Communicator,
     ) -> Result<Vec<Racer>, String> {
         let mut racers: Vec<Racer> = Vec::new();
         let all_values = values(series, contestants, variables)?;
@@ -60,10 +61,10 @@ impl Racer {
                 None => {
                     // Some components look at their variables when a communicator is made.
                     variables.apply(&values).map_err(refuse)?;
-                    Means::of(contestant, control).map_err(refuse)?
+                    Means::of(contestant, model).map_err(refuse)?
                 }
             };
-            let (contestant, form) = (contestant.clone(), series.form);
+            let (contestant, form) = (contestant.clone(), series.operation.form);
             racers.push(Racer { contestant, number, form, values, means, shares_communicator });
         }
         Ok(racers)
@@ -85,10 +86,10 @@ impl Racer {
         }
     }
 
-    /// Calls once, after [`Racer::prepare`].
-    pub fn perform(&self, cell: &mut Cell) -> Result<(), Error> {
+    /// Calls once, after [`Racer::prepare`], and computes meanwhile.
+    pub fn perform(&self, cell: &mut Cell, computing: Computing) -> Result<(), Error> {
         match &self.means {
-            Means::Collective(communicator) => cell.perform(self.form, communicator),
+            Means::Collective(communicator) => cell.perform(self.form, communicator, computing),
             Means::MockUp(algorithm, communicator) => cell.perform_by(algorithm, communicator),
             Means::Copy => {
                 cell.copy.perform();
@@ -99,12 +100,12 @@ impl Racer {
 }
 
 impl Means {
-    fn of(contestant: &Contestant, control: &Communicator) -> Result<Means, Error> {
+    fn of(contestant: &Contestant, model: &Communicator) -> Result<Means, Error> {
         if contestant.is_copy() {
             return Ok(Means::Copy);
         }
         let keys: Vec<_> = contestant.rules.iter().map(|file| (rule_files::KEY, &file[..])).collect();
-        let communicator = Rc::new(control.dup_with(&preference(contestant), &keys)?);
+        let communicator = Rc::new(model.dup_with(&preference(contestant), &keys)?);
         Ok(Means::on(communicator, contestant))
     }
 

@@ -29,7 +29,7 @@ pub type Values = BTreeMap<String, i32>;
 impl Variables {
     /// What a contestant's variables must be; none where there are no components. Fails if there is no such component, variable or algorithm.
     pub fn values(&mut self, series: &Series, contestant: &Contestant) -> Result<Values, String> {
-        let collective = series.collective;
+        let collective = series.operation.collective;
         if contestant.is_copy() {
             return Ok(Values::new());
         }
@@ -52,7 +52,8 @@ impl Variables {
             return Ok(Values::new());
         }
         // Others have variables for each form, as libnbc's of iallreduce; those of tuned are for blocking calls alone.
-        let called = if contestant.is_own() { collective.name().to_owned() } else { series.name() };
+        let called =
+            if contestant.is_own() { collective.name().to_owned() } else { series.operation.function() };
         let prefix = format!("coll_{component}_{called}");
         let mut values = Values::new();
         if let Some(algorithm) = &contestant.algorithm {
