@@ -24,8 +24,8 @@
 # make check-sanitizer  the component with AddressSanitizer
 # make check-supply-chain  what rustcoll is made of, and what is made of it: docs/supply-chain.md; CHECKS names some of its checks
 # make sbom            bills of materials of the libraries and the command, into build/sbom
-# make bench           docs/performance.md: rustcoll against Open MPI's own components, over an emulated network as root, and
-#                      against MPICH and Intel MPI on one node
+# make bench           docs/performance.md: every collective in every form against Open MPI's own components, on one node and, as root, over an
+#                      emulated network, and some against MPICH and Intel MPI on one node; in an hour, at most 90 minutes
 # make bench-quick     every collective in its three forms on two ranks, in minutes: fails where rustcoll is far slower than Open MPI's own
 #                      components
 # make other-mpis      MPICH and Intel MPI from PyPI, into build/other-mpis, and the measuring program for them

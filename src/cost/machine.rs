@@ -3,7 +3,7 @@
 mod byte_time;
 mod reading;
 mod shipped;
-mod units;
+pub mod units;
 
 pub use byte_time::ByteTime;
 pub use reading::{MachineErrors, keys};

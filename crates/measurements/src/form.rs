@@ -2,9 +2,11 @@
 
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::nearest;
+use serde::Deserialize;
 
 /// How a collective is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Form {
     /// It returns when it is done.
     Blocking,

@@ -1,6 +1,7 @@
 //! How long blocks are, who the neighbours are, and whether there are two groups.
 
 use rustcoll::algorithms::{Collective, Cut};
+use rustcoll::selection::nearest;
 
 use Collective::*;
 
@@ -51,6 +52,12 @@ impl Shape {
     /// The shape that follows `@`; the even one has no name there.
     pub(crate) fn named(name: &str) -> Option<Shape> {
         Self::ALL.into_iter().skip(1).find(|shape| shape.name() == name)
+    }
+
+    /// The shape of this name, the even one too.
+    pub fn parse(name: &str) -> Result<Shape, String> {
+        let known = Self::ALL.into_iter().find(|shape| shape.name() == name);
+        known.ok_or_else(|| nearest::unknown("shape", name, Self::ALL.map(Shape::name)))
     }
 
     /// Whether a collective has a meaning with it.

@@ -2,6 +2,7 @@
 
 mod bound;
 pub mod cells;
+mod duration;
 pub mod for_fit;
 pub mod job;
 mod lab;
@@ -9,10 +10,10 @@ pub mod launcher;
 mod limits;
 pub mod machine;
 mod other_mpis;
+mod overview;
 pub mod performance;
 pub mod placement;
 mod plan;
-mod plots;
 mod repetitions;
 mod report;
 mod results;

@@ -57,6 +57,11 @@ impl Cell {
         (!overlaps.is_empty()).then(|| median(&overlaps))
     }
 
+    /// The greatest overlap of all others.
+    pub fn best_other_overlap(&self, contestant: &str) -> Option<f64> {
+        self.others(contestant).filter_map(|other| self.overlap(other)).reduce(f64::max)
+    }
+
     /// The same cell with some of its launches.
     pub fn of_launches(&self, is_wanted: impl Fn(usize) -> bool) -> Cell {
         let mut own = self.clone();
@@ -168,6 +173,7 @@ mod tests {
         cells.add(measurement("d", &[10]));
         let cell = &cells.0[0];
         let overlaps = ["a", "b", "c", "d"].map(|name| cell.overlap(name).map(f64::round));
+        assert_eq!(cell.best_other_overlap("a"), Some(100.0));
         assert_eq!(overlaps, [Some(70.0), Some(100.0), Some(0.0), None]);
     }
 

@@ -11,6 +11,8 @@ use tuning::statistics::geometric_mean;
 pub struct Ratio<'plan> {
     pub place: ReportedCell<'plan>,
     pub ratio: f64,
+    /// How much of the first contestant's call computing hides, and of the best of the others, in percent; where ranks compute.
+    pub overlap: Option<[f64; 2]>,
     pub ran: String,
 }
 
@@ -44,7 +46,8 @@ pub fn ratios<'plan>(
             let (Some(ratio), Some(ran)) = (ratio, cell.ran(&subject)) else { continue };
             let (experiment, ranks) = (&experiment.name[..], race.ranks);
             let place = ReportedCell { experiment, operation, ranks, bytes };
-            ratios.push(Ratio { place, ratio, ran: ran.to_owned() });
+            let overlap = cell.overlap(&subject).zip(cell.best_other_overlap(&subject)).map(<[f64; 2]>::from);
+            ratios.push(Ratio { place, ratio, overlap, ran: ran.to_owned() });
         }
     }
     Ok(ratios)

@@ -8,7 +8,7 @@ use super::other_mpis::{self, OtherMpi};
 use super::plan::{Experiment, Plan};
 use super::report;
 use super::store::{self, Store};
-use super::{Race, job, limits, machine};
+use super::{Race, duration, job, limits, machine};
 use crate::command_line::{LaunchOptions, PerformanceOptions, ProgramOptions, RepetitionOptions};
 use crate::failure::{Failure, Outcome};
 use crate::files;
@@ -71,6 +71,8 @@ struct Campaign<'plan> {
     finished: PathBuf,
     store: Store,
     is_complete: bool,
+    /// What is left to do, in seconds.
+    left: f64,
 }
 
 /// One of several jobs that measure the same.
@@ -112,7 +114,7 @@ impl<'plan> Campaign<'plan> {
         let store = if unfinished.exists() { read(&unfinished)? } else { Store::default() };
         fs::write(&unfinished, store.to_text()).map_err(|error| unwritable(&unfinished, &error))?;
         let finished = folder.join("measured.csv");
-        Ok(Campaign { plan, options, unfinished, finished, store, is_complete: true })
+        Ok(Campaign { plan, options, unfinished, finished, store, is_complete: true, left: 0.0 })
     }
 
     /// Returns what was measured, and whether that is all.
@@ -121,6 +123,8 @@ impl<'plan> Campaign<'plan> {
             self.options.only.is_empty() || self.options.only.contains(&experiment.name)
         };
         let experiments: Vec<&Experiment> = self.plan.experiments.iter().filter(is_asked).collect();
+        let seconds = experiments.iter().map(|experiment| duration::of_experiment(self.plan, experiment));
+        self.left = seconds.sum::<Result<f64, String>>().map_err(Failure::Input)?;
         let mut lab = Lab::new(
             &self.plan.lab,
             experiments.iter().map(|experiment| hosts(experiment)).max().unwrap_or(0),
@@ -158,9 +162,15 @@ impl<'plan> Campaign<'plan> {
     }
 
     fn measure(&mut self, experiment: &Experiment, lab: &mut Lab) -> Result<(), Failure> {
+        let expected = duration::of_experiment(self.plan, experiment).map_err(Failure::Input)?;
+        let left_after = self.left - expected;
         let jobs = self.jobs(experiment, 0..experiment.launches)?;
         self.carry_out(experiment, jobs, lab)?;
-        if experiment.twice { self.measure_again(experiment, lab) } else { Ok(()) }
+        if experiment.twice {
+            self.measure_again(experiment, lab)?;
+        }
+        self.left = left_after;
+        Ok(())
     }
 
     /// Measures the cells that are beyond a limit in one more job.
@@ -185,8 +195,12 @@ impl<'plan> Campaign<'plan> {
 
     fn carry_out(&mut self, experiment: &Experiment, jobs: Vec<Job>, lab: &mut Lab) -> Result<(), Failure> {
         for Job { launcher, race, launch } in jobs {
+            let expected = duration::of_race(self.plan, experiment, &race);
             let cells = self.store.experiments.entry(experiment.name.clone()).or_default();
-            let Some(left) = cells.left(&race, launch) else { continue };
+            let Some(left) = cells.left(&race, launch) else {
+                self.left -= expected;
+                continue;
+            };
             let prepared = experiment.network.as_ref().map_or(Ok(()), |network| lab.prepare(network));
             if let Err(reason) = prepared {
                 // What needs no network can be measured all the same.
@@ -195,6 +209,7 @@ impl<'plan> Campaign<'plan> {
                 return Ok(());
             }
             self.race(experiment, &Job { launcher, race: left, launch })?;
+            self.left -= expected;
         }
         Ok(())
     }
@@ -232,7 +247,12 @@ impl<'plan> Campaign<'plan> {
     fn race(&mut self, experiment: &Experiment, job: &Job) -> Result<(), Failure> {
         let (name, Job { launcher, race, launch }) = (&experiment.name, job);
         let names: Vec<String> = race.contestants.iter().map(Contestant::to_string).collect();
-        eprintln!("rustcoll: {name}, {} ranks: {}", race.ranks, names.join(", "));
+        let (cells, minutes) = (counted(race.cells(), "cell"), (self.left / 60.0).ceil().max(1.0));
+        eprintln!(
+            "rustcoll: about {minutes} min left; {name}, {} ranks, {cells}: {}",
+            race.ranks,
+            names.join(", ")
+        );
         let cells = self.store.experiments.entry(name.clone()).or_default();
         let file = OpenOptions::new().append(true).open(&self.unfinished);
         let (path, progress) = (&self.unfinished, race.progress());
@@ -267,10 +287,8 @@ impl<'plan> Campaign<'plan> {
     }
 
     fn repetitions(&self, experiment: &Experiment) -> Vec<String> {
-        let Plan { at_least, at_most, budget, .. } = *self.plan;
-        let at_least = experiment.at_least.unwrap_or(at_least);
-        let at_most = experiment.at_most.unwrap_or(at_most);
-        RepetitionOptions { at_least, at_most, budget, hot: experiment.hot }.words()
+        let (at_least, at_most) = self.plan.repetitions(experiment);
+        RepetitionOptions { at_least, at_most, budget: self.plan.budget, hot: experiment.hot }.words()
     }
 }
 

@@ -1,8 +1,10 @@
 //! A plan of experiments, and what is to hold in them.
 
 use super::other_mpis::{self, OtherMpis};
-use super::{Race, bound};
-use measurements::{Contestant, Operation, Series};
+use super::{Race, bound, duration};
+use measurements::{Contestant, Form, Operation, Series, Shape};
+use rustcoll::algorithms::Collective;
+use rustcoll::cost::machine::units;
 use rustcoll::selection::{Measure, nearest, quantity};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -13,11 +15,13 @@ use std::ops::RangeInclusive;
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Repetitions of each contestant in each cell, at least.
-    pub at_least: u32,
+    at_least: u32,
     /// And at most.
-    pub at_most: u32,
+    at_most: u32,
     /// No repetition beyond the least number begins after so many milliseconds in a cell.
     pub budget: u64,
+    /// How long all of it may take.
+    minutes: Option<f64>,
     /// Who takes turns: the first one is compared with the best of the others.
     #[serde(default)]
     contestants: Vec<String>,
@@ -83,6 +87,8 @@ pub struct Experiment {
     pub name: String,
     /// What it is called in the report.
     pub title: String,
+    /// Where, in the table with which the report begins; without, it is left out there.
+    pub place: Option<String>,
     /// One node unless given.
     pub network: Option<Network>,
     /// What starts its jobs on this machine, where the plan's launcher does not do.
@@ -104,8 +110,11 @@ pub struct Experiment {
     pub against: Against,
     /// The numbers of ranks.
     pub ranks: Vec<usize>,
-    /// The collectives.
-    pub collectives: Vec<String>,
+    /// What is called, by name.
+    #[serde(default)]
+    collectives: Vec<String>,
+    /// What is called beside these.
+    every: Option<Every>,
     #[serde(default)]
     bytes: Vec<String>,
     #[serde(default)]
@@ -117,12 +126,46 @@ pub struct Experiment {
     #[serde(default)]
     pub mca: BTreeMap<String, String>,
     /// Repetitions, where the plan's do not do.
-    pub at_least: Option<u32>,
+    at_least: Option<u32>,
     /// The same.
-    pub at_most: Option<u32>,
+    at_most: Option<u32>,
     /// What is to hold.
     #[serde(default, rename = "limit")]
     pub limits: Vec<Limit>,
+}
+
+/// All collectives in some forms that have a meaning with some shapes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Every {
+    forms: Vec<Form>,
+    /// The even one unless given.
+    #[serde(default)]
+    shapes: Vec<String>,
+    #[serde(default)]
+    overlap: bool,
+}
+
+impl Every {
+    fn operations(&self) -> Result<Vec<Operation>, String> {
+        let shapes: Vec<Shape> = match self.shapes.is_empty() {
+            true => vec![Shape::Even],
+            false => self.shapes.iter().map(|name| Shape::parse(name)).collect::<Result<_, _>>()?,
+        };
+        let mut operations = Vec::new();
+        for &form in &self.forms {
+            for collective in Collective::ALL {
+                let suitable = shapes.iter().filter(|shape| shape.suits(collective));
+                operations.extend(suitable.map(|&shape| Operation {
+                    collective,
+                    form,
+                    shape,
+                    overlaps: self.overlap,
+                }));
+            }
+        }
+        operations.iter().try_for_each(Operation::check).map(|()| operations)
+    }
 }
 
 /// What times are compared with.
@@ -248,7 +291,13 @@ impl Plan {
             plan.check(experiment).map_err(fault)?;
         }
         plan.remarks.iter().try_for_each(|remark| remark.cells.check(&plan))?;
-        Ok(plan)
+        let minutes = duration::of_plan(&plan)? / 60.0;
+        match plan.minutes.filter(|&most| minutes > most) {
+            Some(most) => Err(format!(
+                "this takes about {minutes:.0} minutes, but minutes = {most}: leave out cells, or allow more minutes"
+            )),
+            None => Ok(plan),
+        }
     }
 
     fn check(&self, experiment: &Experiment) -> Result<(), String> {
@@ -264,7 +313,10 @@ impl Plan {
                 "its network has the launcher of the lab, and so it cannot have one of its own".into()
             );
         }
-        if experiment.ranks.is_empty() || experiment.collectives.is_empty() {
+        if let Some(Network { latency, bandwidth, gap }) = &experiment.network {
+            units::time(latency).and(units::time(gap)).and(units::byte_time(bandwidth))?;
+        }
+        if experiment.ranks.is_empty() || self.all_series(experiment)?.is_empty() {
             return Err("ranks or collectives are missing".into());
         }
         if experiment.launches == 0 {
@@ -291,11 +343,7 @@ impl Plan {
     /// The jobs of an experiment.
     pub fn races(&self, experiment: &Experiment) -> Result<Vec<Race>, String> {
         let contestants = self.contestants(experiment)?;
-        let series: Vec<Series> = experiment
-            .collectives
-            .iter()
-            .map(|name| self.series(experiment, name))
-            .collect::<Result<_, _>>()?;
+        let series = self.all_series(experiment)?;
         let race = |&ranks| {
             let ranks_per_host = if experiment.network.is_some() { experiment.ranks_per_host } else { ranks };
             Race::new(ranks, ranks_per_host, series.clone(), contestants.clone())
@@ -310,6 +358,11 @@ impl Plan {
         names.iter().map(|name| name.parse()).collect()
     }
 
+    /// Repetitions of each contestant in each cell, at least and at most.
+    pub fn repetitions(&self, experiment: &Experiment) -> (u32, u32) {
+        (experiment.at_least.unwrap_or(self.at_least), experiment.at_most.unwrap_or(self.at_most))
+    }
+
     /// What starts the jobs of an experiment, those of other MPIs apart.
     pub fn launcher<'plan>(&'plan self, experiment: &'plan Experiment) -> &'plan str {
         match &experiment.network {
@@ -318,15 +371,21 @@ impl Plan {
         }
     }
 
-    fn series(&self, experiment: &Experiment, name: &str) -> Result<Series, String> {
-        let operation: Operation = name.parse()?;
+    fn all_series(&self, experiment: &Experiment) -> Result<Vec<Series>, String> {
+        let named = experiment.collectives.iter().map(|name| name.parse());
+        let mut operations = named.collect::<Result<Vec<Operation>, _>>()?;
+        operations.extend(experiment.every.as_ref().map_or(Ok(Vec::new()), Every::operations)?);
+        operations.into_iter().map(|operation| self.series(experiment, operation)).collect()
+    }
+
+    fn series(&self, experiment: &Experiment, operation: Operation) -> Result<Series, String> {
         let bytes = match Measure::of(operation.collective) {
             _ if !experiment.bytes.is_empty() => &experiment.bytes,
             Measure::Vector | Measure::AllBlocks => &self.bytes.vector,
             Measure::Block | Measure::Nothing => &self.bytes.block,
         };
         let bytes = bytes.iter().map(|bytes| quantity::bytes(bytes)).collect::<Result<_, _>>();
-        Series::new(operation, bytes.map_err(|reason| format!("{name}: {reason}"))?)
+        Series::new(operation, bytes.map_err(|reason| format!("{operation}: {reason}"))?)
     }
 
     /// Why a cell is beyond its limit, if anybody said so.
@@ -339,6 +398,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
 
     const HEAD: &str = "at_least = 1\nat_most = 2\nbudget = 3\ncontestants = ['rustcoll', 'tuned']\nlauncher = 'mpirun'\n\
         bytes = { vector = ['8', '1K'], block = ['64'] }\n";
@@ -356,6 +416,72 @@ mod tests {
         assert_eq!(races.iter().map(|race| race.ranks).collect::<Vec<_>>(), [4, 6]);
         let series: Vec<String> = races[0].series().map(Series::to_string).collect();
         assert_eq!(series, ["bcast:8,1024", "alltoall:64"]);
+    }
+
+    #[test]
+    fn every_collective_that_has_a_meaning_is_called() {
+        let names = |every: &str| {
+            let text = experiment(&format!("every = {every}\nbytes = ['8']"));
+            let plan = Plan::read(&text.replace("['bcast', 'alltoall']", "['bcast']"));
+            let races = plan.map(|plan| plan.races(&plan.experiments[0]).unwrap());
+            races.map(|races| races[0].series().map(Series::name).collect::<Vec<_>>())
+        };
+        let all = names("{ forms = ['blocking', 'persistent'] }").unwrap();
+        assert_eq!(all.len(), 1 + 2 * 17);
+        assert_eq!(all[1..3], ["allgather", "allgatherv"]);
+        assert!(all.contains(&"barrier_init".to_owned()));
+        let neighbours =
+            names("{ forms = ['nonblocking'], shapes = ['stencil_5', 'random_8'], overlap = true }").unwrap();
+        assert_eq!(neighbours.len(), 1 + 2 * 5);
+        assert_eq!(neighbours[2], "ineighbor_allgather@random_8@overlap");
+        assert!(
+            names("{ forms = ['blocking'], overlap = true }")
+                .unwrap_err()
+                .contains("only non-blocking calls overlap")
+        );
+        assert!(
+            names("{ forms = ['blocking'], shapes = ['spars'] }")
+                .unwrap_err()
+                .contains("the nearest known one is `sparse`")
+        );
+    }
+
+    /// A plan of the repository.
+    fn shipped(name: &str) -> Plan {
+        let path = format!("{}/../../benches/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        Plan::read(&std::fs::read_to_string(path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_make_bench_measures_has_every_collective_in_every_form_in_every_place() {
+        let plan = shipped("performance");
+        let places = ["2 ranks", "4 and 8 ranks", "network"];
+        let mut measured = HashSet::new();
+        for experiment in &plan.experiments {
+            let races = plan.races(experiment).unwrap();
+            let names = races[0].series().map(Series::name).collect::<Vec<_>>();
+            measured
+                .extend(names.into_iter().map(|name| (experiment.place.clone().unwrap_or_default(), name)));
+        }
+        let forms = [Form::Blocking, Form::Nonblocking, Form::Persistent];
+        for (form, shape, collective) in forms.into_iter().flat_map(|form| {
+            Shape::ALL.into_iter().flat_map(move |shape| Collective::ALL.map(|one| (form, shape, one)))
+        }) {
+            let operation = Operation { form, shape, ..Operation::blocking(collective) };
+            for place in places.iter().filter(|_| shape.suits(collective)) {
+                assert!(
+                    measured.contains(&(place.to_string(), operation.to_string())),
+                    "{operation}, {place}"
+                );
+            }
+        }
+        assert!(measured.contains(&("2 ranks".to_owned(), "ialltoall@overlap".to_owned())));
+        assert_eq!(plan.minutes, Some(90.0));
+    }
+
+    #[test]
+    fn what_make_bench_quick_measures_takes_minutes() {
+        assert!(duration::of_plan(&shipped("quick")).unwrap() < 180.0);
     }
 
     #[test]
@@ -400,7 +526,7 @@ mod tests {
             let plan = Plan::read(&experiment(more)).unwrap();
             assert_eq!(plan.launcher(&plan.experiments[0]), expected);
         }
-        let more = "launcher = 'srun'\nnetwork = { latency = '1ms', bandwidth = '1', gap = '0' }";
+        let more = "launcher = 'srun'\nnetwork = { latency = '1ms', bandwidth = '1MB/s', gap = '0us' }";
         let lab = "lab = { up = '', set = '', run = 'run', down = '' }\n[[experiment]]";
         let told = Plan::read(&experiment(more).replace("[[experiment]]", lab)).unwrap_err();
         assert!(told.contains("the launcher of the lab, and so it cannot have one of its own"), "{told}");
@@ -424,7 +550,7 @@ mod tests {
                 "the contestant mpich:3: mpich is another MPI, whose algorithms cannot be chosen",
             ),
             (
-                "contestants = ['tuned', 'mpich']\nnetwork = { latency = '1ms', bandwidth = '1', gap = '0' }",
+                "contestants = ['tuned', 'mpich']\nnetwork = { latency = '1ms', bandwidth = '1MB/s', gap = '0us' }",
                 "mpich is another MPI, which is measured on one node alone",
             ),
         ] {
@@ -438,6 +564,7 @@ mod tests {
         let fault = |more: &str| Plan::read(&experiment(more)).unwrap_err();
         for (more, expected) in [
             ("rank = [3]", "unknown field `rank`"),
+            ("bytes = ['64']\nevery = { form = ['blocking'] }", "unknown field `form`"),
             ("limit = [{ ech = 1.0 }]", "unknown field `ech`"),
             ("launches = 0", "the experiment `a`: launches = 0 measures nothing: at least 1 is needed"),
             ("limit = [{}]", "the experiment `a`: a limit says neither each, mean nor algorithm"),
@@ -450,7 +577,7 @@ mod tests {
             ("contestants = ['tuned']", "a contestant needs another one to be compared with"),
             ("bytes = ['8', '9']", "bcast: 9 bytes are no multiple of 4"),
             (
-                "network = { latency = '1ms', bandwidth = '1', gap = '0' }",
+                "network = { latency = '1ms', bandwidth = '1MB/s', gap = '0us' }",
                 "its network needs the commands of a lab",
             ),
             ("[[remark]]\nwhere = { experiments = ['b'] }\nreason = ''", "unknown experiment `b`"),

@@ -3,8 +3,8 @@
 use super::bound::FORMULAS;
 use super::cells::Cells;
 use super::limits::{Ratio, Verdict, by_name, ratios};
+use super::overview;
 use super::plan::{Against, Experiment, Limit, Plan};
-use super::plots;
 use super::store::Store;
 use crate::failure::Failure;
 use crate::files;
@@ -14,14 +14,27 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
-use tuning::statistics::geometric_mean;
 
 const INTRODUCTION: &str = "# Performance
 
-Written by `rustcoll performance`; do not edit. A number is the median time of the first contestant divided by that of the best of
-the others, unless a section says otherwise: below 1 it is faster. All of them take turns in one job, from starts at one instant (on one node, after a barrier)
-until the last rank has ended. Other MPIs take turns with it in jobs of their own, several of each; then the median of the jobs'
-medians counts. Results are checked. Bytes are those by the collective's measure ([rules.md](rules.md)).
+Written by `rustcoll performance`; do not edit. How long does rustcoll take, where the best of Open MPI's own components takes 1? Below 1
+rustcoll is faster.
+";
+
+const OVERVIEW: &str = "
+The upper number of a cell is the geometric mean of what was measured, the lower one the worst: one number of bytes on one number of ranks. A
+number over 1.1 is bold. Counts are equal, linear and sparse, and neighbours are those of stencils and of a random graph
+([tuning.md](tuning.md#to-compare)). *Two groups* has all three forms. *Overlap* is how much of a call computing hides: the mean, in brackets that
+of the best of the others, and below it the least.
+";
+
+const METHOD: &str = "
+## How it is measured
+
+A number is the median time of the first contestant divided by that of the best of the others, unless a section says otherwise. All of them
+take turns in one job, from starts at one instant (on one node, after a barrier) until the last rank has ended. Other MPIs take turns with it
+in jobs of their own, several of each; then the median of the jobs' medians counts. Results are checked. Bytes are those by the collective's
+measure ([rules.md](rules.md)), and those of a block where it has none.
 ";
 
 const BOUND: &str = "
@@ -41,27 +54,32 @@ struct Outcome<'plan> {
     verdicts: Vec<(&'plan Limit, Verdict)>,
 }
 
-/// Writes the report and its pictures; returns whether all limits hold, or the reason is known why not.
+/// Writes the report; returns whether all limits hold, or the reason is known why not.
 pub fn write(plan: &Plan, store: &Store, path: &Path, output: &mut impl Write) -> Result<bool, Failure> {
     let outcomes = outcomes(plan, store)?;
-    let folder = path.with_extension("");
-    let mut text = INTRODUCTION.to_owned();
-    let _ = writeln!(text, "\nMachine: {}.", store.machine.as_deref().unwrap_or("not known"));
-    text += &summary(&outcomes);
-    for outcome in &outcomes {
-        let picture = folder.join(&outcome.experiment.name).with_extension("svg");
-        text += &section(plan, outcome, &picture);
-        if !outcome.ratios.is_empty() {
-            let drawn = plots::draw(&outcome.ratios).map_err(Failure::Input)?;
-            files::write(Some(&picture), drawn.as_bytes(), &mut io::sink())?;
+    let overview = overview(&outcomes);
+    let machine = store.machine.as_deref().unwrap_or("not known");
+    let first = if overview.is_empty() { String::new() } else { format!("\n{overview}{OVERVIEW}") };
+    let mut text =
+        format!("{INTRODUCTION}{first}{METHOD}\nMachine: {machine}.\n\n## Limits\n{}", summary(&outcomes));
+    outcomes.iter().for_each(|outcome| text += &section(plan, outcome));
+    files::write(Some(path), text.as_bytes(), &mut io::sink())?;
+    for outcome in outcomes.iter().filter(|outcome| !outcome.ratios.is_empty()) {
+        writeln!(output, "{}", table(outcome))?;
+    }
+    writeln!(output, "{}", format!("{overview}{}", summary(&outcomes)).trim())?;
+    Ok(outcomes.iter().flat_map(|outcome| &outcome.verdicts).all(|(_, verdict)| is_explained(verdict)))
+}
+
+/// What all experiments found that have a place in the first table.
+fn overview(outcomes: &[Outcome]) -> String {
+    let mut all = Vec::new();
+    for outcome in outcomes {
+        if let Some(place) = &outcome.experiment.place {
+            all.extend(outcome.ratios.iter().map(|ratio| (&place[..], ratio)));
         }
     }
-    files::write(Some(path), text.as_bytes(), &mut io::sink())?;
-    for outcome in &outcomes {
-        output.write_all(overview(outcome).as_bytes())?;
-    }
-    writeln!(output, "{}", summary(&outcomes).trim())?;
-    Ok(outcomes.iter().flat_map(|outcome| &outcome.verdicts).all(|(_, verdict)| is_explained(verdict)))
+    overview::table(&all)
 }
 
 fn is_explained(verdict: &Verdict) -> bool {
@@ -130,7 +148,7 @@ fn number(number: Option<f64>) -> String {
     number.map_or(String::new(), |number| format!("{number:.2}"))
 }
 
-fn section(plan: &Plan, outcome: &Outcome, picture: &Path) -> String {
+fn section(plan: &Plan, outcome: &Outcome) -> String {
     let experiment = outcome.experiment;
     let mut text = format!("\n## {}\n\n{}\n", experiment.title, setting(plan, experiment));
     if !outcome.missing.is_empty() {
@@ -139,12 +157,7 @@ fn section(plan: &Plan, outcome: &Outcome, picture: &Path) -> String {
     if outcome.ratios.is_empty() {
         return text + "\nNot measured.\n";
     }
-    let name = |path: Option<&std::ffi::OsStr>| path.unwrap_or_default().to_string_lossy().into_owned();
-    let folder = name(picture.parent().and_then(Path::file_name));
-    let _ = writeln!(text, "\n![ratios]({folder}/{})", name(picture.file_name()));
-    for (name, own) in by_name(&outcome.ratios) {
-        text += &table(&name, &own);
-    }
+    let _ = write!(text, "\n{}", table(outcome));
     let beyond: BTreeSet<(String, Option<String>)> =
         outcome.verdicts.iter().flat_map(|(_, verdict)| verdict.beyond.clone()).collect();
     if !beyond.is_empty() {
@@ -193,7 +206,7 @@ fn setting(plan: &Plan, experiment: &Experiment) -> String {
 }
 
 /// All ratios of an experiment: a row for each collective and number of ranks, a column for each number of bytes.
-fn overview(outcome: &Outcome) -> String {
+fn table(outcome: &Outcome) -> String {
     let ratios = &outcome.ratios;
     let bytes: BTreeSet<usize> = ratios.iter().map(|ratio| ratio.place.bytes).collect();
     let head: String = bytes.iter().map(|&bytes| format!(" {} |", quantity::in_units(bytes))).collect();
@@ -202,35 +215,19 @@ fn overview(outcome: &Outcome) -> String {
     for (name, own) in by_name(ratios) {
         let ranks: BTreeSet<usize> = own.iter().map(|ratio| ratio.place.ranks).collect();
         for ranks in ranks {
-            let cell =
-                |bytes| own.iter().find(|ratio| (ratio.place.ranks, ratio.place.bytes) == (ranks, bytes));
-            let cells =
-                bytes.iter().map(|&bytes| format!(" {} |", number(cell(bytes).map(|cell| cell.ratio))));
-            let _ = writeln!(text, "| {name} | {ranks} |{}", cells.collect::<String>());
+            let cell = |bytes| {
+                own.iter().find(|ratio| (ratio.place.ranks, ratio.place.bytes) == (ranks, bytes)).copied()
+            };
+            let cells: String = bytes.iter().map(|&bytes| format!(" {} |", shown(cell(bytes)))).collect();
+            let _ = writeln!(text, "| {name} | {ranks} |{cells}");
         }
     }
-    if ratios.is_empty() { String::new() } else { text + "\n" }
+    text
 }
 
-/// A row for each number of bytes, a column for each number of ranks.
-fn table(name: &str, ratios: &[&Ratio]) -> String {
-    let ranks: BTreeSet<usize> = ratios.iter().map(|ratio| ratio.place.ranks).collect();
-    let bytes: BTreeSet<usize> = ratios.iter().map(|ratio| ratio.place.bytes).collect();
-    let head: String = ranks.iter().map(|ranks| format!(" p = {ranks} |")).collect();
-    let mut text = format!("\n| {name} |{head}\n|--:|{}\n", "--:|".repeat(ranks.len()));
-    let line = |label: String, cell: &dyn Fn(usize) -> Option<f64>| {
-        let cells: String = ranks.iter().map(|&ranks| format!(" {} |", number(cell(ranks)))).collect();
-        format!("| {label} |{cells}\n")
-    };
-    for bytes in bytes {
-        let cell = |ranks| {
-            let found = ratios.iter().find(|ratio| (ratio.place.ranks, ratio.place.bytes) == (ranks, bytes));
-            found.map(|ratio| ratio.ratio)
-        };
-        text += &line(quantity::in_units(bytes), &cell);
+fn shown(cell: Option<&Ratio>) -> String {
+    match cell.map(|cell| cell.overlap) {
+        Some(Some([own, others])) => format!("{own:.0} % ({others:.0} %)"),
+        _ => number(cell.map(|cell| cell.ratio)),
     }
-    let mean = |ranks| {
-        geometric_mean(ratios.iter().filter(|ratio| ratio.place.ranks == ranks).map(|ratio| ratio.ratio))
-    };
-    text + &line("geometric mean".into(), &mean)
 }

@@ -109,7 +109,7 @@ pub struct PerformanceOptions {
     /// The plan: experiments, and the limits that are to hold
     #[arg(value_hint = ValueHint::FilePath)]
     pub plan: PathBuf,
-    /// The report to write. Its pictures and the quartiles of the times go into a folder beside it, of the same name
+    /// The report to write. The quartiles of the times go into a folder beside it, of the same name
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub report: PathBuf,
     /// Measures nothing, and reports what was measured before
