@@ -434,7 +434,7 @@ fn a_lab_that_cannot_be_started_is_told_of() {
     let path = folder.join("plan.toml");
     let text = fs::read_to_string(&path).unwrap();
     let lab = "lab = { up = 'false {hosts}', set = 'true', run = 'true', down = 'true' }\n[[experiment]]";
-    let network = "title = 'Only one'\nnetwork = { latency = '1ms', bandwidth = '1', gap = '0' }";
+    let network = "title = 'Only one'\nnetwork = { latency = '1ms', bandwidth = '1MB/s', gap = '0us' }";
     let text = text.replace("[[experiment]]", lab).replace("title = 'Only one'", network);
     fs::write(&path, text).unwrap();
     let run = rustcoll(&line);
