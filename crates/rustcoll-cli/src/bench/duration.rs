@@ -89,8 +89,11 @@ fn traffic(Operation { collective, shape, .. }: Operation, ranks: usize) -> f64 
         _ if collective.cut() == Cut::Edges => others.min(8.0),
         (Alltoallv | Alltoallw | Gatherv | Scatterv, Shape::Sparse) => (others / 10.0).max(1.0),
         (_, Shape::Inter) => (others / 2.0).max(2.0),
-        (Allgatherv | ReduceScatter, _) => 2.0,
-        _ if collective.cut() == Cut::Vector => 3.0,
+        // libnbc reduces whole vectors, and scans from rank to rank.
+        (ReduceScatterBlock, _) => 3.0 * others,
+        (Exscan | Scan, _) => (others / 2.0).max(2.0),
+        (Allgatherv | ReduceScatter, _) => 3.0,
+        _ if collective.cut() == Cut::Vector => 4.0,
         _ => others,
     }
 }
