@@ -83,9 +83,17 @@ impl Execution {
                     }
                     (self.ended, self.shift) = (0, 0);
                 }
-                Operation::Copy { source, target } => transport.copy(at(source), at(target))?,
-                Operation::Reduce { left, right, target } => {
-                    transport.reduce(at(left), at(right), at(target))?
+                Operation::Copy { source, target, rows } => {
+                    for number in 0..rows.number {
+                        let [source, target] = rows.row(number, [at(source), at(target)]);
+                        transport.copy(source, target)?;
+                    }
+                }
+                Operation::Reduce { left, right, target, rows } => {
+                    for number in 0..rows.number {
+                        let [left, right, target] = rows.row(number, [at(left), at(right), at(target)]);
+                        transport.reduce(left, right, target)?;
+                    }
                 }
             }
             self.position += 1;

@@ -74,11 +74,8 @@ impl Program<'_, '_> {
             | Operation::AwaitSlots
             | Operation::Repeat { .. }
             | Operation::EndStripe { .. } => Err(fmt::Error),
-            Operation::Copy { source: region, .. } | Operation::Reduce { target: region, .. } => {
-                let done = self.label(format_args!("calc {}", region.elements))?;
-                self.last = Some(done);
-                Ok(())
-            }
+            Operation::Copy { source, rows, .. } => self.work(rows.number * source.elements),
+            Operation::Reduce { target, rows, .. } => self.work(rows.number * target.elements),
         })?;
         // LogGOPSim wants an operation of every rank.
         if self.labels == 0 { self.label(format_args!("calc 0")).map(drop) } else { Ok(()) }
@@ -91,6 +88,12 @@ impl Program<'_, '_> {
         let (verb, preposition) = if sends { ("send", "to") } else { ("recv", "from") };
         let label = self.label(format_args!("{verb} {bytes}b {preposition} {peer} tag {tag}"))?;
         self.posts.insert(post, label);
+        Ok(())
+    }
+
+    fn work(&mut self, bytes: usize) -> fmt::Result {
+        let done = self.label(format_args!("calc {bytes}"))?;
+        self.last = Some(done);
         Ok(())
     }
 

@@ -21,7 +21,7 @@ pub use execution::Execution;
 pub use goal::{Goal, is_expressible_in_goal};
 pub use length_exchange::{Carried, DataPlan, LengthExchange};
 pub use need::{InSlots, largest_need};
-pub use plan::{CACHE_LINE, LINE_PAYLOAD, Operation, Plan, SlotBounds, Slots, Stripes};
+pub use plan::{CACHE_LINE, LINE_PAYLOAD, Operation, Plan, Rows, SlotBounds, Slots, Stripes};
 pub use repetition::Loop;
 
 use crate::schedule::{Buffer, Post};

@@ -49,12 +49,14 @@ pub enum Operation {
         /// A range of [`Plan::awaited`].
         awaited: Range<usize>,
     },
-    /// Copy a region.
+    /// Copy regions.
     Copy {
         /// From where.
         source: Region,
         /// To where.
         target: Region,
+        /// How many.
+        rows: Rows<2>,
     },
     /// `target = left ⊕ right`
     Reduce {
@@ -64,6 +66,8 @@ pub enum Operation {
         right: Region,
         /// The result.
         target: Region,
+        /// How many, in the order of these.
+        rows: Rows<3>,
     },
     /// Raise the flag of one of the rank's slots.
     Notify {
@@ -96,6 +100,59 @@ pub enum Operation {
         /// Elements from one to the next.
         step: usize,
     },
+}
+
+/// Several regions in the place of each of `N`: as long as these, and as far from each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows<const N: usize> {
+    /// How many there are, at least one.
+    pub number: usize,
+    /// Elements, or slots, from the start of each to that of the next.
+    pub steps: [usize; N],
+}
+
+impl<const N: usize> Rows<N> {
+    /// The regions alone.
+    pub const ONE: Rows<N> = Rows { number: 1, steps: [0; N] };
+
+    /// Those of one row, given the first ones.
+    #[inline]
+    pub fn row(&self, number: usize, mut first: [Region; N]) -> [Region; N] {
+        for (region, step) in first.iter_mut().zip(self.steps) {
+            region.offset += number * step;
+        }
+        first
+    }
+
+    /// Takes one more row, if it follows as the others do.
+    fn take(&mut self, first: &[Region; N], next: &[Region; N]) -> bool {
+        let last = self.row(self.number - 1, *first);
+        let mut steps = [0; N];
+        for ((step, last), next) in steps.iter_mut().zip(&last).zip(next) {
+            let is_alike = (last.memory, last.elements) == (next.memory, next.elements);
+            match next.offset.checked_sub(last.offset).filter(|_| is_alike) {
+                Some(further) => *step = further,
+                None => return false,
+            }
+        }
+        let follows = self.number == 1 || steps == self.steps;
+        if follows {
+            (self.number, self.steps) = (self.number + 1, steps);
+        }
+        follows
+    }
+}
+
+/// Regions that follow each other evenly, together.
+fn in_rows<const N: usize>(all: impl Iterator<Item = [Region; N]>) -> Vec<([Region; N], Rows<N>)> {
+    let mut rows: Vec<([Region; N], Rows<N>)> = Vec::new();
+    for next in all {
+        let is_taken = rows.last_mut().is_some_and(|(first, rows)| rows.take(first, &next));
+        if !is_taken {
+            rows.push((next, Rows::ONE));
+        }
+    }
+    rows
 }
 
 /// The operations of one rank in calls of one shape. Messages of several runs are packed into staging memory before
@@ -256,8 +313,8 @@ impl Plan {
             _ => true,
         };
         self.operations.iter().all(|operation| match operation {
-            Operation::Copy { source, target } => fits(source) && fits(target),
-            Operation::Reduce { left, right, target } => [left, right, target].into_iter().all(fits),
+            Operation::Copy { source, target, .. } => fits(source) && fits(target),
+            Operation::Reduce { left, right, target, .. } => [left, right, target].into_iter().all(fits),
             Operation::Send { region, .. } | Operation::Receive { region, .. } => fits(region),
             _ => true,
         })
@@ -462,20 +519,23 @@ impl<'a> Planner<'a> {
             Step::Copy { source, target } => {
                 self.send_first();
                 self.await_slots(&[*target]);
-                for [source, target] in self.binding.in_parallel([*source, *target]) {
-                    let source = cut(source, target);
-                    self.plan.operations.push(Operation::Copy { source, target: target.region });
+                let pieces = self.binding.in_parallel([*source, *target]);
+                let regions = pieces.map(|[source, target]| [cut(source, target), target.region]);
+                for ([source, target], rows) in in_rows(regions) {
+                    self.plan.operations.push(Operation::Copy { source, target, rows });
                 }
             }
             Step::Reduce { left, right, target } => {
                 self.send_first();
                 self.await_slots(&[*target]);
-                for pieces in self.binding.in_parallel([*left, *right, *target]) {
-                    let [left, right, target] = pieces.map(|piece| piece.region);
+                let pieces = self.binding.in_parallel([*left, *right, *target]);
+                for ([left, right, target], rows) in
+                    in_rows(pieces.map(|pieces| pieces.map(|piece| piece.region)))
+                {
                     if target == left {
                         self.plan.spare_elements = self.plan.spare_elements.max(left.elements);
                     }
-                    self.plan.operations.push(Operation::Reduce { left, right, target });
+                    self.plan.operations.push(Operation::Reduce { left, right, target, rows });
                 }
             }
         }
@@ -488,7 +548,7 @@ impl<'a> Planner<'a> {
             Pieces::Others(pieces) => pieces,
         };
         let (packed, copies) = self.reserve(&pieces)?;
-        let pack = |(source, target)| Operation::Copy { source, target };
+        let pack = |(source, target)| Operation::Copy { source, target, rows: Rows::ONE };
         self.plan.operations.extend(copies.into_iter().map(pack));
         self.staged.push(Staged { post, unpacking: Vec::new() });
         Some(packed)
@@ -501,7 +561,7 @@ impl<'a> Planner<'a> {
             Pieces::Others(pieces) => pieces,
         };
         let (packed, copies) = self.reserve(&pieces)?;
-        let unpack = |(target, source)| Operation::Copy { source, target };
+        let unpack = |(target, source)| Operation::Copy { source, target, rows: Rows::ONE };
         self.staged.push(Staged { post, unpacking: copies.into_iter().map(unpack).collect() });
         Some(packed)
     }
@@ -698,11 +758,13 @@ mod tests {
         for (operations, times) in plan.kinds_of_stripes() {
             let Some(&Operation::EndStripe { step, .. }) = operations.last() else { panic!("no end") };
             copies.extend((0..times).flat_map(|time| {
-                operations.iter().filter_map(move |operation| match *operation {
-                    Operation::Copy { source, target } => {
-                        Some([source, target].map(|region| region.shifted(time * step)))
+                operations.iter().flat_map(move |operation| match *operation {
+                    Operation::Copy { source, target, rows } => {
+                        let row = |number| rows.row(number, [source, target]);
+                        let regions = (0..rows.number).map(row);
+                        regions.map(|copy| copy.map(|region| region.shifted(time * step))).collect()
                     }
-                    _ => None,
+                    _ => Vec::new(),
                 })
             }));
         }

@@ -130,18 +130,36 @@ impl Builder {
         Some(Rounds { first: one.schedule.steps, moves, posts, outstanding })
     }
 
-    /// Copies `source` to `target`.
+    /// Copies `source` to `target`. What goes on where the copy before ended is one step with it.
     pub fn copy(&mut self, source: Run, target: Run) {
-        if source.count > 0 && source != target {
-            self.schedule.steps.push(Step::Copy { source, target });
+        if source.count == 0 || source == target {
+            return;
         }
+        if let Some(Step::Copy { source: last_source, target: last_target }) = self.schedule.steps.last_mut()
+            && let Some([whole, copied]) = joined([*last_source, *last_target], [source, target])
+            && !whole.overlaps(copied)
+        {
+            (*last_source, *last_target) = (whole, copied);
+            return;
+        }
+        self.schedule.steps.push(Step::Copy { source, target });
     }
 
-    /// `target = left ⊕ right`; see [`Step::Reduce`].
+    /// `target = left ⊕ right`; see [`Step::Reduce`]. What goes on where the reduction before ended is one step with it.
     pub fn reduce(&mut self, left: Run, right: Run, target: Run) {
-        if target.count > 0 {
-            self.schedule.steps.push(Step::Reduce { left, right, target });
+        if target.count == 0 {
+            return;
         }
+        if let Some(Step::Reduce { left: last_left, right: last_right, target: last_target }) =
+            self.schedule.steps.last_mut()
+            && let Some([all_left, all_right, reduced]) =
+                joined([*last_left, *last_right, *last_target], [left, right, target])
+            && [all_left, all_right].iter().all(|operand| *operand == reduced || !operand.overlaps(reduced))
+        {
+            (*last_left, *last_right, *last_target) = (all_left, all_right, reduced);
+            return;
+        }
+        self.schedule.steps.push(Step::Reduce { left, right, target });
     }
 
     /// Gives each rank so many slots that its node can read.
@@ -187,6 +205,13 @@ impl Builder {
         self.outstanding.push(post);
         Some(post)
     }
+}
+
+/// Runs of which each goes on where another one ended, as one with it.
+fn joined<const N: usize>(mut first: [Run; N], next: [Run; N]) -> Option<[Run; N]> {
+    let continues = next.iter().zip(&first).all(|(next, first)| next.continues(*first));
+    first.iter_mut().zip(&next).for_each(|(first, next)| first.count += next.count);
+    continues.then_some(first)
 }
 
 /// Rounds that are a loop.

@@ -62,10 +62,7 @@ mod tests {
     #[test]
     fn a_single_rank_copies_its_contribution() {
         let copy = tree_reduce(0, 1, 2, Send, None, []);
-        assert_eq!(
-            copy.to_string(),
-            "rank 0 of 1, 2 blocks\ncopy send[0] to recv[0]\ncopy send[1] to recv[1]\n"
-        );
+        assert_eq!(copy.to_string(), "rank 0 of 1, 2 blocks\ncopy send[0..2] to recv[0..2]\n");
         assert!(tree_reduce(0, 1, 2, Recv, None, []).steps.is_empty());
     }
 

@@ -229,8 +229,12 @@ impl<'job> Writer<'job> {
                     self.give(Signal::End { stripe: stripe.number });
                 }
                 Operation::Repeat { .. } => unreachable!("the program of an algorithm has no loops"),
-                Operation::Copy { source, .. } => self.copy(*source, own, sizes),
-                Operation::Reduce { left, right, target } => self.reduce(*left, *right, *target, own, sizes),
+                Operation::Copy { source, rows, .. } => self.copy(together(*source, rows.number), own, sizes),
+                Operation::Reduce { left, right, target, rows } => {
+                    let [left, right, target] =
+                        [left, right, target].map(|&region| together(region, rows.number));
+                    self.reduce(left, right, target, own, sizes);
+                }
             }
         }
         self.end_work(sizes);
@@ -354,6 +358,11 @@ impl Stripe {
 
 fn is_of_others(region: Region, own: u32) -> bool {
     matches!(region.memory, Memory::Buffer(Buffer::Shared(rank)) if rank != own)
+}
+
+/// Several regions as one: it does not matter here where elements lie.
+fn together(region: Region, number: usize) -> Region {
+    Region { elements: number * region.elements, ..region }
 }
 
 /// MPI's operators leave the result where the right operand was.
