@@ -30,6 +30,7 @@
 #                      components
 # make other-mpis      MPICH and Intel MPI from PyPI, into build/other-mpis, and the measuring program for them
 # make bench-costs     what it costs to choose an algorithm, and to build schedules
+# make bench-scale     what one rank of a million keeps and computes for a call: writes docs/scale.md
 # make dist            the committed sources with the guide's page and all crates, which need neither Node.js nor a network, into
 #                      build/rustcoll-VERSION.tar.xz, and the recipes for Spack and EasyBuild with its digest into build/recipes
 # make check-packages  what packages are made with: docs/install.md; needs root
@@ -278,7 +279,12 @@ bench-quick: all
 
 .PHONY: bench-costs
 bench-costs:
-	$(CARGO) bench -p benchmarks --target-dir target
+	$(CARGO) bench -p benchmarks --bench schedules --bench selection --target-dir target
+
+.PHONY: bench-scale
+bench-scale:
+	$(CARGO) bench -p benchmarks --bench scale --target-dir target >$(BUILD)/scale.md
+	cp $(BUILD)/scale.md docs/scale.md
 
 .PHONY: check-long
 check-long: all programs
