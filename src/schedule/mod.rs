@@ -110,16 +110,24 @@ impl Schedule {
 
     /// How many scratch blocks are used: one more than the highest block number.
     pub fn scratch_blocks(&self) -> usize {
-        let in_scratch = |run: &Run| run.buffer == Buffer::Scratch;
-        let once = self.steps.iter().flat_map(Step::runs).filter(in_scratch).map(|run| run.indices().end);
+        let end = |run: &Run| if run.buffer == Buffer::Scratch { run.indices().end } else { 0 };
+        let once = self.steps.iter().fold(0, |most, step| match step {
+            Step::Send { message, .. } | Step::Receive { message, .. } => {
+                message.runs().iter().map(end).fold(most, usize::max)
+            }
+            Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => most,
+            Step::Copy { source, target } => most.max(end(source)).max(end(target)),
+            Step::Reduce { left, right, target } => {
+                [left, right, target].into_iter().map(end).fold(most, usize::max)
+            }
+        });
         let moved = self.repeats.iter().flat_map(|repeat| {
             let steps = self.steps[repeat.steps.clone()].iter().zip(&repeat.moves);
             let runs = steps.flat_map(|(step, by)| step.runs().into_iter().zip(by.runs.clone()));
             // What moves comes to the end of its copy of a vector, or near it.
-            runs.filter(|(run, by)| in_scratch(run) && *by > 0)
-                .map(|(run, _)| run.indices().end.next_multiple_of(self.blocks.max(1)))
+            runs.filter(|(_, by)| *by > 0).map(|(run, _)| end(&run).next_multiple_of(self.blocks.max(1)))
         });
-        once.chain(moved).max().unwrap_or(0)
+        moved.fold(once, usize::max)
     }
 
     /// How many messages this rank sends.

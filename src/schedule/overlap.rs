@@ -1,6 +1,7 @@
 //! A program written in rounds, made to wait for what it needs and no more.
 
-use super::{Message, Post, Run, Schedule, Step};
+use super::{Buffer, Message, Post, Run, Schedule, Step};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 impl Schedule {
@@ -44,6 +45,8 @@ struct Overlap<'a> {
     written: Vec<Step>,
     posts: Post,
     receives: Vec<Outstanding<'a>>,
+    /// Where they stand.
+    targets: Targets,
     sends: Vec<Outstanding<'a>>,
     /// The place of the next receive that is not posted yet.
     next_receive: usize,
@@ -59,6 +62,7 @@ impl<'a> Overlap<'a> {
             written: Vec::with_capacity(source.len()),
             posts: 0,
             receives: Vec::new(),
+            targets: Targets::default(),
             sends: Vec::new(),
             next_receive: 0,
             blocked_until: 0,
@@ -112,22 +116,37 @@ impl<'a> Overlap<'a> {
 
     /// Waits for what must be complete before some blocks are read and others are written.
     fn wait_before(&mut self, read: &[Run], written: &[Run]) {
-        let touched: Vec<Run> = read.iter().chain(written).copied().collect();
-        let mut waited = take_if(&mut self.receives, |receive| overlap(receive.message.runs(), &touched));
+        let needed: BTreeSet<Post> =
+            read.iter().chain(written).flat_map(|run| self.targets.posts(*run)).collect();
+        let mut waited = match needed.is_empty() {
+            true => Vec::new(),
+            false => self.take_receives(|receive| needed.contains(&receive.post)),
+        };
         if !written.is_empty() {
             waited.extend(take_if(&mut self.sends, |send| overlap(send.message.runs(), written)));
         }
         self.wait(waited);
     }
 
+    fn take_receives(&mut self, is_taken: impl Fn(&Outstanding) -> bool) -> Vec<Post> {
+        let targets = &mut self.targets;
+        take_if(&mut self.receives, |receive| {
+            let is_taken = is_taken(receive);
+            if is_taken {
+                targets.remove(receive.message);
+            }
+            is_taken
+        })
+    }
+
     fn wait_for_due(&mut self) {
-        let receives = take_if(&mut self.receives, |receive| receive.is_due);
+        let receives = self.take_receives(|receive| receive.is_due);
         let sends = take_if(&mut self.sends, |send| send.is_due);
         self.wait([receives, sends].concat());
     }
 
     fn wait_for_all(&mut self) {
-        let receives = take_if(&mut self.receives, |_| true);
+        let receives = self.take_receives(|_| true);
         let sends = take_if(&mut self.sends, |_| true);
         self.wait([receives, sends].concat());
     }
@@ -142,10 +161,10 @@ impl<'a> Overlap<'a> {
     fn post_receives(&mut self, position: usize) {
         while let Some(step) = self.source.get(self.next_receive) {
             let runs = step.runs();
-            let outstanding = self.receives.iter().chain(&self.sends);
             let is_free = self.receives.len() < self.ahead
                 && self.blocked_until <= position
-                && !outstanding.into_iter().any(|other| overlap(other.message.runs(), &runs));
+                && !runs.iter().any(|run| self.targets.posts(*run).next().is_some())
+                && !self.sends.iter().any(|other| overlap(other.message.runs(), &runs));
             if !is_free {
                 return;
             }
@@ -159,6 +178,7 @@ impl<'a> Overlap<'a> {
         if let Step::Receive { post: source, peer, message } = &self.source[place] {
             let post = self.number();
             self.written.push(Step::Receive { post, peer: *peer, message: message.clone() });
+            self.targets.add(message, post);
             self.receives.push(Outstanding { post, source: *source, message, is_due: false });
         }
         self.find_receive(place + 1, position);
@@ -179,6 +199,31 @@ impl<'a> Overlap<'a> {
     fn number(&mut self) -> Post {
         self.posts += 1;
         self.posts - 1
+    }
+}
+
+/// Where receives stand that are outstanding: no two in the same blocks.
+#[derive(Default)]
+struct Targets(BTreeMap<(Buffer, usize), (usize, Post)>);
+
+impl Targets {
+    fn add(&mut self, message: &Message, post: Post) {
+        for run in message.runs() {
+            self.0.insert((run.buffer, run.indices().start), (run.indices().end, post));
+        }
+    }
+
+    fn remove(&mut self, message: &Message) {
+        for run in message.runs() {
+            self.0.remove(&(run.buffer, run.indices().start));
+        }
+    }
+
+    /// The receives in some of these blocks, the last first.
+    fn posts(&self, run: Run) -> impl Iterator<Item = Post> + use<'_> {
+        let Range { start, end } = run.indices();
+        let before = self.0.range((run.buffer, 0)..(run.buffer, end)).rev();
+        before.take_while(move |(_, (last, _))| *last > start).map(|(_, &(_, post))| post)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Träff's round-optimal broadcast of several segments along the circulant graph.
 //!
 //! With k segments k − 1 + ceil(log2 p) rounds of one segment, for any p; nobody receives a segment twice. A schedule
-//! is made in O(p log p) steps without communication; the paper needs O(log p).
+//! is made in O(log^3 p) steps without communication; the paper needs O(log p).
 //! A rank waits for nothing but what it sends on, so the root sends segments back to back: about n beta + ceil(log2 p)
 //! (alpha + n/k beta) in Hockney's model. Where messages then queue, rounds may be one more.
 

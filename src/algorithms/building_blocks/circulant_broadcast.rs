@@ -6,16 +6,21 @@
 
 use super::circulant::skips;
 use crate::algorithms::digits::doublings;
+use std::ops::Range;
 
 /// A broadcast of so many segments among so many ranks.
+///
+/// For each rank a base block is the first to reach it: the number of the last skip on the way from the root, which takes
+/// long skips first. The root's is the number of skips.
 pub struct CirculantBroadcast {
+    size: usize,
     segments: usize,
     /// The skips, the shortest first, and at last the number of ranks.
     skips: Vec<usize>,
-    /// For each rank the first block to reach it: the number of the last skip on the way from the root, which takes
-    /// long skips first. The root's is the number of skips.
-    base_blocks: Vec<usize>,
 }
+
+/// Numbers of blocks, as bits.
+type Blocks = u64;
 
 /// A rank's part in one round.
 pub struct Round {
@@ -28,20 +33,15 @@ pub struct Round {
 }
 
 impl CirculantBroadcast {
-    /// O(p) steps.
+    /// O(log p) steps.
     pub fn new(size: usize, segments: usize) -> Self {
         let skips: Vec<usize> = skips(size, 2).rev().chain([size]).collect();
-        let mut base_blocks = vec![skips.len() - 1];
-        for (number, pair) in skips.windows(2).enumerate() {
-            base_blocks.push(number);
-            base_blocks.extend_from_within(1..pair[1] - pair[0]);
-        }
-        CirculantBroadcast { segments, skips, base_blocks }
+        CirculantBroadcast { size, segments, skips }
     }
 
-    /// What a rank does, round by round. O(p log p) steps.
+    /// What a rank does, round by round. O(log^3 p) steps, and log p for each round.
     pub fn rounds(&self, rank: usize) -> Vec<Round> {
-        let arrivals_ahead = |skip: &usize| self.arrivals((rank + skip) % self.base_blocks.len());
+        let arrivals_ahead = |skip: &usize| self.arrivals((rank + skip) % self.size);
         let sent: Vec<Vec<Option<usize>>> = self.skips.iter().map(arrivals_ahead).collect();
         let turns = self.turns().zip(self.arrivals(rank)).enumerate();
         turns
@@ -53,7 +53,7 @@ impl CirculantBroadcast {
             .collect()
     }
 
-    /// The segment that reaches a rank in each round. None reaches it twice. O(p) steps.
+    /// The segment that reaches a rank in each round. None reaches it twice. O(log^2 p) steps, and one for each round.
     fn arrivals(&self, rank: usize) -> Vec<Option<usize>> {
         let received = self.received(rank);
         let mut missing = vec![rank != 0; self.segments];
@@ -70,7 +70,7 @@ impl CirculantBroadcast {
     /// skip.
     fn turns(&self) -> impl Iterator<Item = (isize, usize)> {
         let cycle = self.skips.len() - 1;
-        let count = rounds(self.base_blocks.len(), self.segments);
+        let count = rounds(self.size, self.segments);
         let skipped = count.next_multiple_of(cycle.max(1)) - count;
         (skipped..skipped + count)
             .map(move |round| ((round - round % cycle) as isize - skipped as isize, round % cycle))
@@ -82,20 +82,58 @@ impl CirculantBroadcast {
     /// Along a skip it gets the highest base block, of those not yet used, among the ranks behind it at distances
     /// from that skip to the next one. The next skip itself counts only if nothing else is left.
     fn received(&self, rank: usize) -> Vec<isize> {
-        let (size, cycle) = (self.base_blocks.len(), self.skips.len() - 1);
-        let behind = |distance: usize| self.base_blocks[(rank + size - distance) % size];
-        let own = self.base_blocks[rank];
-        let mut is_new = vec![true; cycle + 1];
-        is_new[own] = false;
+        let cycle = self.skips.len() - 1;
+        let own = self.base_block(rank);
+        let mut used = bit(own);
         let along = |pair: &[usize]| {
-            let found = (pair[0]..pair[1]).map(behind).filter(|&block| is_new[block]).max();
-            let block = found.unwrap_or(behind(pair[1]));
-            is_new[block] = false;
+            let found = (self.blocks_behind(rank, pair[0]..pair[1]) & !used).checked_ilog2();
+            let block = found.map_or_else(
+                || self.base_block((rank + self.size - pair[1]) % self.size),
+                |block| block as usize,
+            );
+            used |= bit(block);
             // What comes from the root is new; all else is as old as the cycle before.
             if block == cycle { own as isize } else { block as isize - cycle as isize }
         };
         self.skips.windows(2).map(along).collect()
     }
+
+    fn base_block(&self, rank: usize) -> usize {
+        self.base_blocks(rank..rank + 1).ilog2() as usize
+    }
+
+    /// The base blocks of the ranks at such distances behind a rank, at most as many as there are ranks.
+    fn blocks_behind(&self, rank: usize, distances: Range<usize>) -> Blocks {
+        let first = (rank + self.size + 1 - distances.end) % self.size;
+        let last = first + distances.len();
+        self.base_blocks(first..last.min(self.size)) | self.base_blocks(0..last.saturating_sub(self.size))
+    }
+
+    /// The base blocks of some ranks. Those behind a skip, up to the next one, have the same as the first ranks behind the root.
+    /// O(log p) steps.
+    fn base_blocks(&self, ranks: Range<usize>) -> Blocks {
+        let Range { start, end } = ranks;
+        match start {
+            _ if start >= end => 0,
+            0 => bit(self.skips.len() - 1) | self.base_blocks(1..end),
+            // Every skip up to there is one's last.
+            1 => bit(self.skips.partition_point(|&skip| skip < end)) - 1,
+            _ => {
+                let skip = self.skips.partition_point(|&skip| skip <= start) - 1;
+                let (first, next) = (self.skips[skip], self.skips[skip + 1]);
+                let until = end.min(next);
+                let here = match start == first {
+                    true => bit(skip) | self.base_blocks(1..until - first),
+                    false => self.base_blocks(start - first..until - first),
+                };
+                here | self.base_blocks(until..end)
+            }
+        }
+    }
+}
+
+fn bit(block: usize) -> Blocks {
+    1 << block
 }
 
 /// How many rounds a broadcast takes: the fewest possible. The root sends a segment in each.
@@ -117,12 +155,28 @@ mod tests {
     }
 
     #[test]
+    fn base_blocks_repeat_behind_each_skip() {
+        for size in 1..70 {
+            let broadcast = CirculantBroadcast::new(size, 1);
+            let mut expected = vec![broadcast.skips.len() - 1];
+            for (number, pair) in broadcast.skips.windows(2).enumerate() {
+                expected.push(number);
+                expected.extend_from_within(1..pair[1] - pair[0]);
+            }
+            for (start, end) in (0..=size).flat_map(|end| (0..=end).map(move |start| (start, end))) {
+                let blocks = expected[start..end].iter().fold(0, |blocks, &block| blocks | bit(block));
+                assert_eq!(broadcast.base_blocks(start..end), blocks, "p = {size}, {start}..{end}");
+            }
+        }
+    }
+
+    #[test]
     fn a_cycle_brings_as_many_blocks_as_it_has_rounds() {
         for size in 2..200 {
             let broadcast = CirculantBroadcast::new(size, 1);
             let cycle = broadcast.skips.len() as isize - 1;
             for rank in 1..size {
-                let own = broadcast.base_blocks[rank] as isize;
+                let own = broadcast.base_block(rank) as isize;
                 let expected = (-cycle..0).filter(|&block| block != own - cycle).chain([own]);
                 let mut received = broadcast.received(rank);
                 received.sort();
