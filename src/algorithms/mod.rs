@@ -19,6 +19,7 @@ mod inter;
 mod lengths;
 mod mock_ups;
 mod neighbor;
+mod nodes;
 mod problem;
 mod reduce;
 mod reduce_scatter;
@@ -31,7 +32,11 @@ pub use allreduce::recursive_doubling::ALGORITHM as RECURSIVE_DOUBLING_ALLREDUCE
 pub use calls::{Act, Area, Call, Calls, Parts, Region};
 pub use collective::{Collective, Cut};
 pub use graph::{Dimension, Edge, Graph, Neighbours};
+pub use nodes::Nodes;
 pub use problem::{Parameter, Problem, Reason, Requirement, default_radix, legal_radix};
+
+#[cfg(test)]
+pub(crate) use building_blocks::placement::FOUND as PLACEMENTS_FOUND;
 
 use crate::schedule::Schedule;
 

@@ -1,10 +1,9 @@
 //! What an algorithm is given, and what it may ask for.
 
-use super::{Body, Calls, Collective, Cut, Graph};
+use super::{Body, Calls, Collective, Cut, Graph, Nodes};
 use crate::schedule::Schedule;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// What all ranks know and agree on before a schedule is made, and of the topology each its own neighbours.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +23,7 @@ pub struct Problem {
     /// The most messages under way at a time where messages are independent, or blocks in one message of `pat`, at least 1.
     pub window: usize,
     /// The number of each rank's node; empty where nothing is known, or does not matter: then all are on one.
-    pub nodes: Arc<[u32]>,
+    pub nodes: Nodes,
     /// Who the neighbours are, in a neighbourhood collective.
     pub graph: Graph,
 }
@@ -40,9 +39,14 @@ impl Problem {
             radix: default_radix(size),
             segments: 1,
             window: DEFAULT_WINDOW,
-            nodes: Arc::default(),
+            nodes: Nodes::default(),
             graph: Graph::default(),
         }
+    }
+
+    /// The same where the schedules of many ranks are made: what they have in common is found once.
+    pub fn for_all_ranks(&self) -> Self {
+        Problem { nodes: self.nodes.clone().for_all_ranks(), ..self.clone() }
     }
 
     /// As much of this as a rank knows.
@@ -369,7 +373,8 @@ impl super::Algorithm {
     /// # Panics
     /// If it is made of calls.
     pub fn programs(&self, problem: &Problem) -> Vec<Schedule> {
-        (0..problem.size).map(|rank| self.program(problem, rank)).collect()
+        let problem = problem.for_all_ranks();
+        (0..problem.size).map(|rank| self.program(&problem, rank)).collect()
     }
 
     /// Whether it keeps the order of operands.

@@ -9,6 +9,7 @@ pub use byte_time::ByteTime;
 pub use reading::{MachineErrors, keys};
 pub use shipped::{SHIPPED, Shipped};
 
+use crate::algorithms::Nodes;
 use std::sync::Arc;
 
 /// A machine of equal nodes, with so many consecutive ranks on each. Times are in seconds.
@@ -206,7 +207,7 @@ impl Machine {
     }
 
     /// The node of each rank.
-    pub fn nodes(&self, size: usize) -> Arc<[u32]> {
+    pub fn nodes(&self, size: usize) -> Nodes {
         (0..size).map(|rank| (rank / self.ranks_per_node) as u32).collect()
     }
 }

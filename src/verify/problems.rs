@@ -1,8 +1,7 @@
 //! What there is to verify for an algorithm.
 
 use super::graphs::graphs;
-use crate::algorithms::{Algorithm, Cut, Parameter, Problem};
-use std::sync::Arc;
+use crate::algorithms::{Algorithm, Cut, Nodes, Parameter, Problem};
 
 /// Numbers of segments that are tried: none, even, odd, and more than a pipeline holds at a time.
 const SEGMENTS: [usize; 4] = [1, 2, 3, 5];
@@ -81,12 +80,12 @@ fn radices(algorithm: &Algorithm, base: &Problem) -> Vec<usize> {
 
 /// Ways to place ranks on nodes, as far as they matter: all on one, each on its own, several neighbours on each, in
 /// turn, and ever more neighbours.
-fn node_maps(algorithm: &Algorithm, size: usize) -> Vec<Arc<[u32]>> {
+fn node_maps(algorithm: &Algorithm, size: usize) -> Vec<Nodes> {
     let node_of: [fn(usize) -> usize; 6] =
         [|rank| rank, |rank| rank / 2, |rank| rank / 3, |rank| rank / 4, |rank| rank % 3, usize::isqrt];
     let map = |node: fn(usize) -> usize| (0..size).map(|rank| node(rank) as u32).collect();
     let taken = if algorithm.takes_nodes() { &node_of[..] } else { &[] };
-    [Arc::default()].into_iter().chain(taken.iter().copied().map(map)).collect()
+    [Nodes::default()].into_iter().chain(taken.iter().copied().map(map)).collect()
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ const BETWEEN: Algorithm = bruck::ALGORITHM;
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, radix, .. } = *problem;
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let population = placement.members(node).len();
     let up = placement.within(node, placement.with_blocks_of_members(node, gather(local, population, radix)));

@@ -30,7 +30,7 @@ const BETWEEN: Algorithm = bruck::ALGORITHM;
 
 /// Slots bear the numbers of blocks.
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let place = placement.place(rank);
     let part = Part { problem, placement: &placement, rank, place };
     let program = match place.local {

@@ -25,7 +25,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 /// numbers of blocks.
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let shares = Shares::new(&placement, rank);
     let is_alone = shares.members().len() == 1;
     let mut program = Builder::new(rank, size, size);

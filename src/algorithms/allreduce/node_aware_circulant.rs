@@ -34,7 +34,7 @@ const BETWEEN: Algorithm = circulant::ALGORITHM;
 const WITHIN: usize = 2;
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     match placement.common_population() {
         Some(population) => by_slices(problem, &placement, rank, population),
         None => through_leaders(problem, rank, &BETWEEN),

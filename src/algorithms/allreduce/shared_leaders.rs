@@ -36,7 +36,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 
 /// Allreduce in which one rank stands for each node; `between` is what these do.
 pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> Schedule {
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let population = placement.members(node).len();
     let among_leaders = between.schedule(&among_nodes(problem, &placement, population == 1), node);

@@ -30,7 +30,7 @@ const BETWEEN: Algorithm = circulant::ALGORITHM;
 const MOST_SLICES: usize = 4;
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let population = placement.members(node).len();
     let slices = placement.most_members().min(MOST_SLICES * placement.fewest_members());

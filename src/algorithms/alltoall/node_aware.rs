@@ -23,7 +23,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let mut program = Builder::new(rank, problem.size, problem.size);
     copy_own_block(problem, &mut program, rank);
@@ -37,7 +37,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 /// What a rank does that does not lead its node: it gives its blocks to the leader, in the order of the nodes, and gets
 /// its result from there.
 fn give_and_get(program: &mut Builder, placement: &Placement, rank: usize, leader: usize) {
-    let others: Vec<usize> = placement.order().into_iter().filter(|&other| other != rank).collect();
+    let others: Vec<usize> = placement.order().iter().copied().filter(|&other| other != rank).collect();
     program.receive(leader, others.iter().map(|&source| Recv.block(source)).collect::<Message>());
     program.send(leader, others.iter().map(|&target| Send.block(target)).collect::<Message>());
     program.end_round();
@@ -47,7 +47,7 @@ fn give_and_get(program: &mut Builder, placement: &Placement, rank: usize, leade
 /// each that it gets, both in the order of the nodes.
 struct Leader<'a> {
     placement: &'a Placement,
-    order: Vec<usize>,
+    order: &'a [usize],
     node: usize,
 }
 

@@ -25,7 +25,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let shares = Shares::new(&placement, rank);
     let input = if problem.in_place { Recv } else { Send };
     let mut program = Builder::new(rank, problem.size, problem.size);

@@ -25,7 +25,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 const BETWEEN: Algorithm = dissemination::ALGORITHM;
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let members = placement.members(node);
     let (mut arriving, mut leaving) =

@@ -26,7 +26,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let (nodes, population) = (placement.nodes(), placement.members(node).len());
     let within = tree_broadcast(local, population, 1, parent(local), children(local, population))

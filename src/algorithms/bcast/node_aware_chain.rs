@@ -22,7 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let (parent, children) = neighbors(&placement, Leaders::Chain, 2, rank);
     tree_broadcast(rank, problem.size, problem.segments, parent, children)
 }

@@ -39,7 +39,7 @@ pub fn through_leaders(
     rank: usize,
     between: impl Fn(usize, usize) -> Schedule,
 ) -> Schedule {
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let (nodes, population) = (placement.nodes(), placement.members(node).len());
     let among_leaders = between(node, nodes);

@@ -79,9 +79,9 @@ mod tests {
     #[test]
     fn children_know_their_parents_and_each_node_hears_of_others_once() {
         for size in 1..30 {
-            let nodes: std::sync::Arc<[u32]> = (0..size as u32).map(|rank| rank % 5).collect();
+            let nodes: crate::algorithms::Nodes = (0..size as u32).map(|rank| rank % 5).collect();
             let problem = Problem { root: size / 2, nodes: nodes.clone(), ..Problem::new(size) };
-            let placement = Placement::new(&problem);
+            let placement = Placement::of(&problem);
             for leaders in [Leaders::Knomial(2), Leaders::Knomial(3), Leaders::Chain] {
                 let parent = |rank| neighbors(&placement, leaders, 3, rank).0;
                 for rank in 0..size {

@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn who_deals_with_a_rank_has_it_among_its_targets_and_nobody_else() {
         let problem = Problem { nodes: [4, 7, 4, 4, 7, 9, 9, 9].into(), ..Problem::new(8) };
-        let placement = Placement::new(&problem);
+        let placement = Placement::of(&problem);
         for rank in 0..8 {
             let shares = Shares::new(&placement, rank);
             let sources: Vec<usize> = shares.sources().map(|(source, _)| source).collect();

@@ -25,7 +25,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     // Those of its own node are ready first, and the ones with small subtrees.
     let (parent, children) = neighbors(&placement, Leaders::Knomial(problem.radix), problem.radix, rank);
     let (contribution, children) = (contribution(problem, rank), children.into_iter().rev());

@@ -45,7 +45,7 @@ pub fn through_leaders(
     rank: usize,
     between: impl Fn(usize, usize, Buffer) -> Schedule,
 ) -> Schedule {
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let population = placement.members(node).len();
     let contribution = contribution(problem, rank);

@@ -31,7 +31,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     if size == 1 {
         return alone();
     }
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let population = placement.members(node).len();
     let contribution = if population == 1 { Send } else { Recv };

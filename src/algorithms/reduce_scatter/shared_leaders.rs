@@ -35,7 +35,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     if size == 1 {
         return alone();
     }
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let members = placement.members(node);
     let up = placement.within(node, combine_at_leader(local, members.len(), size, Send));

@@ -34,7 +34,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     if size == 1 {
         return alone();
     }
-    let placement = Placement::new(problem);
+    let placement = Placement::of(problem);
     let shares = Shares::new(&placement, rank);
     let mut program = Builder::new(rank, size, size);
     show(&mut program, &shares);

@@ -386,7 +386,7 @@ impl Schedules {
     fn problem(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters, form: Form) -> Problem {
         let mut problem = Problem { remote: self.group.remote, ..Problem::new(self.group.all()) };
         if let (true, Spread::Nodes(nodes)) = (algorithm.takes_nodes(), self.nodes.known(form.is_blocking)) {
-            problem.nodes = Arc::clone(&nodes.of_ranks);
+            problem.nodes = Arc::clone(&nodes.of_ranks).into();
         }
         let problem = parameters.applied(algorithm, call.bytes, problem);
         self.report_cuts(call, algorithm, parameters, &problem);
