@@ -5,9 +5,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+/// How many there are.
+pub fn processors() -> usize {
+    thread::available_parallelism().map_or(1, |count| count.get())
+}
+
 /// Carries out tasks on all processors, in their order. Begins no further one once a task has failed, and returns the failure
 /// of the first of those that did.
 pub fn for_each<Task: Sync, Failure: Send>(
+    tasks: &[Task],
+    carry_out: impl Fn(&Task) -> Result<(), Failure> + Sync,
+) -> Result<(), Failure> {
+    for_each_on(processors(), tasks, carry_out)
+}
+
+/// The same on so many of them at most.
+pub fn for_each_on<Task: Sync, Failure: Send>(
+    processors: usize,
     tasks: &[Task],
     carry_out: impl Fn(&Task) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
@@ -24,7 +38,7 @@ pub fn for_each<Task: Sync, Failure: Send>(
     };
     // The last of them on this thread: where there is but one processor, there may be no threads either.
     thread::scope(|scope| {
-        for _ in 1..thread::available_parallelism().map_or(1, |count| count.get()) {
+        for _ in 1..processors.min(tasks.len()) {
             scope.spawn(work);
         }
         work();

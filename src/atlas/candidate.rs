@@ -78,11 +78,15 @@ impl Candidate {
         self.parameters.get(Parameter::Radix)
     }
 
-    /// The same, if it can serve calls whose operator commutes, and is tried.
-    pub(super) fn tried(&self, size: usize, bytes: usize) -> Option<Problem> {
+    /// The same, if it can serve calls whose operator commutes.
+    pub(super) fn served(&self, size: usize, bytes: usize) -> Option<Problem> {
+        self.algorithm.serves(size, 0, true).is_ok().then(|| self.problem(size, bytes))
+    }
+
+    /// Whether it is tried for so many bytes.
+    pub(super) fn is_tried(&self, bytes: usize) -> bool {
         let is_long = |segment| bytes.div_ceil(segment) > MOST_SEGMENTS_TRIED;
-        let is_tried = !self.parameters.get(Parameter::Segment).is_some_and(is_long);
-        (is_tried && self.algorithm.serves(size, 0, true).is_ok()).then(|| self.problem(size, bytes))
+        !self.parameters.get(Parameter::Segment).is_some_and(is_long)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Atlas, AtlasError, Candidate, Point};
 use crate::algorithms::{Algorithm, Problem};
 use crate::cost::Machine;
-use crate::cost::simulation::{Simulation, SimulationError};
+use crate::cost::simulation::{MOST_POSTS, Simulation, SimulationError};
 use std::collections::BTreeMap;
 use std::ptr;
 
@@ -24,21 +24,38 @@ pub struct Found {
     pub too_large: Vec<&'static Algorithm>,
 }
 
-/// Where in the atlas the times stand of candidates that solve the same problem, by bytes.
-type Cells = BTreeMap<usize, Vec<usize>>;
+/// How a column is priced.
+pub struct Pricing<'a> {
+    pub machine: &'a Machine,
+    /// What takes so many times as long as the fastest has no time.
+    pub slowest: f64,
+    /// Whether a candidate has a time all the same, on so many ranks, for so many bytes.
+    pub is_needed: &'a (dyn Fn(&Candidate, usize, usize) -> bool + Sync),
+    /// On so many.
+    pub processors: usize,
+}
+
+/// Candidates that solve the same problem for some number of bytes.
+#[derive(Default)]
+struct Cells {
+    /// Where in the atlas their times stand.
+    positions: Vec<usize>,
+    /// Whether one of them has a time even if it is far from the fastest.
+    is_needed: bool,
+}
 
 /// What some of the candidates solve in the same way.
 struct Task {
     algorithm: &'static Algorithm,
     problem: Problem,
-    cells: Cells,
+    cells: BTreeMap<usize, Cells>,
 }
 
 /// The same, about to be simulated.
 struct Contender {
     algorithm: &'static Algorithm,
     simulation: Simulation,
-    cells: Cells,
+    cells: BTreeMap<usize, Cells>,
     /// A time, in seconds, that no prediction undercuts, by bytes.
     least: BTreeMap<usize, f64>,
 }
@@ -62,22 +79,25 @@ impl Atlas {
 impl Column {
     /// The times of the candidates that can serve, up to `slowest` times that of the fastest. What several candidates have in common is simulated once. Those that
     /// are likely to be fast come first, so that the others need not be simulated.
-    pub fn times(&self, atlas: &Atlas, machine: &Machine, slowest: f64) -> Result<Found, AtlasError> {
-        let mut contenders = self.contenders(atlas, machine)?;
+    pub fn times(&self, atlas: &Atlas, pricing: &Pricing) -> Result<Found, AtlasError> {
+        let mut contenders = self.contenders(atlas, pricing)?;
         contenders.sort_by(|one, other| one.rank().total_cmp(&other.rank()));
         let mut found = Found::default();
         let mut fast: Vec<(&'static Algorithm, BTreeMap<usize, f64>)> = Vec::new();
         for mut contender in contenders {
-            let mut times = BTreeMap::new();
-            for (&bytes, cells) in &contender.cells {
+            let best = |bytes: &usize| {
                 let rivals = fast.iter().filter(|(rival, _)| serves_where(rival, contender.algorithm));
-                let best =
-                    rivals.filter_map(|(_, times)| times.get(&bytes)).copied().fold(f64::INFINITY, f64::min);
-                let limit = slowest * best;
-                if contender.least[&bytes] > limit {
-                    continue;
-                }
-                let prediction = match contender.simulation.predict_within(bytes, limit) {
+                rivals.filter_map(|(_, times)| times.get(bytes)).copied().fold(f64::INFINITY, f64::min)
+            };
+            let limited = |(bytes, cells): (&usize, &Cells)| {
+                let limit = if cells.is_needed { f64::INFINITY } else { pricing.slowest * best(bytes) };
+                (contender.least[bytes] <= limit).then_some((*bytes, limit))
+            };
+            let calls: Vec<(usize, f64)> = contender.cells.iter().filter_map(limited).collect();
+            let predictions = contender.simulation.predict_within(&calls, pricing.processors);
+            let mut times = BTreeMap::new();
+            for (&(bytes, _), prediction) in calls.iter().zip(predictions) {
+                let prediction = match prediction {
                     Err(SimulationError::DoesNotServe(_)) => break,
                     Err(SimulationError::TooSlow) => continue,
                     Err(SimulationError::TooManyPosts { .. }) => {
@@ -87,19 +107,22 @@ impl Column {
                     other => other.map_err(|error| self.failed(atlas, contender.algorithm, bytes, error))?,
                 };
                 times.insert(bytes, prediction.time());
-                found.times.extend(cells.iter().map(|&cell| (cell, prediction.time())));
+                let positions = contender.cells[&bytes].positions.iter();
+                found.times.extend(positions.map(|&position| (position, prediction.time())));
             }
             fast.push((contender.algorithm, times));
         }
         Ok(found)
     }
 
-    fn contenders(&self, atlas: &Atlas, machine: &Machine) -> Result<Vec<Contender>, AtlasError> {
+    fn contenders(&self, atlas: &Atlas, pricing: &Pricing) -> Result<Vec<Contender>, AtlasError> {
         let mut contenders = Vec::new();
-        for Task { algorithm, problem, cells } in self.tasks(atlas) {
-            let mut simulation = match Simulation::new(atlas.collective, algorithm, &problem, machine) {
+        for Task { algorithm, problem, cells } in self.tasks(atlas, pricing) {
+            let mut simulation = match Simulation::new(atlas.collective, algorithm, &problem, pricing.machine)
+            {
                 Err(SimulationError::DoesNotServe(_)) => continue,
-                other => other.map_err(|error| self.failed(atlas, algorithm, 0, error))?,
+                // Its programs serve one number of bytes after the other, and then are dropped.
+                other => other.map_err(|error| self.failed(atlas, algorithm, 0, error))?.keeping(MOST_POSTS),
             };
             let least = cells.keys().map(|&bytes| (bytes, simulation.least_time(bytes))).collect();
             contenders.push(Contender { algorithm, simulation, cells, least });
@@ -107,18 +130,22 @@ impl Column {
         Ok(contenders)
     }
 
-    fn tasks(&self, atlas: &Atlas) -> Vec<Task> {
+    fn tasks(&self, atlas: &Atlas, pricing: &Pricing) -> Vec<Task> {
         let mut tasks: Vec<Task> = Vec::new();
-        for (number, &Candidate { algorithm, .. }) in atlas.candidates.iter().enumerate() {
+        for (number, candidate) in atlas.candidates.iter().enumerate() {
+            let algorithm = candidate.algorithm;
             for (position, &bytes) in atlas.bytes.iter().enumerate() {
-                let Some(problem) = atlas.candidates[number].tried(self.size, bytes) else { continue };
+                let is_needed = (pricing.is_needed)(candidate, self.size, bytes);
+                let is_tried = is_needed || candidate.is_tried(bytes);
+                let Some(problem) = candidate.served(self.size, bytes).filter(|_| is_tried) else { continue };
                 let is_same = |task: &Task| ptr::eq(task.algorithm, algorithm) && task.problem == problem;
                 let known = tasks.iter().position(is_same).unwrap_or_else(|| {
-                    tasks.push(Task { algorithm, problem, cells: Cells::new() });
+                    tasks.push(Task { algorithm, problem, cells: BTreeMap::new() });
                     tasks.len() - 1
                 });
-                let cell = atlas.cell(Point { ranks: self.ranks, bytes: position }, number);
-                tasks[known].cells.entry(bytes).or_default().push(cell);
+                let cells = tasks[known].cells.entry(bytes).or_default();
+                cells.positions.push(atlas.cell(Point { ranks: self.ranks, bytes: position }, number));
+                cells.is_needed |= is_needed;
             }
         }
         tasks

@@ -20,7 +20,7 @@ use crate::algorithms::{Algorithm, Collective};
 use crate::cost::Machine;
 use crate::cost::simulation::SimulationError;
 use crate::parallel;
-use column::Found;
+use column::{Found, Pricing};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -88,6 +88,20 @@ impl Atlas {
         slowest: f64,
         observe: impl Fn(f64) + Sync,
     ) -> Result<Atlas, AtlasError> {
+        Atlas::with(candidates, machine, ranks, bytes, slowest, &|_, _, _| false, observe)
+    }
+
+    /// The same, and prices those candidates that are needed for some numbers of ranks and bytes, however long they take: they have no time
+    /// only where they cannot serve or are too large.
+    pub fn with(
+        candidates: Vec<Candidate>,
+        machine: &Machine,
+        ranks: Vec<usize>,
+        bytes: Vec<usize>,
+        slowest: f64,
+        is_needed: &(dyn Fn(&Candidate, usize, usize) -> bool + Sync),
+        observe: impl Fn(f64) + Sync,
+    ) -> Result<Atlas, AtlasError> {
         let collective = candidates[0].collective;
         let mut atlas =
             Atlas { collective, ranks, bytes, candidates, too_large: BTreeMap::new(), times: Vec::new() };
@@ -96,8 +110,11 @@ impl Atlas {
         let columns = atlas.columns();
         let work: usize = columns.iter().map(|column| column.size).sum();
         let done = AtomicUsize::new(0);
+        // Where columns are too few for all processors, each uses all.
+        let processors = if columns.len() < parallel::processors() { parallel::processors() } else { 1 };
+        let pricing = Pricing { machine, slowest, is_needed, processors };
         parallel::for_each(&columns, |column| {
-            let Found { times, too_large } = column.times(&atlas, machine, slowest)?;
+            let Found { times, too_large } = column.times(&atlas, &pricing)?;
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             times.into_iter().for_each(|(cell, time)| found.0[cell] = time);
             for algorithm in too_large {

@@ -70,7 +70,7 @@ fn times_are_those_of_the_simulator() {
         for point in atlas.points().step_by(7) {
             let (size, bytes) = (atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
             for (candidate, &time) in atlas.candidates.iter().zip(atlas.times(point)) {
-                match candidate.tried(size, bytes) {
+                match candidate.served(size, bytes).filter(|_| candidate.is_tried(bytes)) {
                     None => assert_eq!(time, f64::INFINITY, "{candidate}"),
                     Some(problem) => {
                         let expected = match simulate(
@@ -102,6 +102,22 @@ fn what_is_far_from_the_fastest_has_no_time() {
     let atlas = Atlas::new(candidates, &machine(), vec![512], vec![8, 1 << 20], SLOWEST, |_| {}).unwrap();
     let times = [0, 1].map(|bytes| atlas.times(Point { ranks: 0, bytes })[ring]);
     assert!(times[0] == f64::INFINITY && times[1].is_finite(), "{times:?}");
+}
+
+#[test]
+fn what_is_needed_has_a_time_however_far_it_is_from_the_fastest() {
+    let candidates = Candidate::all(Collective::Allgather, Sweep::Defaults);
+    let ring = candidates.iter().position(|candidate| candidate.algorithm.name == "ring").unwrap();
+    let is_needed = |candidate: &Candidate, ranks: usize, bytes: usize| {
+        (candidate.algorithm.name, ranks, bytes) == ("ring", 512, 8)
+    };
+    let (ranks, bytes) = (vec![512], vec![8, 16]);
+    let atlas =
+        Atlas::with(candidates.clone(), &machine(), ranks, bytes, SLOWEST, &is_needed, |_| {}).unwrap();
+    let times = [0, 1].map(|bytes| atlas.times(Point { ranks: 0, bytes })[ring]);
+    let problem = candidates[ring].problem(512, 8);
+    let expected = simulate(Collective::Allgather, candidates[ring].algorithm, &problem, 8, &machine());
+    assert_eq!(times, [expected.unwrap().time(), f64::INFINITY]);
 }
 
 #[test]

@@ -240,6 +240,19 @@ impl SlotBounds {
         let most = self.bank / slots.max(1) / CACHE_LINE * CACHE_LINE;
         self.stripe.unwrap_or(most).min(most)
     }
+
+    /// Elements of a stripe and what all stripes use, if a rank has so many slots and the longest block so many elements of `extent` bytes.
+    pub fn cut(&self, slots: usize, longest: usize, extent: usize) -> (usize, Slots) {
+        let step = (self.longest_stripe(slots).min(longest * extent) / extent).max(1);
+        let used = match longest * extent <= self.line {
+            true => Slots::Lines,
+            false => {
+                let stride = (step * extent).next_multiple_of(CACHE_LINE);
+                Slots::Apart { stride, bytes: stride * slots }
+            }
+        };
+        (step, used)
+    }
 }
 
 impl Plan {
@@ -386,14 +399,7 @@ impl<'a> Stripes<'a> {
     /// For an element of scratch memory that takes `extent` bytes.
     pub fn new(schedule: &'a Schedule, binding: &'a Binding, extent: usize, bounds: &SlotBounds) -> Self {
         let longest = binding.scratch.layout.longest(schedule.blocks);
-        let step = (bounds.longest_stripe(schedule.slots).min(longest * extent) / extent).max(1);
-        let slots = match longest * extent <= bounds.line {
-            true => Slots::Lines,
-            false => {
-                let stride = (step * extent).next_multiple_of(CACHE_LINE);
-                Slots::Apart { stride, bytes: stride * schedule.slots }
-            }
-        };
+        let (step, slots) = bounds.cut(schedule.slots, longest, extent);
         Stripes { schedule, binding, step, count: longest.div_ceil(step).max(1), slots }
     }
 

@@ -25,7 +25,7 @@ pub fn run(options: &AtlasOptions, output: &mut impl Write) -> Result<Outcome, F
     let candidates = candidates(options, sweep)?;
     let bytes = numbers_of_bytes(options.bytes.clone(), 1);
     let ranks = numbers_of_ranks(options.ranks.clone(), machine.ranks_per_node);
-    let atlas = priced_atlas(candidates, &machine, ranks, bytes, SLOWEST)?;
+    let atlas = priced_atlas(candidates, &machine, ranks, bytes, SLOWEST, &|_, _, _| false)?;
     let content = match format {
         None => as_csv(&atlas).into_bytes(),
         Some(format) => {
@@ -76,19 +76,22 @@ fn one_group_algorithm(collective: Collective, name: &str) -> Result<&'static Al
     }
 }
 
-/// An atlas of what takes up to `slowest` times as long as the fastest, with a bar on the terminal while it is made.
+/// An atlas of what takes up to `slowest` times as long as the fastest, and of what is needed for some ranks and bytes, with a bar on the terminal while it
+/// is made.
 pub fn priced_atlas(
     candidates: Vec<Candidate>,
     machine: &Machine,
     ranks: Vec<usize>,
     bytes: Vec<usize>,
     slowest: f64,
+    is_needed: &(dyn Fn(&Candidate, usize, usize) -> bool + Sync),
 ) -> Result<Atlas, Failure> {
     let collective = candidates[0].collective;
     let bytes = if collective == Collective::Barrier { vec![0] } else { bytes };
     let progress = Progress::new(collective.name());
-    let atlas = Atlas::new(candidates, machine, ranks, bytes, slowest, |part| progress.show(part))
-        .map_err(|error| Failure::Input(error.to_string()))?;
+    let atlas =
+        Atlas::with(candidates, machine, ranks, bytes, slowest, is_needed, |part| progress.show(part))
+            .map_err(|error| Failure::Input(error.to_string()))?;
     drop(progress);
     if !atlas.too_large.is_empty() {
         let from = atlas.too_large.iter().map(|(name, ranks)| format!("{name} from {ranks} ranks on"));

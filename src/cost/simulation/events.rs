@@ -7,7 +7,7 @@
 
 use super::charge::{Charge, Charged, Level};
 use super::instant::Instant;
-use super::network::Network;
+use super::network::{Kind, Network};
 use super::program::{Action, Direction, Work};
 use super::queue::{Queue, Timed};
 use super::signals::Given;
@@ -109,12 +109,9 @@ struct Run<'job, R: Recorder> {
     bytes: Bytes,
     machine: &'job Machine,
     ranks: Vec<Rank<R::Instant>>,
-    /// When each post was started; not known before.
-    started: Vec<R::Instant>,
-    /// When each post was complete; not known before it is.
-    completed: Vec<R::Instant>,
-    /// How many packets of each post have yet to pass its port, from when its message may leave.
-    packets: Vec<u32>,
+    posts: Vec<Post<R::Instant>>,
+    /// What posts of each kind cost.
+    costs: Vec<Cost<'job>>,
     /// From when on each port is free, by direction and by whether messages stay on the node.
     free: [[Vec<R::Instant>; 2]; 2],
     /// The same of what all messages of a node share.
@@ -127,6 +124,52 @@ struct Run<'job, R: Recorder> {
     /// How many posts are complete.
     done: usize,
     recorder: &'job mut R,
+}
+
+/// How far a post is.
+#[derive(Clone)]
+struct Post<T> {
+    /// When it was started; not known before.
+    started: T,
+    /// When it was complete; not known before it is.
+    completed: T,
+    /// How many packets have yet to pass its port, from when its message may leave.
+    packets: u32,
+}
+
+/// What the posts of a kind cost in a run.
+struct Cost<'job> {
+    direction: Direction,
+    level: Level,
+    link: &'job Link,
+    bytes: f64,
+    packets: u32,
+    latency: f64,
+    /// For each byte.
+    byte_time: f64,
+    crossing: f64,
+}
+
+impl<'job> Cost<'job> {
+    fn of(kind: &Kind, bytes: Bytes, machine: &'job Machine) -> Self {
+        let (level, link) = match kind.is_within {
+            true => (Level::Within, &machine.within),
+            false => (Level::Between, &machine.between),
+        };
+        let bytes = kind.bytes.with(bytes.block);
+        let (latency, byte_time) = link.hockney(bytes, kind.is_unidirectional);
+        let (packets, crossing) = (link.packets(bytes), f64::from(kind.crossing));
+        Cost { direction: kind.direction, level, link, bytes, packets, latency, byte_time, crossing }
+    }
+
+    fn is_send(&self) -> bool {
+        self.direction == Direction::Send
+    }
+
+    /// Among what ranks or nodes have for each direction and level.
+    fn index(&self) -> (usize, usize) {
+        (usize::from(self.is_send()), usize::from(self.level == Level::Within))
+    }
 }
 
 /// How far a rank is.
@@ -144,15 +187,15 @@ impl<'job, R: Recorder> Run<'job, R> {
     fn new(network: &'job Network, bytes: Bytes, machine: &'job Machine, recorder: &'job mut R) -> Self {
         let ranks = network.programs.len();
         let ports = || vec![R::Instant::BEGIN; ranks];
+        let unknown = Post { started: R::Instant::UNKNOWN, completed: R::Instant::UNKNOWN, packets: 0 };
         let begin = Rank { time: R::Instant::BEGIN, step: 0, posts: 0, waits: 0, missing: 0 };
         Run {
             network,
             bytes,
             machine,
             ranks: vec![begin; ranks],
-            started: vec![R::Instant::UNKNOWN; network.ends.len()],
-            completed: vec![R::Instant::UNKNOWN; network.ends.len()],
-            packets: vec![0; network.ends.len()],
+            posts: vec![unknown; network.ends.len()],
+            costs: network.kinds.iter().map(|kind| Cost::of(kind, bytes, machine)).collect(),
             free: [[ports(), ports()], [ports(), ports()]],
             nodes_free: [[ports(), ports()], [ports(), ports()]],
             given: Given::none(&network.signals),
@@ -206,7 +249,7 @@ impl<'job, R: Recorder> Run<'job, R> {
                     let awaited = &program.awaited[awaited.start as usize..awaited.end as usize];
                     let number = |&post: &u32| self.network.first[rank] + post as usize;
                     let missing =
-                        awaited.iter().filter(|post| !self.completed[number(post)].is_known()).count();
+                        awaited.iter().filter(|post| !self.posts[number(post)].completed.is_known()).count();
                     self.ranks[rank].missing = missing;
                     if missing > 0 {
                         return;
@@ -253,16 +296,16 @@ impl<'job, R: Recorder> Run<'job, R> {
     fn start(&mut self, rank: usize) {
         let number = self.network.first[rank] + self.ranks[rank].posts;
         self.ranks[rank].posts += 1;
-        let is_send = self.is_send(number);
-        let link = self.link(number);
-        let is_eager = self.bytes(number) <= link.eager_limit as f64;
+        let &Cost { link, level, bytes, .. } = self.cost(number);
+        let is_send = self.cost(number).is_send();
+        let is_eager = bytes <= link.eager_limit as f64;
         if is_send {
-            self.spend(rank, once(Charged::Overhead(self.level(number))), link.overhead);
+            self.spend(rank, once(Charged::Overhead(level)), link.overhead);
         }
         let time = self.ranks[rank].time;
-        self.started[number] = time;
+        self.posts[number].started = time;
         let partner = self.network.ends[number].partner as usize;
-        let other = self.started[partner];
+        let other = self.posts[partner].started;
         let (send, send_time, receive_time) = match is_send {
             true if is_eager => return self.leave(number, time),
             false if is_eager => return,
@@ -277,28 +320,27 @@ impl<'job, R: Recorder> Run<'job, R> {
 
     /// When the head of what is sent at some time between the ends of a message is at the other end.
     fn under_way(&mut self, number: usize, sent: R::Instant) -> R::Instant {
-        let (latency, _) = self.hockney(number);
-        let arrived = self.recorder.after(sent, once(Charged::Latency(self.level(number))), latency);
-        let amount = f64::from(self.network.ends[number].crossing);
+        let &Cost { latency, level, crossing: amount, .. } = self.cost(number);
+        let arrived = self.recorder.after(sent, once(Charged::Latency(level)), latency);
         let crossing = Charge { what: Charged::Crossing, bytes: 0.0, amount };
         self.recorder.after(arrived, crossing, amount * self.machine.between.group_latency)
     }
 
     /// A message is ready to leave.
     fn leave(&mut self, send: usize, time: R::Instant) {
-        let packets = self.link(send).packets(self.bytes(send));
-        (self.packets[send], self.packets[self.network.ends[send].partner as usize]) = (packets, packets);
+        let packets = self.cost(send).packets;
+        self.posts[send].packets = packets;
+        self.posts[self.network.ends[send].partner as usize].packets = packets;
         self.events.push(Event { time, order: self.order(send), post: send as u32 });
     }
 
     /// A packet passes a port. Behind it queue what came to the port before, and then its message's next one.
     fn happen(&mut self, event: Event<R::Instant>) {
         let number = event.post as usize;
-        let (link, level, (_, byte_time)) = (self.link(number), self.level(number), self.hockney(number));
-        let (bytes, is_entering) = (self.bytes(number), event.order & ENTERING != 0);
-        let packets = link.packets(bytes);
+        let &Cost { link, level, bytes, packets, byte_time, .. } = self.cost(number);
+        let is_entering = event.order & ENTERING != 0;
         let transfer = bytes * byte_time / f64::from(packets);
-        let gap = if self.packets[number] == packets { link.gap } else { 0.0 };
+        let gap = if self.posts[number].packets == packets { link.gap } else { 0.0 };
         let amount = bytes / f64::from(packets);
         let has_port = is_entering || link.port != Port::Receiver;
         let ready = if has_port { event.time.or_later(*self.port(number)) } else { event.time };
@@ -312,7 +354,7 @@ impl<'job, R: Recorder> Run<'job, R> {
                 false => end,
             };
         }
-        self.packets[number] -= 1;
+        self.posts[number].packets -= 1;
         self.recorder.passes(number, begin.seconds(), end.seconds());
         if !is_entering {
             let receive = self.network.ends[number].partner;
@@ -320,7 +362,7 @@ impl<'job, R: Recorder> Run<'job, R> {
             let time = self.under_way(number, begin);
             self.events.push(Event { time, order, post: receive });
         }
-        match self.packets[number] {
+        match self.posts[number].packets {
             0 => self.complete(number, end),
             _ if is_entering => {}
             _ => self.events.push(Event { time: end, ..event }),
@@ -329,7 +371,7 @@ impl<'job, R: Recorder> Run<'job, R> {
 
     /// Notes when a post is complete. Whoever waits for nothing else goes on.
     fn complete(&mut self, number: usize, time: R::Instant) {
-        self.completed[number] = time;
+        self.posts[number].completed = time;
         self.done += 1;
         let rank = self.network.ends[number].rank as usize;
         let wait = self.network.ends[number].wait;
@@ -348,16 +390,18 @@ impl<'job, R: Recorder> Run<'job, R> {
         let mut time = self.ranks[rank].time;
         let mut arrived: Vec<(R::Instant, usize)> = Vec::new();
         for number in awaited.iter().map(|&post| first + post as usize) {
-            let completed = self.completed[number];
-            match self.network.ends[number].direction {
-                Direction::Receive if self.link(number).overhead > 0.0 => arrived.push((completed, number)),
+            let completed = self.posts[number].completed;
+            let cost = self.cost(number);
+            match cost.direction {
+                Direction::Receive if cost.link.overhead > 0.0 => arrived.push((completed, number)),
                 _ => time = time.or_later(completed),
             }
         }
         arrived.sort_by(|one, other| one.0.seconds().total_cmp(&other.0.seconds()));
         for (arrival, number) in arrived {
             self.wait(rank, arrival);
-            self.spend(rank, once(Charged::Overhead(self.level(number))), self.link(number).overhead);
+            let &Cost { level, link, .. } = self.cost(number);
+            self.spend(rank, once(Charged::Overhead(level)), link.overhead);
         }
         self.end_round(rank, time);
     }
@@ -375,39 +419,19 @@ impl<'job, R: Recorder> Run<'job, R> {
         self.rounds[round] = self.rounds[round].max(end);
     }
 
-    fn is_send(&self, number: usize) -> bool {
-        self.network.ends[number].direction == Direction::Send
-    }
-
-    fn bytes(&self, number: usize) -> f64 {
-        self.network.ends[number].bytes.with(self.bytes.block)
-    }
-
-    fn level(&self, number: usize) -> Level {
-        if self.network.ends[number].is_within { Level::Within } else { Level::Between }
-    }
-
-    fn link(&self, number: usize) -> &'job Link {
-        match self.level(number) {
-            Level::Within => &self.machine.within,
-            Level::Between => &self.machine.between,
-        }
-    }
-
-    fn hockney(&self, number: usize) -> (f64, f64) {
-        self.link(number).hockney(self.bytes(number), self.network.ends[number].is_unidirectional)
+    fn cost(&self, number: usize) -> &Cost<'job> {
+        &self.costs[self.network.ends[number].kind as usize]
     }
 
     /// When a packet begins to pass what all messages of a node share.
     fn pass_node(&mut self, number: usize, ready: R::Instant, charge: Charge) -> R::Instant {
-        let byte_time = self.link(number).node_byte_time;
+        let cost = self.cost(number);
+        let (byte_time, (direction, level)) = (cost.link.node_byte_time, cost.index());
         if byte_time.is_none() {
             return ready;
         }
-        let end = self.network.ends[number];
-        let node = self.network.places[end.rank as usize].node;
-        let is_send = self.is_send(number);
-        let free = &mut self.nodes_free[usize::from(is_send)][usize::from(end.is_within)][node as usize];
+        let node = self.network.places[self.network.ends[number].rank as usize].node;
+        let free = &mut self.nodes_free[direction][level][node as usize];
         let begin = ready.or_later(*free);
         *free = self.recorder.after(begin, charge, charge.amount * byte_time.at(charge.bytes));
         begin
@@ -415,13 +439,14 @@ impl<'job, R: Recorder> Run<'job, R> {
 
     /// From when on a post's port is free.
     fn port(&mut self, number: usize) -> &mut R::Instant {
-        let end = self.network.ends[number];
-        let port = match self.link(number).port {
-            Port::Rank | Port::Receiver => end.rank,
-            Port::Node => self.network.places[end.rank as usize].node,
+        let rank = self.network.ends[number].rank;
+        let cost = self.cost(number);
+        let (direction, level) = cost.index();
+        let port = match cost.link.port {
+            Port::Rank | Port::Receiver => rank,
+            Port::Node => self.network.places[rank as usize].node,
         };
-        let is_send = self.is_send(number);
-        &mut self.free[usize::from(is_send)][usize::from(end.is_within)][port as usize]
+        &mut self.free[direction][level][port as usize]
     }
 
     /// The place of a post's event among those of the same time.

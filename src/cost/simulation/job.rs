@@ -4,7 +4,7 @@ use super::events::Bytes;
 use super::instant::{Causes, Explanation};
 use super::least::least_time;
 use super::network::Network;
-use super::program::{Compiler, Program};
+use super::program::{Compiler, Program, slot_bounds};
 use super::sizes::{Lengths, Sizes};
 use super::symmetry::Symmetry;
 use super::timeline::{Records, Timeline};
@@ -14,9 +14,11 @@ use super::{
 use crate::algorithms::{Algorithm, Collective, Cut, Problem, Reason, Requirement};
 use crate::cost::machine::{Machine, Port};
 use crate::engine::SlotBounds;
+use crate::parallel;
 use crate::schedule::Schedule;
 use crate::selection::Measure;
-use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Up to so many ranks are all simulated, with blocks that differ by a byte told apart: it takes no time.
 const FEW_RANKS: usize = 32;
@@ -45,7 +47,7 @@ pub struct Simulation {
     /// How many slots each rank shares.
     slots: usize,
     /// The ranks that stand for all, if any do; sought when it is asked for.
-    symmetry: OnceCell<Option<Symmetry>>,
+    symmetry: OnceLock<Option<Symmetry>>,
     /// The programs for [`Simulation::least_time`], and for which blocks.
     few: Option<(Lengths, Vec<(usize, Program)>)>,
     /// The programs for blocks of one length, which may be any, once these were asked for; and the last ones for other lengths.
@@ -74,7 +76,7 @@ impl Simulation {
         if algorithm.requires.contains(&Requirement::OneNode) && !is_one_node {
             return Err(SimulationError::DoesNotServe(Reason::Unmet(Requirement::OneNode)));
         }
-        let (size, problem) = (problem.size, Problem { nodes, ..problem.clone() });
+        let (size, problem) = (problem.size, Problem { nodes, ..problem.clone() }.for_all_ranks());
         let Schedule { blocks, slots, .. } = algorithm.program(&problem, 0);
         Ok(Simulation {
             collective,
@@ -84,7 +86,7 @@ impl Simulation {
             is_block_placed,
             blocks,
             slots,
-            symmetry: OnceCell::new(),
+            symmetry: OnceLock::new(),
             few: None,
             known: Vec::new(),
             most_kept: MOST_POSTS_KEPT,
@@ -101,9 +103,81 @@ impl Simulation {
         self.predict_observed(bytes, &mut |_| {})
     }
 
-    /// The same, unless it takes more than so many seconds ([`SimulationError::TooSlow`]): then the simulation ends early.
-    pub fn predict_within(&mut self, bytes: usize, limit: f64) -> Result<Prediction, SimulationError> {
-        self.run(bytes, limit, &mut |_| {})
+    /// The same for several numbers of bytes, each unless it takes more than so many seconds ([`SimulationError::TooSlow`]): then a
+    /// simulation ends early. They are simulated on so many processors, or on fewer where that would take too much memory. Where one fails
+    /// for another reason, those behind it may be missing.
+    pub fn predict_within(
+        &mut self,
+        calls: &[(usize, f64)],
+        processors: usize,
+    ) -> Vec<Result<Prediction, SimulationError>> {
+        let (mut predictions, mut rest) = (Vec::new(), calls);
+        while let Some(&(bytes, _)) = rest.first() {
+            let common = self.common_lengths(bytes);
+            let alike = rest.iter().take_while(|call| self.common_lengths(call.0) == common).count();
+            let (calls, others) = rest.split_at(alike);
+            predictions.extend(self.predict_alike(common, calls, processors));
+            rest = if predictions.last().is_some_and(is_failure) { &[] } else { others };
+        }
+        predictions
+    }
+
+    /// The same of calls that the same programs serve, if any do.
+    fn predict_alike(
+        &mut self,
+        common: Option<Lengths>,
+        calls: &[(usize, f64)],
+        processors: usize,
+    ) -> Vec<Result<Prediction, SimulationError>> {
+        let network = match common.map(|lengths| self.known_network(lengths, &mut |_| {})).transpose() {
+            Ok(network) => network,
+            Err(error) => return vec![Err(error)],
+        };
+        let found = Mutex::new(BTreeMap::new());
+        let numbered: Vec<(usize, &(usize, f64))> = calls.iter().enumerate().collect();
+        let processors = if processors > 1 { self.at_a_time(calls, &network).min(processors) } else { 1 };
+        let failed = parallel::for_each_on(processors, &numbered, |&(position, &(bytes, limit))| {
+            let prediction = self.predict_call(bytes, limit, network.as_ref());
+            let is_failure = is_failure(&prediction);
+            found.lock().unwrap_or_else(PoisonError::into_inner).insert(position, prediction);
+            if is_failure { Err(position) } else { Ok(()) }
+        });
+        if let (Some(lengths), Some(network)) = (common, network) {
+            self.keep(lengths, network);
+        }
+        let ended = failed.map_or_else(|position| position + 1, |()| calls.len());
+        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.into_values().take(ended).collect()
+    }
+
+    /// For one number of bytes, with programs that serve it, if any are known.
+    fn predict_call(
+        &self,
+        bytes: usize,
+        limit: f64,
+        known: Option<&Network>,
+    ) -> Result<Prediction, SimulationError> {
+        if bytes > MOST_BYTES {
+            return Err(SimulationError::TooManyBytes(bytes));
+        }
+        let (lengths, bytes) = self.lengths_and_bytes(bytes);
+        let run = |network: &Network| events::run(network, bytes, &self.machine, limit, &mut |_| {});
+        match known {
+            Some(network) => run(network),
+            None => run(&self.network(self.symmetry(), lengths, &mut |_| {})?),
+        }
+    }
+
+    /// How many of these calls may be simulated at a time: together they have no more sends, receives and flags than one may have.
+    fn at_a_time(&self, calls: &[(usize, f64)], known: &Option<Network>) -> usize {
+        let posts = match known {
+            Some(network) => network.ends.len(),
+            None => {
+                let longest = calls.iter().map(|call| call.0.min(MOST_BYTES)).max();
+                longest.map_or(0, |bytes| self.posts_of(self.lengths(bytes)))
+            }
+        };
+        (MOST_POSTS / posts.max(1)).max(1)
     }
 
     /// The same, and tells now and then how far it is.
@@ -112,21 +186,12 @@ impl Simulation {
         bytes: usize,
         observe: &mut dyn FnMut(Progress),
     ) -> Result<Prediction, SimulationError> {
-        self.run(bytes, f64::INFINITY, observe)
-    }
-
-    fn run(
-        &mut self,
-        bytes: usize,
-        limit: f64,
-        observe: &mut dyn FnMut(Progress),
-    ) -> Result<Prediction, SimulationError> {
         if bytes > MOST_BYTES {
             return Err(SimulationError::TooManyBytes(bytes));
         }
         let (lengths, bytes) = self.lengths_and_bytes(bytes);
         let network = self.known_network(lengths, observe)?;
-        let prediction = events::run(&network, bytes, &self.machine, limit, observe);
+        let prediction = events::run(&network, bytes, &self.machine, f64::INFINITY, observe);
         self.keep(lengths, network);
         prediction
     }
@@ -177,8 +242,12 @@ impl Simulation {
 
     /// About how many sends, receives and flags are simulated.
     pub fn posts(&self) -> usize {
+        self.posts_of(Lengths::AnyOne)
+    }
+
+    fn posts_of(&self, lengths: Lengths) -> usize {
         let ranks = self.symmetry().map_or(self.size(), Symmetry::period);
-        ranks * typical_posts(&self.compiler(Lengths::AnyOne), ranks)
+        ranks * typical_posts(&self.compiler(lengths), ranks)
     }
 
     /// The bytes that the rank with the most of them has in the call.
@@ -194,10 +263,38 @@ impl Simulation {
         let parts = Sizes::parts(self.collective, &self.problem, self.blocks);
         let held = self.held(bytes);
         let is_even = bytes.is_multiple_of(parts) || self.has_mean_blocks();
+        let block = bytes as f64 / parts as f64;
         if bytes > 0 && is_even && !self.cuts_stripes(bytes.div_ceil(parts)) {
-            return (Lengths::AnyOne, Bytes { block: bytes as f64 / parts as f64, held });
+            return (Lengths::AnyOne, Bytes { block, held });
+        }
+        if let Some(model) = self.block_cut_alike(bytes, parts) {
+            return (Lengths::AnyLike(model), Bytes { block, held });
         }
         (self.lengths(bytes), Bytes { block: 1.0, held })
+    }
+
+    /// The lengths for which programs are written that serve a call and others, if any do.
+    fn common_lengths(&self, bytes: usize) -> Option<Lengths> {
+        let (lengths, _) = self.lengths_and_bytes(bytes.min(MOST_BYTES));
+        Some(lengths).filter(|lengths| lengths.serve_several())
+    }
+
+    /// The length of the shortest blocks that go through slots in as many stripes as those of a call, all of one length, so that programs for
+    /// the ones serve the others. There are such if lengths are powers of two, by which amounts are multiplied without rounding.
+    fn block_cut_alike(&self, bytes: usize, parts: usize) -> Option<usize> {
+        let whole = bytes.div_ceil(parts);
+        let is_exact = whole == 1 || (bytes.is_multiple_of(parts) && whole.is_power_of_two());
+        if bytes == 0 || self.slots == 0 || !self.has_mean_blocks() || !is_exact {
+            return None;
+        }
+        let cut = |block: usize| {
+            let bounds = slot_bounds(self.slots, self.problem.segments, block);
+            let (step, slots) = bounds.cut(self.slots, block, 1);
+            block.is_multiple_of(step).then_some((block / step, slots.kind()))
+        };
+        let wanted = cut(whole)?;
+        let halves = std::iter::successors(Some(whole), |block| Some(block / 2).filter(|half| *half > 0));
+        halves.take_while(|&block| cut(block) == Some(wanted)).last()
     }
 
     /// Keeps the programs for later calls, unless they take more memory than is worth it.
@@ -216,7 +313,8 @@ impl Simulation {
         if let Some(position) = self.known.iter().position(|known| known.0 == lengths) {
             return Ok(self.known.swap_remove(position).1);
         }
-        self.known.retain(|known| known.0 == Lengths::AnyOne);
+        let is_small = |network: &Network| network.ends.len() <= MOST_POSTS_KEPT;
+        self.known.retain(|(lengths, network)| *lengths == Lengths::AnyOne && is_small(network));
         self.network(self.symmetry(), lengths, observe)
     }
 
@@ -347,6 +445,11 @@ impl Simulation {
         }
         Ok(programs)
     }
+}
+
+/// Whether a prediction fails for another reason than that it takes too long.
+fn is_failure(prediction: &Result<Prediction, SimulationError>) -> bool {
+    !matches!(prediction, Ok(_) | Err(SimulationError::TooSlow))
 }
 
 /// How many sends, receives and signals a rank has that is not the busiest.

@@ -1,6 +1,6 @@
 //! Who is at the other end of each post, and which ports are between.
 
-use super::program::{Direction, Program};
+use super::program::{Direction, Post, Program};
 use super::signals::Signals;
 use super::sizes::Amount;
 use super::symmetry::Symmetry;
@@ -16,6 +16,8 @@ pub struct Network {
     pub first: Vec<usize>,
     /// The posts, by number.
     pub ends: Vec<End>,
+    /// What posts have in common with many others.
+    pub kinds: Vec<Kind>,
     /// What ranks of a node tell each other by flags.
     pub signals: Signals,
     /// Where the ranks are.
@@ -27,14 +29,21 @@ pub struct Network {
 /// A post, which is one end of a message.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
-    pub bytes: Amount,
-    pub direction: Direction,
+    /// Its position in [`Network::kinds`].
+    pub kind: u32,
     /// Number of the post at the other end, or of the one that stands for it.
     pub partner: u32,
     /// The rank whose post this is.
     pub rank: u32,
     /// The first of the rank's waits that waits for it.
     pub wait: u32,
+}
+
+/// What decides how long a post takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    pub bytes: Amount,
+    pub direction: Direction,
     /// Whether the message stays on a node.
     pub is_within: bool,
     /// Whether neither of the two ranks does anything in the other direction in that round.
@@ -71,44 +80,33 @@ impl Network {
         let of_rank = |(rank, program): (usize, &Program)| {
             program.posts.iter().map(move |post| (rank, *post)).collect::<Vec<_>>()
         };
-        let mut ends: Vec<End> = programs
-            .iter()
-            .enumerate()
-            .flat_map(of_rank)
-            .map(|(rank, post)| End {
+        let posts: Vec<(usize, Post)> = programs.iter().enumerate().flat_map(of_rank).collect();
+        let partners = partners(&programs, symmetry, &posts)?;
+        let mut kinds = Kinds::default();
+        let end = |(&(rank, post), &partner): (&(usize, Post), &u32)| End {
+            kind: kinds.number(Kind {
                 bytes: post.bytes,
                 direction: post.direction,
-                partner: u32::MAX,
-                rank: rank as u32,
-                wait: post.wait,
                 is_within: nodes[rank] == nodes[post.peer as usize],
-                is_unidirectional: post.is_alone,
+                is_unidirectional: post.is_alone && posts[partner as usize].1.is_alone,
                 crossing: crossings.of(rank, post.peer as usize),
-            })
-            .collect();
-        let posts = |direction| matching_order(&programs, symmetry, direction);
-        let (sends, receives) = (posts(Direction::Send), posts(Direction::Receive));
-        for position in 0..sends.len().max(receives.len()) {
-            let (send, receive) = match (sends.get(position), receives.get(position)) {
-                (Some(send), Some(receive)) if send.0 == receive.0 => (send.1, receive.1),
-                (send, receive) => {
-                    return Err(unmatched(send.map(|send| send.0), receive.map(|receive| receive.0)));
-                }
-            };
-            let (sent, received) = (ends[send as usize], ends[receive as usize]);
-            if sent.bytes != received.bytes {
-                return Err(unmatched(Some(sends[position].0), None));
-            }
-            let is_unidirectional = sent.is_unidirectional && received.is_unidirectional;
-            ends[send as usize] = End { partner: receive, is_unidirectional, ..sent };
-            ends[receive as usize] = End { partner: send, is_unidirectional, ..received };
-        }
+            }),
+            partner,
+            rank: rank as u32,
+            wait: post.wait,
+        };
+        let ends = posts.iter().zip(&partners).map(end).collect();
         let signals = Signals::new(&programs, symmetry, nodes)?;
         for program in &mut programs {
             (program.posts, program.given, program.expected) = Default::default();
         }
         let places = places(programs.len(), nodes);
-        Ok(Network { programs, first, ends, signals, places, size: symmetry.size() })
+        Ok(Network { programs, first, ends, kinds: kinds.all, signals, places, size: symmetry.size() })
+    }
+
+    /// The kind of a post.
+    pub fn kind(&self, end: &End) -> &Kind {
+        &self.kinds[end.kind as usize]
     }
 
     /// A prediction that as yet says only what travels, with blocks of so many bytes where these are not known.
@@ -119,11 +117,12 @@ impl Network {
         for posts in self.first.windows(2) {
             let [mut sent, mut received] = [Traffic::default(); 2];
             for end in &self.ends[posts[0]..posts[1]] {
-                let bytes = end.bytes.with(block_bytes);
-                match end.direction {
+                let kind = self.kind(end);
+                let bytes = kind.bytes.with(block_bytes);
+                match kind.direction {
                     Direction::Send => {
                         sent.add(bytes);
-                        if end.is_within { &mut within } else { &mut between }.add(bytes);
+                        if kind.is_within { &mut within } else { &mut between }.add(bytes);
                     }
                     Direction::Receive => received.add(bytes),
                 }
@@ -158,6 +157,24 @@ impl Traffic {
     }
 }
 
+/// Kinds of posts, each once.
+#[derive(Default)]
+struct Kinds {
+    all: Vec<Kind>,
+    numbers: HashMap<(Amount, Direction, [bool; 2], u32), u32>,
+}
+
+impl Kinds {
+    fn number(&mut self, kind: Kind) -> u32 {
+        let Kind { bytes, direction, is_within, is_unidirectional, crossing } = kind;
+        let key = (bytes, direction, [is_within, is_unidirectional], crossing.to_bits());
+        *self.numbers.entry(key).or_insert_with(|| {
+            self.all.push(kind);
+            self.all.len() as u32 - 1
+        })
+    }
+}
+
 /// Finds out how many messages go from one group of nodes to another.
 struct Crossings<'job> {
     symmetry: Symmetry,
@@ -169,10 +186,16 @@ struct Crossings<'job> {
 impl Crossings<'_> {
     /// The part of those between a rank and a peer of its, and between those for which they stand.
     fn of(&mut self, rank: usize, peer: usize) -> f32 {
-        let Crossings { symmetry, nodes, groups, known } = self;
+        let Crossings { symmetry, nodes, groups, ref mut known } = *self;
         let Some(groups) = groups else { return 0.0 };
-        *known.entry((rank, peer)).or_insert_with(|| {
-            let group = |rank: usize| groups.of(nodes[rank] as usize);
+        let group = |rank: usize| groups.of(nodes[rank] as usize);
+        if symmetry.period() == symmetry.size() {
+            return f32::from(u8::from(group(rank) != group(peer)));
+        }
+        // Where whole nodes stand for all, those of two ranks say where all go for which these stand.
+        let is_of_nodes = symmetry.is_exact() && nodes[symmetry.period() - 1] != nodes[symmetry.period()];
+        let key = if is_of_nodes { (nodes[rank] as usize, nodes[peer] as usize) } else { (rank, peer) };
+        *known.entry(key).or_insert_with(|| {
             let pairs = symmetry.moved(rank, peer);
             let (crossing, all) = pairs.fold((0, 0), |(crossing, all), (rank, peer)| {
                 (crossing + usize::from(group(rank) != group(peer)), all + 1)
@@ -184,6 +207,30 @@ impl Crossings<'_> {
 
 /// The receiver and sender of a message, the receiver being one that stands for others.
 type Pair = (u32, u32);
+
+/// The number of the post at the other end of each.
+fn partners(
+    programs: &[Program],
+    symmetry: Symmetry,
+    posts: &[(usize, Post)],
+) -> Result<Vec<u32>, SimulationError> {
+    let of = |direction| matching_order(programs, symmetry, direction);
+    let (sends, receives) = (of(Direction::Send), of(Direction::Receive));
+    let mut partners = vec![u32::MAX; posts.len()];
+    for position in 0..sends.len().max(receives.len()) {
+        let (send, receive) = match (sends.get(position), receives.get(position)) {
+            (Some(send), Some(receive)) if send.0 == receive.0 => (send.1, receive.1),
+            (send, receive) => {
+                return Err(unmatched(send.map(|send| send.0), receive.map(|receive| receive.0)));
+            }
+        };
+        if posts[send as usize].1.bytes != posts[receive as usize].1.bytes {
+            return Err(unmatched(Some(sends[position].0), None));
+        }
+        (partners[send as usize], partners[receive as usize]) = (receive, send);
+    }
+    Ok(partners)
+}
 
 /// The posts by pair, and among those of a pair in the order of the program.
 fn matching_order(programs: &[Program], symmetry: Symmetry, direction: Direction) -> Vec<(Pair, u32)> {

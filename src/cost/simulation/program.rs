@@ -101,7 +101,7 @@ pub struct Post {
 }
 
 /// Whether a message goes or comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     Send,
     Receive,
@@ -162,7 +162,8 @@ impl<'job> Writer<'job> {
             self.note_scratch(plan.scratch_elements, sizes);
             return self.append_operations(&plan, &plan.operations, Stripe::of(schedule.rank, 0, 1), sizes);
         }
-        let bounds = self.bounds(schedule, sizes);
+        let longest = sizes.binding.scratch.layout.longest(schedule.blocks);
+        let bounds = slot_bounds(schedule.slots, self.segments, longest);
         let stripes = Stripes::new(schedule, &sizes.binding, 1, &bounds);
         let plan = stripes.all();
         self.note_scratch(plan.scratch_elements, sizes);
@@ -172,17 +173,6 @@ impl<'job> Writer<'job> {
                 self.append_operations(&plan, operations, stripe, sizes);
                 self.stripes += 1;
             }
-        }
-    }
-
-    fn bounds(&self, schedule: &Schedule, sizes: &Sizes) -> SlotBounds {
-        let longest = sizes.binding.scratch.layout.longest(schedule.blocks);
-        let most_stripes = (MOST_SLOTS_OF_STRIPES / schedule.slots).clamp(1, MOST_STRIPES);
-        let least_slot = longest.div_ceil(most_stripes).next_multiple_of(CACHE_LINE);
-        SlotBounds {
-            bank: SlotBounds::DEFAULT.bank.max(least_slot * schedule.slots),
-            stripe: (self.segments > 1).then(|| longest.div_ceil(self.segments).max(least_slot)),
-            ..SlotBounds::DEFAULT
         }
     }
 
@@ -333,6 +323,17 @@ impl<'job> Writer<'job> {
         if [copied, reduced, read].iter().any(|amount| amount.with(1.0) > 0.0) {
             self.program.actions.push(Action::Work(work));
         }
+    }
+}
+
+/// The bounds of slots of which each rank has so many, for blocks of so many bytes that go through them in so many segments.
+pub fn slot_bounds(slots: usize, segments: usize, longest: usize) -> SlotBounds {
+    let most_stripes = (MOST_SLOTS_OF_STRIPES / slots).clamp(1, MOST_STRIPES);
+    let least_slot = longest.div_ceil(most_stripes).next_multiple_of(CACHE_LINE);
+    SlotBounds {
+        bank: SlotBounds::DEFAULT.bank.max(least_slot * slots),
+        stripe: (segments > 1).then(|| longest.div_ceil(segments).max(least_slot)),
+        ..SlotBounds::DEFAULT
     }
 }
 

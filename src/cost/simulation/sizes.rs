@@ -4,6 +4,7 @@ use crate::algorithms::{Collective, Problem};
 use crate::engine::{Binding, View};
 use crate::schedule::Layout;
 use crate::selection::Measure;
+use std::hash::{Hash, Hasher};
 
 /// The lengths of blocks.
 pub struct Sizes {
@@ -18,6 +19,8 @@ pub struct Sizes {
 pub enum Lengths {
     /// All as long as each other, whatever that is.
     AnyOne,
+    /// The same, cut into stripes as blocks of so many bytes, a power of two, are.
+    AnyLike(usize),
     /// As the engine cuts a call of so many bytes.
     Of(usize),
     /// All of the mean length in a call of so many bytes.
@@ -53,6 +56,13 @@ impl Total {
     }
 }
 
+impl Lengths {
+    /// Whether programs for them serve blocks of several lengths.
+    pub fn serve_several(self) -> bool {
+        matches!(self, Lengths::AnyOne | Lengths::AnyLike(_))
+    }
+}
+
 impl Sizes {
     /// The blocks of a call, of which a schedule has `blocks`.
     pub fn of(collective: Collective, problem: &Problem, blocks: usize, lengths: Lengths) -> Sizes {
@@ -60,6 +70,9 @@ impl Sizes {
         match lengths {
             _ if collective == Collective::Barrier => Sizes::each(1),
             Lengths::AnyOne => Sizes { element: Amount::ForEachByte(1.0), ..Sizes::each(1) },
+            Lengths::AnyLike(model) => {
+                Sizes { element: Amount::ForEachByte(1.0 / model as f64), ..Sizes::each(model) }
+            }
             Lengths::Of(bytes) => Sizes::new(Layout::Balanced { elements: bytes, blocks: parts }),
             Lengths::Mean(bytes) => {
                 let whole = bytes.div_ceil(parts);
@@ -86,6 +99,16 @@ impl Sizes {
     /// Blocks of the same number have the same length in every buffer.
     fn new(layout: Layout) -> Sizes {
         Sizes { binding: Binding::uniform(View::new(layout, 1)), element: Amount::Known(1.0) }
+    }
+}
+
+/// Numbers are no NaN, and no zero has a sign.
+impl Eq for Amount {}
+
+impl Hash for Amount {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (Amount::Known(number) | Amount::ForEachByte(number)) = *self;
+        (std::mem::discriminant(self), number.to_bits()).hash(state);
     }
 }
 

@@ -104,10 +104,10 @@ impl Records {
         let mut ranks = self.spent;
         for (post, passages) in network.ends.iter().zip(&self.passages) {
             let all_packets: usize = passages.iter().map(|passage| passage.packets).sum();
-            let peer = network.ends[post.partner as usize].rank as usize;
+            let (kind, peer) = (network.kind(post), network.ends[post.partner as usize].rank as usize);
             ranks[post.rank as usize].extend(passages.iter().map(|&Passage { start, end, packets }| {
-                let bytes = post.bytes.with(1.0) * packets as f64 / all_packets as f64;
-                let activity = match post.direction {
+                let bytes = kind.bytes.with(1.0) * packets as f64 / all_packets as f64;
+                let activity = match kind.direction {
                     Direction::Send => Activity::Send { peer, bytes },
                     Direction::Receive => Activity::Receive { peer, bytes },
                 };
@@ -233,6 +233,23 @@ mod tests {
                 for bytes in [1000, 30] {
                     let mut simulation =
                         Simulation::new(algorithm.contract(), algorithm, &Problem::new(45), machine).unwrap();
+                    let predicted = simulation.predict(bytes).unwrap().time();
+                    let seconds = simulation.timeline(bytes).unwrap().seconds;
+                    assert!((seconds / predicted - 1.0).abs() < 1e-9, "{name}, {bytes} bytes");
+                }
+            }
+        }
+    }
+
+    /// Where the same programs serve blocks of several lengths that go through slots in equal stripes, and where none do.
+    #[test]
+    fn blocks_in_slots_are_done_when_it_is_predicted() {
+        for (collective, name) in [(Allgather, "shared_leaders"), (Allreduce, "shared_multi_leaders")] {
+            let algorithm = collective.algorithm(name).unwrap();
+            for machine in &machines()[..2] {
+                let mut simulation =
+                    Simulation::new(collective, algorithm, &Problem::new(64), machine).unwrap();
+                for bytes in [1, 16, 64, 1 << 10, 3 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 20] {
                     let predicted = simulation.predict(bytes).unwrap().time();
                     let seconds = simulation.timeline(bytes).unwrap().seconds;
                     assert!((seconds / predicted - 1.0).abs() < 1e-9, "{name}, {bytes} bytes");

@@ -23,8 +23,12 @@ pub fn run(options: &DeriveOptions, output: &mut impl Write) -> Result<Outcome, 
     let bytes = numbers_of_bytes(options.bytes.clone(), POWERS_OF_BYTES);
     let mut rules: Vec<Derived> = Vec::new();
     for collective in collectives(options)? {
-        let candidates = Candidate::all(collective, Sweep::Parameters);
-        let atlas = priced_atlas(candidates, &machine, ranks.clone(), bytes.clone(), 1.0 + options.regret)?;
+        // No rules are derived for the others.
+        let is_over_messages = |candidate: &Candidate| !candidate.algorithm.takes_shared_memory();
+        let mut candidates = Candidate::all(collective, Sweep::Parameters);
+        candidates.retain(is_over_messages);
+        let (ranks, bytes) = (ranks.clone(), bytes.clone());
+        let atlas = priced_atlas(candidates, &machine, ranks, bytes, 1.0 + options.regret, &|_, _, _| false)?;
         rules.append(&mut derive(&atlas, options.regret));
     }
     let text = head(options, rules.len()) + &to_native(&rules);

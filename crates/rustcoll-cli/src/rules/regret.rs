@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 use crate::predict::{call_on, priced};
 use crate::table;
 use rustcoll::algorithms::Collective;
-use rustcoll::atlas::{Atlas, Candidate, Point, Sweep, numbers_of_bytes, prices, sampled_numbers_of_ranks};
+use rustcoll::atlas::{Atlas, Candidate, Point, Sweep, numbers_of_bytes, sampled_numbers_of_ranks};
 use rustcoll::cost::Machine;
 use rustcoll::selection::{Choice, Measure, Rules, quantity};
 use std::io::Write;
@@ -89,31 +89,21 @@ fn regrets(
             candidates.push(Candidate { collective, algorithm, parameters });
         }
     }
-    // The fastest alone is asked for.
-    let atlas = priced_atlas(candidates, machine, ranks, bytes, 1.0)?;
+    // The fastest alone is asked for, and what is chosen.
+    let is_chosen =
+        |candidate: &Candidate, size: usize, bytes: usize| is_choice(candidate, choose(size, bytes));
+    let atlas = priced_atlas(candidates, machine, ranks, bytes, 1.0, &is_chosen)?;
     let mut regrets = Regrets::default();
     for point in atlas.points() {
         let chosen = choose(atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
         let Some(number) = position(&atlas.candidates, chosen) else { continue };
-        match time(&atlas, machine, point, number)? {
-            Some(time) => regrets.known.push(regret_at(&atlas, point, chosen, time)),
-            None => regrets.unknown += 1,
+        let time = atlas.times(point)[number];
+        match time.is_finite() {
+            true => regrets.known.push(regret_at(&atlas, point, chosen, time)),
+            false => regrets.unknown += 1,
         }
     }
     Ok(regrets)
-}
-
-/// What a candidate takes, also where an atlas leaves it out because it is far from the fastest or cuts a vector into very many segments. It has no
-/// price if it is too large to be simulated.
-fn time(atlas: &Atlas, machine: &Machine, point: Point, candidate: usize) -> Result<Option<f64>, Failure> {
-    let time = atlas.times(point)[candidate];
-    if time.is_finite() {
-        return Ok(Some(time));
-    }
-    let (ranks, bytes) = (atlas.ranks[point.ranks], atlas.bytes[point.bytes]);
-    let prices = prices(&[atlas.candidates[candidate]], machine, ranks, bytes, |_| {});
-    let time = prices.map_err(|error| Failure::Input(error.to_string()))?[0].time();
-    Ok(Some(time).filter(|time| time.is_finite()))
 }
 
 fn regret_at(atlas: &Atlas, point: Point, chosen: Choice, time: f64) -> Regret {
@@ -124,10 +114,11 @@ fn regret_at(atlas: &Atlas, point: Point, chosen: Choice, time: f64) -> Regret {
 
 /// Which of the candidates is chosen.
 fn position(candidates: &[Candidate], choice: Choice) -> Option<usize> {
-    let is_chosen = |&Candidate { algorithm, parameters, .. }: &Candidate| {
-        choice == Choice::Use { algorithm, parameters }
-    };
-    candidates.iter().position(is_chosen)
+    candidates.iter().position(|candidate| is_choice(candidate, choice))
+}
+
+fn is_choice(&Candidate { algorithm, parameters, .. }: &Candidate, choice: Choice) -> bool {
+    choice == Choice::Use { algorithm, parameters }
 }
 
 fn row(collective: Collective, regret: &Regret) -> [String; 6] {
