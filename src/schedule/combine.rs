@@ -119,29 +119,40 @@ impl Schedule {
     /// The same program with the blocks renamed as [`Schedule::relabel`] renames the ranks, where blocks bear the
     /// numbers of ranks: block `i` becomes block `(i + root) % blocks`.
     pub fn relabel_blocks(self, root: usize) -> Schedule {
-        let blocks = self.blocks;
-        self.rename_blocks(blocks, |block| (block + root) % blocks)
+        let (blocks, by) = (self.blocks, root as u32);
+        let modulus = blocks as u32;
+        // Up to the end of a vector, before or after.
+        self.move_blocks(blocks, |run| {
+            let (copy, from) = (run.first / modulus, run.first % modulus);
+            let to = (from + by) % modulus;
+            Run { first: copy * modulus + to, count: run.count.min(modulus - from.max(to)), ..run }
+        })
     }
 
     /// The same program over buffers of `blocks` blocks, in which what was block `i` is block `name(i)`. Scratch blocks
     /// stay within their copy of a vector.
     pub fn rename_blocks(self, blocks: usize, name: impl Fn(usize) -> usize) -> Schedule {
         let before = self.blocks;
-        let rename = |buffer: Buffer, block: usize| match buffer {
-            Buffer::Shared(_) => buffer.block(block),
-            _ => buffer.block(block / before * blocks + name(block % before)),
-        };
-        let renamed = self.unrolled();
-        let steps = renamed.steps.into_iter().flat_map(|step| map_blocks(step, &rename)).collect();
-        Schedule { blocks, steps, ..renamed }
+        self.move_blocks(blocks, |run| {
+            let block = run.first as usize;
+            run.buffer.block(block / before * blocks + name(block % before))
+        })
+    }
+
+    /// The same program over buffers of `blocks` blocks. `map` says where the first blocks of a run go, as many as stay together, at least one.
+    fn move_blocks(self, blocks: usize, map: impl Fn(Run) -> Run) -> Schedule {
+        let map = |run: Run| if matches!(run.buffer, Buffer::Shared(_)) { run } else { map(run) };
+        let straight = self.unrolled();
+        let steps = straight.steps.into_iter().flat_map(|step| map_blocks(step, &map)).collect();
+        Schedule { blocks, steps, ..straight }
     }
 }
 
 /// The steps that do the same to blocks elsewhere; several, where a copy's or a reduction's blocks part.
-fn map_blocks(step: Step, map: &impl Fn(Buffer, usize) -> Run) -> Vec<Step> {
+fn map_blocks(step: Step, map: &impl Fn(Run) -> Run) -> Vec<Step> {
     let mapped = |message: Message| {
-        let blocks = message.runs().iter().flat_map(|run| run.indices().map(|block| map(run.buffer, block)));
-        blocks.collect::<Message>()
+        let runs = message.runs().iter().flat_map(|&run| map_together([run], map));
+        runs.map(|[run]| run).collect::<Message>()
     };
     match step {
         Step::Send { post, peer, message } => vec![Step::Send { post, peer, message: mapped(message) }],
@@ -159,16 +170,19 @@ fn map_blocks(step: Step, map: &impl Fn(Buffer, usize) -> Run) -> Vec<Step> {
 }
 
 /// Maps the blocks of equally long runs, cutting all runs where the blocks of one part.
-fn map_together<const N: usize>(runs: [Run; N], map: &impl Fn(Buffer, usize) -> Run) -> Vec<[Run; N]> {
+fn map_together<const N: usize>(mut runs: [Run; N], map: &impl Fn(Run) -> Run) -> Vec<[Run; N]> {
     let mut pieces: Vec<[Run; N]> = Vec::new();
-    for offset in 0..runs[0].count as usize {
-        let next = runs.map(|run| map(run.buffer, run.indices().start + offset));
+    while runs[0].count > 0 {
+        let mapped = runs.map(map);
+        let count = mapped.iter().map(|run| run.count).min().unwrap_or(0);
+        let next = mapped.map(|run| Run { count, ..run });
         match pieces.last_mut() {
             Some(last) if next.iter().zip(last.iter()).all(|(next, last)| next.continues(*last)) => {
-                last.iter_mut().for_each(|run| run.count += 1);
+                last.iter_mut().for_each(|run| run.count += count);
             }
             _ => pieces.push(next),
         }
+        runs = runs.map(|run| Run { first: run.first + count, count: run.count - count, ..run });
     }
     pieces
 }

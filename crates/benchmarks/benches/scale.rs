@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use rustcoll::algorithms::{Collective, Cut, Problem};
+use rustcoll::algorithms::{Collective, Cut, Nodes, Problem};
 use rustcoll::engine::{Counts, Execution, LengthExchange, Plan, Region, SlotBounds, Transport, bind};
 use rustcoll::schedule::Post;
 use rustcoll::selection::{Call, Choice, Rules};
@@ -179,7 +179,7 @@ fn marked(text: String, is_beyond: bool) -> String {
 
 fn cost(collective: Collective, bytes: usize, ranks: usize) -> Option<Cost> {
     let table = Rules::built_in().for_communicator(collective, ranks, 1);
-    let nodes: Arc<[u32]> = (0..ranks as u32).map(|rank| rank / RANKS_PER_NODE as u32).collect();
+    let nodes: Nodes = (0..ranks as u32).map(|rank| rank / RANKS_PER_NODE as u32).collect();
     let call = Call {
         root: collective.is_rooted().then_some(0),
         is_on_several_nodes: true,
@@ -196,7 +196,7 @@ fn cost(collective: Collective, bytes: usize, ranks: usize) -> Option<Cost> {
     }
     let mut problem = Problem::new(ranks);
     if algorithm.takes_nodes() {
-        problem.nodes = Arc::clone(&nodes);
+        problem.nodes = nodes.clone();
     }
     let problem = parameters.applied(algorithm, bytes, problem);
     let schedule = Arc::new(algorithm.schedule(&problem, rank));
