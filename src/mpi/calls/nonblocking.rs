@@ -138,6 +138,7 @@ impl Communicator {
                 course,
                 channel,
                 turn,
+                lanes: (!is_persistent).then(|| Arc::clone(&self.lanes)),
                 staged,
                 work,
                 request,

@@ -9,12 +9,12 @@ use crate::mpi::messages::transport::{Error, status};
 use crate::mpi::messages::work::Work;
 use crate::mpi::parameters::settings;
 use crate::mpi::reporting::watch::{self, Subject};
-use crate::mpi::shared_memory::lanes::{Standing, Turn};
+use crate::mpi::shared_memory::lanes::{Lanes, Standing, Turn};
 use crate::mpi::shared_memory::segment::Segment;
 use crate::mpi::shim::bindings::*;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Instant;
 
 /// A prepared collective.
@@ -25,6 +25,8 @@ pub struct Operation {
     pub channel: Channel,
     /// Its turn in memory that the ranks share, if it needs one.
     pub turn: Option<Turn>,
+    /// Where those after it have their turns; `None` if it is persistent.
+    pub lanes: Option<Arc<Lanes>>,
     /// Copies of those buffers of its that lie on a device.
     pub staged: Option<Staged>,
     /// Its memory.
@@ -214,8 +216,12 @@ impl Operation {
     fn end(&mut self, ended: Result<(), Error>) -> c_int {
         if let Err(error) = ended {
             self.shifts = None;
-            if let Some(turn) = &mut self.turn {
-                turn.miss(error);
+            match (&mut self.turn, &self.lanes) {
+                (Some(turn), _) => turn.miss(error),
+                (None, Some(lanes)) if !is_refused_by_all(error) && error != RUSTCOLL_ERR_TRUNCATE => {
+                    lanes.note_failed(error);
+                }
+                _ => {}
             }
         }
         status(match &mut self.staged {

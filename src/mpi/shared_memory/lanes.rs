@@ -159,6 +159,12 @@ impl Lanes {
         }
     }
 
+    /// Notes that a non-blocking collective without a turn failed at this rank. Those after it that have turns fail here, too: whoever called
+    /// it may leave out what was to follow it, and turns go by order alone.
+    pub fn note_failed(&self, error: Error) {
+        self.break_off(NONBLOCKING, error);
+    }
+
     /// The lane of a persistent collective.
     fn allotted(&self, number: u64) -> Option<Option<usize>> {
         match &mut *unless_held(&self.memory)? {
