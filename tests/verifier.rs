@@ -2,6 +2,7 @@
 //! single step of any rank was changed.
 
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Dimension, Graph, Problem, REGISTRY, Requirement};
+use rustcoll::cost::Cost;
 use rustcoll::schedule::{Buffer, Buffer::*, Builder, MOST_TIMES, Message, Post, Run, Schedule, Step};
 use rustcoll::verify::{Fault, Violation, check_all, problems, verify_lengths, verify_schedules};
 
@@ -1246,4 +1247,17 @@ fn all_ranks_combine_by_the_same_function() {
         Step::Reduce { left: Send.block(0), right: Recv.block(0), target: Recv.block(0) },
     ]);
     assert!(matches!(fault(Collective::Allreduce, &schedules), Fault::Association(..)));
+}
+
+#[test]
+fn every_time_of_a_loop_is_verified() {
+    let ring = Collective::Allgather.algorithm("ring").unwrap();
+    let problem = Problem::new(7);
+    let mut schedules: Vec<Schedule> = (0..7).map(|rank| ring.schedule(&problem, rank)).collect();
+    assert!(schedules.iter().all(|schedule| schedule.repeats.len() == 1));
+    assert_eq!(verify_schedules(Collective::Allgather, &problem, false, &schedules), Ok(()));
+    assert_eq!(Cost::count(&schedules), Cost::count(&ring.programs(&problem)));
+    schedules.iter_mut().for_each(|schedule| schedule.repeats[0].times -= 1);
+    let fault = verify_schedules(Collective::Allgather, &problem, false, &schedules).unwrap_err().fault;
+    assert!(matches!(fault, Fault::Undefined(run) if run.buffer == Recv), "{fault:?}");
 }

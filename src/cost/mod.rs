@@ -42,6 +42,7 @@ impl Cost {
     ///
     /// Panics if the schedules deadlock, which verified ones do not.
     pub fn count(schedules: &[Schedule]) -> Cost {
+        let schedules = &Schedule::all_unrolled(schedules)[..];
         let most = |count: fn(&Schedule) -> usize| schedules.iter().map(count).max().unwrap_or(0);
         Cost {
             rounds: one_port::steps(schedules),

@@ -1,9 +1,9 @@
 //! Loops of a schedule that are bound while they are carried out, one time after the other, so that a plan takes no more memory than its
 //! program.
 
+use super::Binding;
 use super::plan::{Plan, Planner};
-use super::{Binding, View};
-use crate::schedule::{Buffer, Message, Part, Post, Repeat, Run, Schedule, Step};
+use crate::schedule::{Message, Part, Post, Repeat, Schedule, Step};
 
 /// A loop and what its blocks stand for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,16 +33,18 @@ impl Loop {
         Loop { program: Schedule { steps, repeats, ..idle }, binding: binding.clone(), posts }
     }
 
-    /// Whether each of its messages lies together wherever it moves, so that none needs staging memory.
+    /// Whether each of its messages lies together wherever it moves, so that none needs staging memory. What uses slots is cut into stripes,
+    /// and each of them is bound as a whole.
     pub fn is_possible(schedule: &Schedule, repeat: &Repeat, binding: &Binding) -> bool {
         let lies_together = |message: &Message| match message.runs() {
-            [run] => run.count == 1 || view(binding, *run).layout.is_without_gaps(),
+            [run] => run.count == 1 || binding.view(run.buffer).layout.is_without_gaps(),
             _ => false,
         };
-        schedule.steps[repeat.steps.clone()].iter().all(|step| match step {
+        let is_possible = |step: &Step| match step {
             Step::Send { message, .. } | Step::Receive { message, .. } => lies_together(message),
-            _ => !step.is_of_flags(),
-        })
+            _ => true,
+        };
+        schedule.slots == 0 && schedule.steps[repeat.steps.clone()].iter().all(is_possible)
     }
 
     /// The same loop with rank `r` called `(r + by) mod size`.
@@ -82,7 +84,7 @@ impl Loop {
     pub fn spare_elements(&self) -> usize {
         let reduced = |step: &Step| match *step {
             Step::Reduce { left, target, .. } if left == target => {
-                let longest = view(&self.binding, target).layout.longest(self.program.blocks);
+                let longest = self.binding.view(target.buffer).layout.longest(self.program.blocks);
                 longest * target.count as usize
             }
             _ => 0,
@@ -100,7 +102,7 @@ pub fn posts_at_a_time(schedule: &Schedule) -> usize {
             // Nothing grows but the number of posts, and never shrinks: the last time needs the most.
             Part::Repeat(repeat) => {
                 let last: Vec<Step> = schedule.steps_at(repeat, repeat.times - 1).collect();
-                next += (repeat.times - 1) * last.iter().filter(|step| step.peer().is_some()).count() as Post;
+                next += (repeat.times - 1) * last.iter().filter(|step| step.is_post()).count() as Post;
                 look_at_waits(&last, &mut next, &mut most);
             }
         }
@@ -110,22 +112,11 @@ pub fn posts_at_a_time(schedule: &Schedule) -> usize {
 
 fn look_at_waits(steps: &[Step], next: &mut Post, most: &mut Post) {
     for step in steps {
-        match step {
-            Step::Send { .. } | Step::Receive { .. } => *next += 1,
-            Step::Wait { posts } => {
-                let oldest = posts.iter().min().copied().unwrap_or(*next);
-                *most = (*most).max(*next - oldest);
-            }
-            _ => {}
+        *next += Post::from(step.is_post());
+        if let Step::Wait { posts } = step {
+            let oldest = posts.iter().min().copied().unwrap_or(*next);
+            *most = (*most).max(*next - oldest);
         }
-    }
-}
-
-fn view(binding: &Binding, run: Run) -> &View {
-    match run.buffer {
-        Buffer::Send => &binding.send,
-        Buffer::Recv => &binding.recv,
-        _ => &binding.scratch,
     }
 }
 
@@ -249,6 +240,17 @@ mod tests {
                     |plan: &Plan| (plan.scratch_elements, plan.spare_elements, plan.staging_bytes);
                 assert_eq!(temporary(&later), temporary(&at_once), "{name} on {size}");
             }
+        }
+    }
+
+    #[test]
+    fn what_uses_slots_is_bound_as_a_whole() {
+        let ring = Collective::Allgather.algorithm("ring").unwrap().schedule(&Problem::new(8), 3);
+        let counts = Counts::One { count: 5, bytes: 4 };
+        let binding = bind(Collective::Allgather, 3, 8, &counts, &counts);
+        for (slots, loops) in [(0, 1), (1, 0)] {
+            let schedule = Schedule { slots, ..ring.clone() };
+            assert_eq!(Plan::with_loops(&schedule, &binding, 0).loops.len(), loops);
         }
     }
 

@@ -104,30 +104,20 @@ pub struct Schedule {
 impl Schedule {
     /// How many sends and receives are posted.
     pub fn posts(&self) -> usize {
-        let is_post = |step: &Step| matches!(step, Step::Send { .. } | Step::Receive { .. });
-        self.total(|step| usize::from(is_post(step)))
+        self.total(|step| usize::from(step.is_post()))
     }
 
     /// How many scratch blocks are used: one more than the highest block number.
     pub fn scratch_blocks(&self) -> usize {
-        let end = |run: &Run| if run.buffer == Buffer::Scratch { run.indices().end } else { 0 };
-        let once = self.steps.iter().fold(0, |most, step| match step {
-            Step::Send { message, .. } | Step::Receive { message, .. } => {
-                message.runs().iter().map(end).fold(most, usize::max)
-            }
-            Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => most,
-            Step::Copy { source, target } => most.max(end(source)).max(end(target)),
-            Step::Reduce { left, right, target } => {
-                [left, right, target].into_iter().map(end).fold(most, usize::max)
-            }
-        });
+        let end = |run: Run| if run.buffer == Buffer::Scratch { run.indices().end } else { 0 };
+        let once = self.steps.iter().flat_map(Step::each_run).map(end);
         let moved = self.repeats.iter().flat_map(|repeat| {
             let steps = self.steps[repeat.steps.clone()].iter().zip(&repeat.moves);
-            let runs = steps.flat_map(|(step, by)| step.runs().into_iter().zip(by.runs.clone()));
+            let runs = steps.flat_map(|(step, by)| step.each_run().zip(&by.runs));
             // What moves comes to the end of its copy of a vector, or near it.
-            runs.filter(|(_, by)| *by > 0).map(|(run, _)| end(&run).next_multiple_of(self.blocks.max(1)))
+            runs.filter(|(_, by)| **by > 0).map(|(run, _)| end(run).next_multiple_of(self.blocks.max(1)))
         });
-        moved.fold(once, usize::max)
+        once.chain(moved).max().unwrap_or(0)
     }
 
     /// How many messages this rank sends.
@@ -167,6 +157,11 @@ impl Step {
         matches!(self, Step::Notify { .. } | Step::Await { .. })
     }
 
+    /// Whether it posts a send or a receive.
+    pub fn is_post(&self) -> bool {
+        matches!(self, Step::Send { .. } | Step::Receive { .. })
+    }
+
     /// The rank at the other end of a message.
     pub fn peer(&self) -> Option<u32> {
         match self {
@@ -177,11 +172,17 @@ impl Step {
 
     /// Every run that the step reads or writes.
     pub fn runs(&self) -> Vec<Run> {
-        match self {
-            Step::Send { message, .. } | Step::Receive { message, .. } => message.runs().to_vec(),
-            Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => Vec::new(),
-            Step::Copy { source, target } => vec![*source, *target],
-            Step::Reduce { left, right, target } => vec![*left, *right, *target],
-        }
+        self.each_run().collect()
+    }
+
+    /// The same, one after the other.
+    fn each_run(&self) -> impl Iterator<Item = Run> {
+        let (message, others) = match self {
+            Step::Send { message, .. } | Step::Receive { message, .. } => (message.runs(), [None; 3]),
+            Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => (&[][..], [None; 3]),
+            Step::Copy { source, target } => (&[][..], [Some(*source), Some(*target), None]),
+            Step::Reduce { left, right, target } => (&[][..], [left, right, target].map(|run| Some(*run))),
+        };
+        message.iter().copied().chain(others.into_iter().flatten())
     }
 }

@@ -1,6 +1,7 @@
 //! Loops: steps that a rank does several times, each time with other peers and blocks.
 
 use super::{Post, Run, Schedule, Step};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Steps that are done several times. The program has them as they are the first time.
@@ -108,6 +109,14 @@ impl Schedule {
         Schedule { steps: steps.collect(), repeats: Vec::new(), ..self }
     }
 
+    /// The same programs without loops.
+    pub fn all_unrolled(programs: &[Schedule]) -> Cow<'_, [Schedule]> {
+        match programs.iter().all(|program| program.repeats.is_empty()) {
+            true => Cow::Borrowed(programs),
+            false => programs.iter().cloned().map(Schedule::unrolled).collect(),
+        }
+    }
+
     /// The same program with other steps, each for one of this one, of so many ranks and blocks. A loop stays one if what becomes of its
     /// steps moves as evenly as they did.
     pub(super) fn map_steps(self, moduli: Moduli, map: impl Fn(Step) -> Step) -> Schedule {
@@ -151,7 +160,7 @@ fn looked_at(times: u32) -> Vec<u32> {
 
 /// How many of the steps post.
 pub(super) fn posts(steps: &[Step]) -> Post {
-    steps.iter().filter(|step| matches!(step, Step::Send { .. } | Step::Receive { .. })).count() as Post
+    steps.iter().filter(|step| step.is_post()).count() as Post
 }
 
 impl Move {

@@ -107,6 +107,7 @@ impl Trace {
         problem: &Problem,
         schedules: &[Schedule],
     ) -> Result<Trace, Violation> {
+        let schedules = &Schedule::all_unrolled(schedules)[..];
         verify::check_programs(collective, problem, schedules)?;
         let mut memory = BlockContents::default();
         let given = memory.fill(collective, problem, schedules);

@@ -82,10 +82,11 @@ pub fn check_programs(
     problem: &Problem,
     schedules: &[Schedule],
 ) -> Result<(), Violation> {
-    program::check(collective, problem, schedules)
+    program::check(collective, problem, &Schedule::all_unrolled(schedules))
 }
 
 fn run(collective: Collective, problem: &Problem, schedules: &[Schedule]) -> Result<Outcome, Violation> {
+    let schedules = &Schedule::all_unrolled(schedules);
     program::check(collective, problem, schedules)?;
     let matching = matching::match_posts(collective, schedules)?;
     execution::run(collective, problem, schedules, &matching)
@@ -93,5 +94,5 @@ fn run(collective: Collective, problem: &Problem, schedules: &[Schedule]) -> Res
 
 /// Verifies that the schedules of all ranks can be executed with the lengths of blocks that these requirements provide.
 pub fn verify_lengths(requires: &[Requirement], schedules: &[Schedule]) -> Result<(), Violation> {
-    lengths::check(requires, schedules)
+    lengths::check(requires, &Schedule::all_unrolled(schedules))
 }

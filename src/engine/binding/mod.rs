@@ -126,7 +126,8 @@ impl Binding {
         Piece { region: Region { memory: Memory::Buffer(buffer), offset: slot, elements }, bytes: met.bytes }
     }
 
-    fn view(&self, buffer: Buffer) -> &View {
+    /// The view of a buffer that other ranks do not see.
+    pub(super) fn view(&self, buffer: Buffer) -> &View {
         match buffer {
             Buffer::Send => &self.send,
             Buffer::Recv => &self.recv,
