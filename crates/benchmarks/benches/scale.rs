@@ -125,8 +125,8 @@ struct Cost {
 
 const PAGE: &str = "# Scale
 
-For whoever runs on many thousands of ranks: what one rank keeps and computes for a call, whatever the network does. `make bench-scale` writes this
-page, in a minute, on any machine.
+This page is for sites with many thousands of ranks. It shows the memory and the time that one rank needs for a call, without the network.
+`make bench-scale` writes this page in a minute, on any machine.
 
 For each collective and length (8 B, 4 KiB, 1 MiB, by the collective's measure) it takes what the default rules choose on 4,096 (2^12), 65,536 (2^16)
 and 1,048,576 (2^20) ranks, 128 on each node, and lets one rank in the middle decide, make its schedule, bind it to data, and carry it out over a

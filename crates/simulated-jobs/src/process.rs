@@ -315,8 +315,7 @@ pub fn progress() {
     Duplication::advance_all();
 }
 
-/// Stands in for libc's function in this program. A rank gives its turn away by the baton alone, so the system would look in vain for another
-/// process to run.
+/// Replaces libc's function in this program. Only the baton decides which rank runs next, so the system need not look for another process.
 #[unsafe(no_mangle)]
 extern "C" fn sched_yield() -> c_int {
     0

@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 use tuning::statistics;
 
-/// The columns. What ranks compute stands in one more, of calls that overlap.
+/// The columns. Rows of calls that overlap have one more: how long ranks computed.
 const HEAD: &str = "experiment,collective,ranks,bytes,contestant,launch,ran,late,nanoseconds";
 
 /// What `rustcoll bench` is called in the first column.
