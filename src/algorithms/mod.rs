@@ -32,11 +32,8 @@ pub use allreduce::recursive_doubling::ALGORITHM as RECURSIVE_DOUBLING_ALLREDUCE
 pub use calls::{Act, Area, Call, Calls, Parts, Region};
 pub use collective::{Collective, Cut};
 pub use graph::{Dimension, Edge, Graph, Neighbours};
-pub use nodes::Nodes;
+pub use nodes::{Nodes, Place};
 pub use problem::{Parameter, Problem, Reason, Requirement, default_radix, legal_radix};
-
-#[cfg(test)]
-pub(crate) use building_blocks::placement::FOUND as PLACEMENTS_FOUND;
 
 use crate::schedule::Schedule;
 

@@ -1,67 +1,254 @@
 //! Which ranks share a node.
 
-use super::building_blocks::placement::Placement;
+use std::collections::HashMap;
 use std::fmt;
-use std::hash::{Hash, Hasher};
-use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::hash::Hash;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
-/// The number of each rank's node; none where nothing is known, or does not matter: then all are on one.
-#[derive(Clone, Default)]
+/// The node of each rank. Nodes are numbered from 0, in the order of their lowest ranks.
+///
+/// Launchers place ranks evenly: so many neighbours on each node, one node after another, and from the first node again
+/// until all ranks are placed. Such a map takes no memory for each rank. Equal maps have equal forms.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Nodes {
-    of_ranks: Arc<[u32]>,
-    /// Who is where, found once for all clones, if they share it.
-    placement: Option<Arc<OnceLock<Arc<Placement>>>>,
+    form: Form,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Form {
+    /// Rank `i` is on node `i / neighbours % nodes`.
+    Even { ranks: usize, neighbours: usize, nodes: usize },
+    /// Ranks placed otherwise.
+    Listed(Arc<Listed>),
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Listed {
+    /// Where each rank is.
+    places: Vec<Place>,
+    /// The ranks of each node.
+    members: Vec<Vec<u32>>,
+    /// How many ranks the nodes before each have, and at last how many there are.
+    before: Vec<usize>,
+}
+
+/// Where a rank is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The number of its node.
+    pub node: usize,
+    /// Its number among the ranks of its node.
+    pub local: usize,
 }
 
 impl Nodes {
-    /// The same where the schedules of many ranks are made. Who is where is found once for all of them, and takes memory from then on.
-    pub fn for_all_ranks(self) -> Nodes {
-        Nodes { placement: Some(Arc::default()), ..self }
+    /// So many neighbours on each of so many nodes, and from the first node again until all ranks are placed.
+    pub fn even(ranks: usize, neighbours: usize, nodes: usize) -> Nodes {
+        let neighbours = neighbours.max(1);
+        let nodes = nodes.max(1).min(ranks.div_ceil(neighbours));
+        let neighbours = if nodes <= 1 { ranks } else { neighbours };
+        Nodes { form: Form::Even { ranks, neighbours, nodes } }
     }
 
-    /// Where ranks share what the first of them found, if they do.
-    pub(super) fn placement(&self) -> Option<&OnceLock<Arc<Placement>>> {
-        self.placement.as_deref()
+    /// All ranks on one node.
+    pub fn one(ranks: usize) -> Nodes {
+        Nodes::even(ranks, ranks, 1)
+    }
+
+    /// The nodes of ranks by what names the node of each.
+    pub fn named<Name: Copy + Eq + Hash>(names: impl IntoIterator<Item = Name>) -> Nodes {
+        let mut numbers = HashMap::new();
+        let mut number = |name| {
+            let next = numbers.len() as u32;
+            *numbers.entry(name).or_insert(next)
+        };
+        let of_ranks: Vec<u32> = names.into_iter().map(&mut number).collect();
+        let neighbours = of_ranks.iter().take_while(|node| **node == 0).count();
+        let even = Nodes::even(of_ranks.len(), neighbours, numbers.len());
+        let is_even = even.iter().eq(of_ranks.iter().copied());
+        if is_even {
+            even
+        } else {
+            Nodes { form: Form::Listed(Arc::new(Listed::new(&of_ranks, numbers.len()))) }
+        }
+    }
+
+    /// The number of ranks; 0 where nothing is known of nodes, or they do not matter.
+    pub fn len(&self) -> usize {
+        match &self.form {
+            Form::Even { ranks, .. } => *ranks,
+            Form::Listed(listed) => listed.places.len(),
+        }
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many nodes there are.
+    pub fn number(&self) -> usize {
+        match &self.form {
+            Form::Even { nodes, .. } => *nodes,
+            Form::Listed(listed) => listed.members.len(),
+        }
+    }
+
+    /// Where a rank is.
+    pub fn place(&self, rank: usize) -> Place {
+        match &self.form {
+            Form::Even { neighbours, nodes, .. } => {
+                let (row, column) = (rank / neighbours, rank % neighbours);
+                Place { node: row % nodes, local: row / nodes * neighbours + column }
+            }
+            Form::Listed(listed) => listed.places[rank],
+        }
+    }
+
+    /// The node of a rank.
+    pub fn of(&self, rank: usize) -> u32 {
+        self.place(rank).node as u32
+    }
+
+    /// The node of each rank.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        (0..self.len()).map(|rank| self.of(rank))
+    }
+
+    /// How many ranks a node has.
+    pub fn population(&self, node: usize) -> usize {
+        self.before(node + 1) - self.before(node)
+    }
+
+    /// The rank with a number on a node. The ranks of a node ascend.
+    pub fn member(&self, Place { node, local }: Place) -> usize {
+        match &self.form {
+            Form::Even { neighbours, nodes, .. } => {
+                (local / neighbours * nodes + node) * neighbours + local % neighbours
+            }
+            Form::Listed(listed) => listed.members[node][local] as usize,
+        }
+    }
+
+    /// How many ranks the nodes before one have.
+    pub fn before(&self, node: usize) -> usize {
+        match &self.form {
+            Form::Even { ranks, neighbours, nodes } => {
+                let turn = neighbours * nodes;
+                ranks / turn * neighbours * node + (ranks % turn).min(neighbours * node)
+            }
+            Form::Listed(listed) => listed.before[node],
+        }
+    }
+
+    /// The fewest and the most ranks on a node.
+    pub fn populations(&self) -> RangeInclusive<usize> {
+        match &self.form {
+            Form::Even { nodes, .. } => self.population(nodes - 1)..=self.population(0),
+            Form::Listed(listed) => {
+                let populations = || listed.members.iter().map(Vec::len);
+                populations().min().unwrap_or(0)..=populations().max().unwrap_or(0)
+            }
+        }
     }
 }
 
-impl Deref for Nodes {
-    type Target = [u32];
-
-    fn deref(&self) -> &[u32] {
-        &self.of_ranks
+impl Default for Nodes {
+    /// Nothing is known.
+    fn default() -> Nodes {
+        Nodes::one(0)
     }
 }
 
 impl fmt::Debug for Nodes {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        self.of_ranks.fmt(formatter)
+        formatter.debug_list().entries(self.iter()).finish()
     }
 }
 
-impl PartialEq for Nodes {
-    fn eq(&self, other: &Nodes) -> bool {
-        Arc::ptr_eq(&self.of_ranks, &other.of_ranks) || self.of_ranks == other.of_ranks
-    }
-}
-
-impl Eq for Nodes {}
-
-impl Hash for Nodes {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.of_ranks.hash(state);
-    }
-}
-
-impl<Numbers: Into<Arc<[u32]>>> From<Numbers> for Nodes {
-    fn from(numbers: Numbers) -> Nodes {
-        Nodes { of_ranks: numbers.into(), placement: None }
+impl<Names: AsRef<[u32]>> From<Names> for Nodes {
+    fn from(names: Names) -> Nodes {
+        Nodes::named(names.as_ref().iter().copied())
     }
 }
 
 impl FromIterator<u32> for Nodes {
-    fn from_iter<Numbers: IntoIterator<Item = u32>>(numbers: Numbers) -> Nodes {
-        Nodes::from(Arc::from_iter(numbers))
+    fn from_iter<Names: IntoIterator<Item = u32>>(names: Names) -> Nodes {
+        Nodes::named(names)
+    }
+}
+
+impl Listed {
+    fn new(of_ranks: &[u32], nodes: usize) -> Listed {
+        let mut members = vec![Vec::new(); nodes];
+        let mut place = |(rank, &node): (usize, &u32)| {
+            let members: &mut Vec<u32> = &mut members[node as usize];
+            members.push(rank as u32);
+            Place { node: node as usize, local: members.len() - 1 }
+        };
+        let places = of_ranks.iter().enumerate().map(&mut place).collect();
+        let ends = members.iter().scan(0, |end, members| {
+            *end += members.len();
+            Some(*end)
+        });
+        Listed { places, before: [0].into_iter().chain(ends).collect(), members }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All that a map says, from the names alone.
+    fn check(names: &[u32]) {
+        let nodes = Nodes::from(names);
+        let mut seen: Vec<u32> = Vec::new();
+        for (rank, name) in names.iter().enumerate() {
+            let node = seen.iter().position(|known| known == name).unwrap_or_else(|| {
+                seen.push(*name);
+                seen.len() - 1
+            });
+            let local = names[..rank].iter().filter(|earlier| *earlier == name).count();
+            assert_eq!(nodes.place(rank), Place { node, local }, "rank {rank} of {names:?}");
+            assert_eq!(nodes.member(Place { node, local }), rank, "{names:?}");
+        }
+        let populations = seen.iter().map(|name| names.iter().filter(|other| *other == name).count());
+        let populations: Vec<usize> = populations.collect();
+        assert_eq!((0..seen.len()).map(|node| nodes.population(node)).collect::<Vec<_>>(), populations);
+        assert_eq!(nodes.before(seen.len()), names.len());
+        let (fewest, most) = (populations.iter().min(), populations.iter().max());
+        assert_eq!((Some(nodes.populations().start()), Some(nodes.populations().end())), (fewest, most));
+        assert_eq!((nodes.len(), nodes.number()), (names.len(), seen.len()));
+    }
+
+    #[test]
+    fn a_map_says_where_ranks_are_and_who_is_there() {
+        for ranks in 1..14 {
+            for neighbours in 1..6 {
+                for number in 1..6 {
+                    let names: Vec<u32> = (0..ranks).map(|rank| rank / neighbours % number + 7).collect();
+                    check(&names);
+                    let even = Nodes::even(ranks as usize, neighbours as usize, number as usize);
+                    assert_eq!(Nodes::from(names), even);
+                }
+            }
+        }
+        check(&[4, 7, 4, 4, 7, 9, 9, 9]);
+        check(&[0, 0, 1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn an_even_map_takes_no_memory_for_each_rank() {
+        let is_even = |nodes: Nodes| matches!(nodes.form, Form::Even { .. });
+        assert!(is_even((0..1000).map(|rank| rank / 128).collect()));
+        assert!(is_even((0..1000).map(|rank| rank % 7).collect()));
+        assert!(!is_even([0, 0, 1, 1, 1, 2].into()));
+    }
+
+    #[test]
+    fn a_map_of_no_ranks_says_nothing() {
+        assert_eq!(Nodes::default(), Nodes::from([]));
+        assert!(Nodes::default().is_empty() && !Nodes::one(1).is_empty());
     }
 }

@@ -44,11 +44,6 @@ impl Problem {
         }
     }
 
-    /// The same where the schedules of many ranks are made: what they have in common is found once.
-    pub fn for_all_ranks(&self) -> Self {
-        Problem { nodes: self.nodes.clone().for_all_ranks(), ..self.clone() }
-    }
-
     /// As much of this as a rank knows.
     pub fn known_to(&self, rank: usize) -> Self {
         Problem { graph: self.graph.known_to(rank), ..self.clone() }
@@ -373,8 +368,7 @@ impl super::Algorithm {
     /// # Panics
     /// If it is made of calls.
     pub fn programs(&self, problem: &Problem) -> Vec<Schedule> {
-        let problem = problem.for_all_ranks();
-        (0..problem.size).map(|rank| self.program(&problem, rank)).collect()
+        (0..problem.size).map(|rank| self.program(problem, rank)).collect()
     }
 
     /// Whether it keeps the order of operands.

@@ -208,7 +208,7 @@ impl Machine {
 
     /// The node of each rank.
     pub fn nodes(&self, size: usize) -> Nodes {
-        (0..size).map(|rank| (rank / self.ranks_per_node) as u32).collect()
+        Nodes::even(size, self.ranks_per_node, size)
     }
 }
 

@@ -185,10 +185,10 @@ impl Rules<'_> {
 
     /// Whether a rank sees the slots of another one. If nothing is known of nodes, all are on one.
     fn check_owner(&self, rank: usize, owner: u32) -> Result<(), Fault> {
-        let node = |rank: usize| self.problem.nodes.get(rank);
+        let nodes = &self.problem.nodes;
         match owner as usize {
             owner if owner >= self.problem.size => Err(Fault::Peer(owner as u32)),
-            owner if node(owner) != node(rank) => Err(Fault::OtherNode(owner)),
+            owner if !nodes.is_empty() && nodes.of(owner) != nodes.of(rank) => Err(Fault::OtherNode(owner)),
             _ => Ok(()),
         }
     }

@@ -1,7 +1,8 @@
 //! What one rank of many keeps and computes for a call: `make bench-scale`.
 //!
 //! For every collective: what the default rules choose on nodes of 128 ranks, decided and bound at one rank (the first call), and carried out
-//! over a transport that answers at once (each call). The times are those of the rank itself; nothing is sent.
+//! over a transport that answers at once (each call). The times are those of the rank itself; nothing is sent. Arguments name collectives: only
+//! these are looked at, as in `cargo bench -p benchmarks --bench scale -- bcast`.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::convert::Infallible;
@@ -137,7 +138,8 @@ transport that answers at once.
 - *First call*: microseconds to decide, to make the schedule and to bind it. **Bold**: more than 2 ms; of an alltoall, 20 ms.
 - *Each call*: microseconds to carry it out, beside what network and memory take. **Bold**: more than 2 us; an alltoall has a message for each rank.
 
-What a communicator keeps for itself is not in the table: the node of each rank, 4 bytes for each, which all its calls share.
+What a communicator keeps for itself is not in the table. Where each rank is takes no memory if ranks are placed evenly: so many on each node, node
+after node, and from the first node again. Otherwise it takes 20 bytes for each rank, which all calls share.
 
 | collective | bytes | algorithm | kept, 2^12 | 2^16 | 2^20 | first call, 2^12 | 2^16 | 2^20 | each call, 2^12 | 2^16 | 2^20 |
 |---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -145,7 +147,13 @@ What a communicator keeps for itself is not in the table: the node of each rank,
 
 fn main() {
     print!("{PAGE}");
-    for collective in Collective::ALL.into_iter().filter(|collective| collective.cut() != Cut::Edges) {
+    let named: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let is_named =
+        |collective: &Collective| named.is_empty() || named.iter().any(|name| name == collective.name());
+    for collective in Collective::ALL.into_iter().filter(is_named) {
+        if collective.cut() == Cut::Edges {
+            continue;
+        }
         for bytes in BYTES {
             let costs = RANKS.map(|ranks| cost(collective, bytes, ranks));
             let [Some(few), Some(more), Some(many)] = costs else { continue };
@@ -179,7 +187,6 @@ fn marked(text: String, is_beyond: bool) -> String {
 
 fn cost(collective: Collective, bytes: usize, ranks: usize) -> Option<Cost> {
     let table = Rules::built_in().for_communicator(collective, ranks, 1);
-    let nodes: Nodes = (0..ranks as u32).map(|rank| rank / RANKS_PER_NODE as u32).collect();
     let call = Call {
         root: collective.is_rooted().then_some(0),
         is_on_several_nodes: true,
@@ -196,7 +203,7 @@ fn cost(collective: Collective, bytes: usize, ranks: usize) -> Option<Cost> {
     }
     let mut problem = Problem::new(ranks);
     if algorithm.takes_nodes() {
-        problem.nodes = nodes.clone();
+        problem.nodes = Nodes::even(ranks, RANKS_PER_NODE, ranks);
     }
     let problem = parameters.applied(algorithm, bytes, problem);
     let schedule = Arc::new(algorithm.schedule(&problem, rank));

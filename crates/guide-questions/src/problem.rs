@@ -118,8 +118,7 @@ impl ProblemInput {
 
 /// How many ranks share the first node, of those of equal nodes.
 fn ranks_per_node(problem: &Problem) -> usize {
-    let is_on_first = |node: &&u32| **node == problem.nodes[0];
-    if problem.nodes.is_empty() { problem.size } else { problem.nodes.iter().filter(is_on_first).count() }
+    if problem.nodes.is_empty() { problem.size } else { problem.nodes.population(0) }
 }
 
 /// A number that a control says, if it is one that can count.

@@ -32,7 +32,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, radix, .. } = *problem;
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
-    let population = placement.members(node).len();
+    let population = placement.population(node);
     let up = placement.within(node, placement.with_blocks_of_members(node, gather(local, population, radix)));
     let vector =
         tree_broadcast(local, population, 1, parent(local, radix), children(local, population, radix));

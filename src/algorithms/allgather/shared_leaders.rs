@@ -68,15 +68,15 @@ impl Part<'_> {
         if self.problem.in_place { Recv.block(self.rank) } else { Send.block(self.rank) }
     }
 
-    /// The ranks of each other node, in the order in which they are shown.
-    fn others(&self) -> impl Iterator<Item = &[usize]> {
+    /// The other nodes, in the order in which their blocks are shown.
+    fn others(&self) -> impl Iterator<Item = usize> {
         let nodes = self.placement.nodes();
-        (1..nodes).map(move |distance| self.placement.members((self.place.node + distance) % nodes))
+        (1..nodes).map(move |distance| (self.place.node + distance) % nodes)
     }
 
     /// Shows the own block, if anybody is there to read it.
     fn show_own(&self, program: &mut Builder) {
-        if self.placement.members(self.place.node).len() > 1 {
+        if self.placement.population(self.place.node) > 1 {
             program.publish(self.own(), self.rank);
         }
     }
@@ -102,16 +102,17 @@ impl Part<'_> {
     /// The leader shows what has arrived, and takes it and the blocks of its node where they belong.
     fn show(&self) -> Schedule {
         let mut program = self.program();
-        if self.placement.members(self.place.node).len() > 1 {
-            for members in self.others() {
-                for &member in members {
+        if self.placement.population(self.place.node) > 1 {
+            for node in self.others() {
+                for member in self.placement.members(node) {
                     program.show(Scratch.block(member), member);
                 }
-                program.notify(members[0]);
+                program.notify(self.placement.leader(node));
             }
         }
         let collected = self.placement.neighbours(self.place).filter(|_| self.placement.nodes() > 1);
-        for block in collected.chain(self.others().flatten().copied()) {
+        let arrived = self.others().flat_map(|node| self.placement.members(node));
+        for block in collected.chain(arrived) {
             program.copy(Scratch.block(block), Recv.block(block));
         }
         program.build()
@@ -127,9 +128,9 @@ impl Part<'_> {
             program.copy(block, Recv.block(member));
         }
         let leader = self.placement.leader(self.place.node);
-        for members in self.others() {
-            program.await_slot(leader, members[0]);
-            for &member in members {
+        for node in self.others() {
+            program.await_slot(leader, self.placement.leader(node));
+            for member in self.placement.members(node) {
                 program.copy(Buffer::of_rank(leader).block(member), Recv.block(member));
             }
         }

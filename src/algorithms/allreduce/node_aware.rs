@@ -33,7 +33,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> Schedule {
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
-    let (radix, population) = (problem.radix, placement.members(node).len());
+    let (radix, population) = (problem.radix, placement.population(node));
     let is_alone = population == 1;
     let among_leaders = between.schedule(&among_nodes(problem, &placement, is_alone), node);
     if is_alone {

@@ -38,7 +38,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> Schedule {
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
-    let population = placement.members(node).len();
+    let population = placement.population(node);
     let among_leaders = between.schedule(&among_nodes(problem, &placement, population == 1), node);
     let blocks = among_leaders.blocks;
     let up = placement.within(node, combine_at_leader(local, population, blocks, contribution(problem)));

@@ -32,7 +32,7 @@ const MOST_SLICES: usize = 4;
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
-    let population = placement.members(node).len();
+    let population = placement.population(node);
     let slices = placement.most_members().min(MOST_SLICES * placement.fewest_members());
     let between = BETWEEN.schedule(&among_nodes(problem, &placement, population == 1), node);
     let width = between.blocks;

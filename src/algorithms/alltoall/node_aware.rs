@@ -28,7 +28,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let mut program = Builder::new(rank, problem.size, problem.size);
     copy_own_block(problem, &mut program, rank);
     match local {
-        0 => Leader { placement: &placement, order: placement.order(), node }.write(&mut program),
+        0 => Leader { placement: &placement, order: &placement.order(), node }.write(&mut program),
         _ => give_and_get(&mut program, &placement, rank, placement.leader(node)),
     }
     with_input(problem, program.build())
@@ -37,7 +37,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 /// What a rank does that does not lead its node: it gives its blocks to the leader, in the order of the nodes, and gets
 /// its result from there.
 fn give_and_get(program: &mut Builder, placement: &Placement, rank: usize, leader: usize) {
-    let others: Vec<usize> = placement.order().iter().copied().filter(|&other| other != rank).collect();
+    let others: Vec<usize> = placement.order().into_iter().filter(|&other| other != rank).collect();
     program.receive(leader, others.iter().map(|&source| Recv.block(source)).collect::<Message>());
     program.send(leader, others.iter().map(|&target| Send.block(target)).collect::<Message>());
     program.end_round();
@@ -54,7 +54,7 @@ struct Leader<'a> {
 impl Leader<'_> {
     fn write(&self, program: &mut Builder) {
         let own = self.placement.positions(self.node);
-        let others = || self.placement.members(self.node).iter().copied().enumerate().skip(1);
+        let others = || self.placement.members(self.node).enumerate().skip(1);
         let blocks = |local: usize, block: &dyn Fn(usize) -> Run| -> Message {
             let positions = 0..self.order.len();
             positions.filter(|&position| position != own.start + local).map(block).collect()
@@ -73,7 +73,7 @@ impl Leader<'_> {
     /// Every leader sends each other one what goes from node to node, by sources and then by targets.
     fn exchange(&self, program: &mut Builder) {
         let (node, nodes) = (self.node, self.placement.nodes());
-        let own = 0..self.placement.members(node).len();
+        let own = 0..self.placement.population(node);
         for distance in 1..nodes {
             let source = (node + nodes - distance) % nodes;
             let sources = self.placement.positions(source);
@@ -101,7 +101,7 @@ impl Leader<'_> {
 
     /// Where the block arrives that a rank of the node gets from the rank at a position, on another node.
     fn gotten(&self, local: usize, source: usize) -> Run {
-        let others = self.placement.members(self.node).len() - 1;
+        let others = self.placement.population(self.node) - 1;
         match local {
             0 => Recv.block(self.order[source]),
             _ => Scratch.block((others + local - 1) * self.order.len() + source),

@@ -62,7 +62,7 @@ fn exchange(program: &mut Builder, shares: &Shares, input: Buffer) -> Vec<(usize
     }
     let outgoing = |turn: usize| turn * members.len()..(turn + 1) * members.len();
     for (turn, &target) in targets.iter().enumerate() {
-        for (&member, block) in members.iter().zip(outgoing(turn)) {
+        for (member, block) in members.clone().zip(outgoing(turn)) {
             let given = if member == rank { input } else { Buffer::of_rank(member) };
             program.copy(given.block(target), Scratch.block(block));
         }
@@ -71,7 +71,7 @@ fn exchange(program: &mut Builder, shares: &Shares, input: Buffer) -> Vec<(usize
     for (source, members) in shares.sources() {
         let first = targets.len() * shares.members().len() + arriving.len();
         program.receive(source, Scratch.blocks(first..first + members.len()));
-        arriving.extend((first..).zip(members.iter().copied()));
+        arriving.extend((first..).zip(members));
     }
     for (turn, &target) in targets.iter().enumerate() {
         program.send(target, Scratch.blocks(outgoing(turn)));

@@ -32,7 +32,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         (Builder::new(rank, problem.size, 1), Builder::new(rank, problem.size, 1));
     let program = match local {
         0 => {
-            for &member in &members[1..] {
+            for member in members.clone().skip(1) {
                 arriving.await_slot(member, 0);
             }
             if members.len() > 1 {

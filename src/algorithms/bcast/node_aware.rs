@@ -28,7 +28,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
-    let (nodes, population) = (placement.nodes(), placement.members(node).len());
+    let (nodes, population) = (placement.nodes(), placement.population(node));
     let within = tree_broadcast(local, population, 1, parent(local), children(local, population))
         .refine(nodes, |vector| vector * nodes);
     let within = placement.within(node, within);
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn the_vector_enters_each_node_once() {
         let problem = problem();
-        let node = |rank: usize| problem.nodes[rank];
+        let node = |rank: usize| problem.nodes.of(rank);
         for receiver in [0, 1] {
             let outside = |peer: u32| node(peer as usize) != node(receiver);
             let steps = schedule(&problem, receiver).steps;

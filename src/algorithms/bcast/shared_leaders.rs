@@ -41,7 +41,7 @@ pub fn through_leaders(
 ) -> Schedule {
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
-    let (nodes, population) = (placement.nodes(), placement.members(node).len());
+    let (nodes, population) = (placement.nodes(), placement.population(node));
     let among_leaders = between(node, nodes);
     let blocks = among_leaders.blocks;
     let copied = |source, target| {

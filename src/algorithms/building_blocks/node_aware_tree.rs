@@ -26,14 +26,14 @@ pub fn neighbors(
     rank: usize,
 ) -> (Option<usize>, Vec<usize>) {
     let Place { node, local } = placement.place(rank);
-    let members = placement.members(node);
+    let member = |local| placement.member(Place { node, local });
     let parent = match local {
         0 => leaders.parent(node).map(|node| placement.leader(node)),
-        _ => knomial_tree::parent(local, radix).map(|local| members[local]),
+        _ => knomial_tree::parent(local, radix).map(member),
     };
     let outside = if local == 0 { leaders.children(node, placement.nodes()) } else { Vec::new() };
     let outside = outside.into_iter().map(|node| placement.leader(node));
-    let inside = knomial_tree::children(local, members.len(), radix).map(|local| members[local]);
+    let inside = knomial_tree::children(local, placement.population(node), radix).map(member);
     (parent, outside.chain(inside).collect())
 }
 
@@ -88,7 +88,8 @@ mod tests {
                     let (_, children) = neighbors(&placement, leaders, 3, rank);
                     assert!(children.into_iter().all(|child| parent(child) == Some(rank)));
                 }
-                let crosses = |rank: usize| parent(rank).is_some_and(|parent| nodes[parent] != nodes[rank]);
+                let crosses =
+                    |rank: usize| parent(rank).is_some_and(|parent| nodes.of(parent) != nodes.of(rank));
                 assert_eq!((0..size).filter(|&rank| crosses(rank)).count(), placement.nodes() - 1);
                 assert_eq!(parent(problem.root), None);
             }

@@ -1,10 +1,11 @@
 //! Which ranks share a node, and who stands for it.
 
-use crate::algorithms::Problem;
+use crate::algorithms::{Nodes, Problem};
 use crate::schedule::Schedule;
-use std::collections::BTreeMap;
-use std::ops::{Range, RangeInclusive};
-use std::sync::Arc;
+use std::cmp::Ordering;
+use std::ops::Range;
+
+pub use crate::algorithms::nodes::Place;
 
 /// The ranks of every node. The root's node is the first, the others follow by their lowest ranks. The first rank of a
 /// node leads it: the root, or the lowest one.
@@ -12,110 +13,73 @@ use std::sync::Arc;
 /// Ranks in the order of their nodes have positions, so that those of a node are consecutive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// The ranks by position.
-    order: Vec<usize>,
-    /// The first position of each node, and at last the number of ranks.
-    starts: Vec<usize>,
-    /// Where each rank is.
-    places: Vec<Place>,
-    /// The fewest and the most ranks on a node.
-    populations: RangeInclusive<usize>,
-}
-
-/// Where a rank is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The number of its node.
-    pub node: usize,
-    /// Its number on its node; the leader's is 0.
-    pub local: usize,
+    /// As they are with rank 0 as the root.
+    nodes: Nodes,
+    /// Where the root is there.
+    root: Place,
 }
 
 impl Placement {
-    /// Who is where. If nothing is known of nodes, all ranks are on one. Ranks whose schedules are made in one place share it if the problem's
-    /// nodes say so: [`Nodes::for_all_ranks`](crate::algorithms::Nodes::for_all_ranks).
-    pub fn of(problem: &Problem) -> Arc<Placement> {
-        let find = || Arc::new(Placement::find(problem));
-        let known = problem.nodes.placement().map(|known| known.get_or_init(find));
-        known.filter(|known| known.is_of(problem)).cloned().unwrap_or_else(find)
-    }
-
-    fn find(problem: &Problem) -> Placement {
-        #[cfg(test)]
-        FOUND.set(FOUND.get() + 1);
-        let Problem { size, root, ref nodes, .. } = *problem;
-        let mut members: Vec<Vec<usize>> = Vec::new();
-        let mut places = vec![Place { node: 0, local: 0 }; size];
-        let mut known: BTreeMap<u32, usize> = BTreeMap::new();
-        // That of the rank before, which mostly is this one's as well: jobs are large.
-        let mut last: Option<(u32, usize)> = None;
-        let others = (0..size).filter(|&rank| rank != root);
-        for rank in [root].into_iter().chain(others) {
-            let name = nodes.get(rank).copied().unwrap_or(0);
-            let node = match last {
-                Some((known, node)) if known == name => node,
-                _ => *known.entry(name).or_insert(members.len()),
-            };
-            last = Some((name, node));
-            if node == members.len() {
-                members.push(Vec::new());
-            }
-            places[rank] = Place { node, local: members[node].len() };
-            members[node].push(rank);
-        }
-        let ends = members.iter().scan(0, |end, members| {
-            *end += members.len();
-            Some(*end)
-        });
-        let starts = [0].into_iter().chain(ends).collect();
-        let populations = || members.iter().map(Vec::len);
-        let populations = populations().min().unwrap_or(0)..=populations().max().unwrap_or(0);
-        Placement { order: members.concat(), starts, places, populations }
-    }
-
-    fn is_of(&self, problem: &Problem) -> bool {
-        self.size() == problem.size && self.order[0] == problem.root
+    /// Who is where. If nothing is known of nodes, all ranks are on one.
+    pub fn of(problem: &Problem) -> Placement {
+        let is_known = !problem.nodes.is_empty();
+        let nodes = if is_known { problem.nodes.clone() } else { Nodes::one(problem.size) };
+        Placement { root: nodes.place(problem.root), nodes }
     }
 
     /// How many nodes there are.
     pub fn nodes(&self) -> usize {
-        self.starts.len() - 1
+        self.nodes.number()
     }
 
     /// How many ranks there are.
     pub fn size(&self) -> usize {
-        self.order.len()
+        self.nodes.len()
     }
 
-    /// Where a rank is.
+    /// Where a rank is; a leader's number on its node is 0.
     pub fn place(&self, rank: usize) -> Place {
-        self.places[rank]
+        let Place { node, local } = self.nodes.place(rank);
+        match node == self.root.node {
+            true => Place { node: 0, local: with_first(self.root.local, local) },
+            false => Place { node: with_first(self.root.node, node), local },
+        }
+    }
+
+    /// The rank at a place.
+    pub fn member(&self, Place { node, local }: Place) -> usize {
+        let local = if node == 0 { without_first(self.root.local, local) } else { local };
+        self.nodes.member(Place { node: without_first(self.root.node, node), local })
     }
 
     /// The ranks of a node, its leader first.
-    pub fn members(&self, node: usize) -> &[usize] {
-        &self.order[self.positions(node)]
+    pub fn members(&self, node: usize) -> impl ExactSizeIterator<Item = usize> + Clone + use<'_> {
+        (0..self.population(node)).map(move |local| self.member(Place { node, local }))
+    }
+
+    /// How many ranks a node has.
+    pub fn population(&self, node: usize) -> usize {
+        self.nodes.population(without_first(self.root.node, node))
     }
 
     /// The other ranks of a rank's node, from the next one on.
     pub fn neighbours(&self, Place { node, local }: Place) -> impl Iterator<Item = usize> + use<'_> {
-        let members = self.members(node);
-        members[local + 1..].iter().chain(&members[..local]).copied()
+        self.members(node).skip(local + 1).chain(self.members(node).take(local))
     }
 
     /// The rank that leads a node.
     pub fn leader(&self, node: usize) -> usize {
-        self.members(node)[0]
+        self.member(Place { node, local: 0 })
     }
 
     /// The most ranks on a node.
     pub fn most_members(&self) -> usize {
-        *self.populations.end()
+        *self.nodes.populations().end()
     }
 
     /// The fewest ranks on a node.
     pub fn fewest_members(&self) -> usize {
-        *self.populations.start()
+        *self.nodes.populations().start()
     }
 
     /// How many ranks each node has, if all have equally many.
@@ -125,17 +89,26 @@ impl Placement {
 
     /// The positions of a node's ranks.
     pub fn positions(&self, node: usize) -> Range<usize> {
-        self.starts[node]..self.starts[node + 1]
+        self.start(node)..self.start(node + 1)
+    }
+
+    /// The position of a node's leader; of the number of nodes, that of ranks.
+    fn start(&self, node: usize) -> usize {
+        match node {
+            0 => 0,
+            _ if node > self.root.node => self.nodes.before(node),
+            _ => self.nodes.population(self.root.node) + self.nodes.before(node - 1),
+        }
     }
 
     /// The ranks in the order of their positions.
-    pub fn order(&self) -> &[usize] {
-        &self.order
+    pub fn order(&self) -> Vec<usize> {
+        (0..self.nodes()).flat_map(|node| self.members(node)).collect()
     }
 
     /// The program of a node's rank, written for its number there, as one of all ranks.
     pub fn within(&self, node: usize, program: Schedule) -> Schedule {
-        program.embed(self.size(), |local| self.members(node)[local])
+        program.embed(self.size(), |local| self.member(Place { node, local }))
     }
 
     /// The program of a leader, written for the number of its node, as one of all ranks.
@@ -149,32 +122,45 @@ impl Placement {
         let width = program.blocks;
         program
             .rename_blocks(slices * width, |block| slice * width + block)
-            .embed(self.size(), |node| self.members(node)[slice % self.members(node).len()])
+            .embed(self.size(), |node| self.member(Place { node, local: slice % self.population(node) }))
     }
 
     /// A program whose blocks are those of nodes, as one whose blocks are those of ranks.
     pub fn with_blocks_of_nodes(&self, program: Schedule) -> Schedule {
         self.with_blocks_of_positions(
             program.refine(self.size(), |node| {
-                self.starts[node % self.nodes()] + node / self.nodes() * self.size()
+                self.start(node % self.nodes()) + node / self.nodes() * self.size()
             }),
         )
     }
 
     /// A program whose blocks are those of a node's ranks, as one whose blocks are those of all ranks.
     pub fn with_blocks_of_members(&self, node: usize, program: Schedule) -> Schedule {
-        program.rename_blocks(self.size(), |local| self.members(node)[local])
+        program.rename_blocks(self.size(), |local| self.member(Place { node, local }))
     }
 
     fn with_blocks_of_positions(&self, program: Schedule) -> Schedule {
-        program.rename_blocks(self.size(), |position| self.order[position])
+        let order = self.order();
+        program.rename_blocks(self.size(), |position| order[position])
     }
 }
 
-#[cfg(test)]
-thread_local! {
-    /// How many times this thread has found out who is where.
-    pub static FOUND: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+/// What number `number` has after `first` has become the first of all.
+fn with_first(first: usize, number: usize) -> usize {
+    match number.cmp(&first) {
+        Ordering::Less => number + 1,
+        Ordering::Equal => 0,
+        Ordering::Greater => number,
+    }
+}
+
+/// The number that has become `number` since `first` is the first of all.
+fn without_first(first: usize, number: usize) -> usize {
+    match number {
+        0 => first,
+        _ if number <= first => number - 1,
+        _ => number,
+    }
 }
 
 #[cfg(test)]
@@ -182,14 +168,15 @@ mod tests {
     use super::*;
 
     /// Three nodes of 3, 3 and 2 ranks, from rank 6.
-    fn placement() -> Arc<Placement> {
+    fn placement() -> Placement {
         Placement::of(&Problem { root: 6, nodes: [4, 7, 4, 4, 7, 9, 9, 9].into(), ..Problem::new(8) })
     }
 
     #[test]
     fn the_root_leads_its_node_and_the_lowest_rank_any_other() {
         let placement = placement();
-        assert_eq!([0, 1, 2].map(|node| placement.members(node)), [&[6, 5, 7][..], &[0, 2, 3], &[1, 4]]);
+        let members = [0, 1, 2].map(|node| placement.members(node).collect::<Vec<_>>());
+        assert_eq!(members, [&[6, 5, 7][..], &[0, 2, 3], &[1, 4]]);
         assert_eq!(placement.place(3), Place { node: 1, local: 2 });
         assert_eq!((placement.nodes(), placement.size(), placement.most_members()), (3, 8, 3));
     }
@@ -209,12 +196,18 @@ mod tests {
     }
 
     #[test]
-    fn all_ranks_share_who_is_where_and_another_root_does_not() {
-        let problem = Problem { nodes: [1, 2, 1, 2].into(), ..Problem::new(4) }.for_all_ranks();
-        let placement = Placement::of(&problem);
-        assert!(Arc::ptr_eq(&placement, &Placement::of(&problem.known_to(3))));
-        let other = Problem { root: 1, ..problem };
-        assert_eq!(Placement::of(&other).order(), [1, 3, 0, 2]);
-        assert_eq!(placement.order(), [0, 2, 1, 3]);
+    fn every_rank_is_where_its_place_says() {
+        for root in 0..8 {
+            let placement =
+                Placement::of(&Problem { root, nodes: [4, 7, 4, 4, 7, 9, 9, 9].into(), ..Problem::new(8) });
+            assert_eq!(placement.place(root), Place { node: 0, local: 0 });
+            for rank in 0..8 {
+                assert_eq!(placement.member(placement.place(rank)), rank);
+            }
+            for (position, rank) in placement.order().into_iter().enumerate() {
+                let Place { node, local } = placement.place(rank);
+                assert_eq!(placement.positions(node).start + local, position);
+            }
+        }
     }
 }

@@ -19,7 +19,7 @@ impl<'a> Shares<'a> {
     }
 
     /// The ranks of its node, its leader first.
-    pub fn members(&self) -> &'a [usize] {
+    pub fn members(&self) -> impl ExactSizeIterator<Item = usize> + Clone + use<'a> {
         self.placement.members(self.place.node)
     }
 
@@ -32,15 +32,20 @@ impl<'a> Shares<'a> {
     pub fn targets(&self, local: usize) -> impl Iterator<Item = usize> + use<'a> {
         let (placement, node, population) = (self.placement, self.place.node, self.members().len());
         let nodes = (1..placement.nodes()).map(move |distance| (node + distance) % placement.nodes());
-        nodes.flat_map(move |node| placement.members(node).iter().copied().skip(local).step_by(population))
+        nodes.flat_map(move |node| placement.members(node).skip(local).step_by(population))
     }
 
     /// Who deals with this rank on each other node, the one before first, and the ranks of that node.
-    pub fn sources(&self) -> impl Iterator<Item = (usize, &'a [usize])> + use<'a> {
+    pub fn sources(
+        &self,
+    ) -> impl Iterator<Item = (usize, impl ExactSizeIterator<Item = usize> + use<'a>)> + use<'a> {
         let (placement, Place { node, local }) = (self.placement, self.place);
         let nodes = placement.nodes();
-        let members = (1..nodes).map(move |distance| placement.members((node + nodes - distance) % nodes));
-        members.map(move |members| (members[local % members.len()], members))
+        let others = (1..nodes).map(move |distance| (node + nodes - distance) % nodes);
+        others.map(move |node| {
+            let local = local % placement.population(node);
+            (placement.member(Place { node, local }), placement.members(node))
+        })
     }
 }
 

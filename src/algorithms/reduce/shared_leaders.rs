@@ -47,7 +47,7 @@ pub fn through_leaders(
 ) -> Schedule {
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
-    let population = placement.members(node).len();
+    let population = placement.population(node);
     let contribution = contribution(problem, rank);
     let combined = if population == 1 { contribution } else { Recv };
     let among_leaders = between(node, placement.nodes(), combined);

@@ -33,7 +33,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
-    let population = placement.members(node).len();
+    let population = placement.population(node);
     let contribution = if population == 1 { Send } else { Recv };
     let between_radix = legal_radix(radix, placement.nodes());
     let among_leaders = of_rank(node, reduce_scatter(placement.nodes(), between_radix, contribution));

@@ -37,22 +37,22 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     }
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
-    let members = placement.members(node);
-    let up = placement.within(node, combine_at_leader(local, members.len(), size, Send));
+    let population = placement.population(node);
+    let up = placement.within(node, combine_at_leader(local, population, size, Send));
     let mut down = Builder::new(rank, size, size);
     let program = match local {
         0 => {
-            let contribution = if members.len() == 1 { Send } else { Recv };
+            let contribution = if population == 1 { Send } else { Recv };
             let between_radix = legal_radix(problem.radix, placement.nodes());
             let among_leaders = of_rank(node, reduce_scatter(placement.nodes(), between_radix, contribution));
             let between = placement.between(placement.with_blocks_of_nodes(among_leaders));
-            for &member in &members[1..] {
+            for member in placement.members(node).skip(1) {
                 down.publish(Recv.block(member), member);
             }
             deliver_own_block(up.then(between).then(down.build()))
         }
         _ => {
-            let result = down.await_slot(members[0], rank);
+            let result = down.await_slot(placement.leader(node), rank);
             down.copy(result, Recv.block(rank));
             up.then(down.build())
         }

@@ -153,14 +153,14 @@ const OVER_SLOTS: Algorithm = Algorithm {
 };
 
 fn over_slots(problem: &Problem, rank: usize) -> Schedule {
-    let (size, node) = (problem.size, problem.nodes[rank]);
+    let (size, node) = (problem.size, problem.nodes.of(rank));
     let mut program = Builder::new(rank, size, size).slots(1);
     program.publish(Buffer::Send.block(rank), 0);
     let apart = |distance| match size.is_power_of_two() {
         true => rank ^ distance,
         false => (rank + distance) % size,
     };
-    for peer in (1..size).map(apart).filter(|&peer| problem.nodes[peer] == node) {
+    for peer in (1..size).map(apart).filter(|&peer| problem.nodes.of(peer) == node) {
         let slot = program.await_slot(peer, 0);
         program.copy(slot, Buffer::Recv.block(peer));
     }

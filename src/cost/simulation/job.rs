@@ -72,11 +72,11 @@ impl Simulation {
         let placed = machine.nodes(problem.size);
         let is_block_placed = problem.nodes.is_empty() || problem.nodes == placed;
         let nodes = if problem.nodes.is_empty() { placed } else { problem.nodes.clone() };
-        let is_one_node = nodes.iter().all(|node| *node == nodes[0]);
+        let is_one_node = nodes.number() == 1;
         if algorithm.requires.contains(&Requirement::OneNode) && !is_one_node {
             return Err(SimulationError::DoesNotServe(Reason::Unmet(Requirement::OneNode)));
         }
-        let (size, problem) = (problem.size, Problem { nodes, ..problem.clone() }.for_all_ranks());
+        let (size, problem) = (problem.size, Problem { nodes, ..problem.clone() });
         let Schedule { blocks, slots, .. } = algorithm.program(&problem, 0);
         Ok(Simulation {
             collective,

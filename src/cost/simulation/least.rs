@@ -2,13 +2,14 @@
 
 use super::events::Bytes;
 use super::program::{Action, Direction, Post, Program};
+use crate::algorithms::Nodes;
 use crate::cost::machine::{Link, Machine, Port};
 
 /// The least time that a rank takes: that for which its processor, or one of its ports, is busy.
-pub fn least_time(program: &Program, rank: usize, nodes: &[u32], bytes: Bytes, machine: &Machine) -> f64 {
+pub fn least_time(program: &Program, rank: usize, nodes: &Nodes, bytes: Bytes, machine: &Machine) -> f64 {
     let mut busy = Busy { processor: work(program, bytes, machine), ..Busy::default() };
     for post in &program.posts {
-        let is_within = nodes[rank] == nodes[post.peer as usize];
+        let is_within = nodes.of(rank) == nodes.of(post.peer as usize);
         let link = if is_within { &machine.within } else { &machine.between };
         busy.processor += overhead(post, link);
         busy.ports[usize::from(is_within)][post.direction as usize] += transfer(post, link, bytes);

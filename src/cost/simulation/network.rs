@@ -5,6 +5,7 @@ use super::signals::Signals;
 use super::sizes::Amount;
 use super::symmetry::Symmetry;
 use super::{Prediction, SimulationError, Traffic};
+use crate::algorithms::{Nodes, Place};
 use crate::cost::machine::Groups;
 use std::collections::HashMap;
 
@@ -66,7 +67,7 @@ impl Network {
     pub fn new(
         mut programs: Vec<Program>,
         symmetry: Symmetry,
-        nodes: &[u32],
+        nodes: &Nodes,
         groups: Option<&Groups>,
     ) -> Result<Network, SimulationError> {
         let mut crossings = Crossings { symmetry, nodes, groups, known: HashMap::new() };
@@ -87,7 +88,7 @@ impl Network {
             kind: kinds.number(Kind {
                 bytes: post.bytes,
                 direction: post.direction,
-                is_within: nodes[rank] == nodes[post.peer as usize],
+                is_within: nodes.of(rank) == nodes.of(post.peer as usize),
                 is_unidirectional: post.is_alone && posts[partner as usize].1.is_alone,
                 crossing: crossings.of(rank, post.peer as usize),
             }),
@@ -100,7 +101,11 @@ impl Network {
         for program in &mut programs {
             (program.posts, program.given, program.expected) = Default::default();
         }
-        let places = places(programs.len(), nodes);
+        let place = |rank| {
+            let Place { node, local } = nodes.place(rank);
+            RankPosition { node: node as u32, local: local as u32 }
+        };
+        let places = (0..programs.len()).map(place).collect();
         Ok(Network { programs, first, ends, kinds: kinds.all, signals, places, size: symmetry.size() })
     }
 
@@ -178,7 +183,7 @@ impl Kinds {
 /// Finds out how many messages go from one group of nodes to another.
 struct Crossings<'job> {
     symmetry: Symmetry,
-    nodes: &'job [u32],
+    nodes: &'job Nodes,
     groups: Option<&'job Groups>,
     known: HashMap<(usize, usize), f32>,
 }
@@ -188,13 +193,14 @@ impl Crossings<'_> {
     fn of(&mut self, rank: usize, peer: usize) -> f32 {
         let Crossings { symmetry, nodes, groups, ref mut known } = *self;
         let Some(groups) = groups else { return 0.0 };
-        let group = |rank: usize| groups.of(nodes[rank] as usize);
+        let group = |rank: usize| groups.of(nodes.place(rank).node);
         if symmetry.period() == symmetry.size() {
             return f32::from(u8::from(group(rank) != group(peer)));
         }
         // Where whole nodes stand for all, those of two ranks say where all go for which these stand.
-        let is_of_nodes = symmetry.is_exact() && nodes[symmetry.period() - 1] != nodes[symmetry.period()];
-        let key = if is_of_nodes { (nodes[rank] as usize, nodes[peer] as usize) } else { (rank, peer) };
+        let is_of_nodes =
+            symmetry.is_exact() && nodes.of(symmetry.period() - 1) != nodes.of(symmetry.period());
+        let key = if is_of_nodes { (nodes.place(rank).node, nodes.place(peer).node) } else { (rank, peer) };
         *known.entry(key).or_insert_with(|| {
             let pairs = symmetry.moved(rank, peer);
             let (crossing, all) = pairs.fold((0, 0), |(crossing, all), (rank, peer)| {
@@ -258,14 +264,4 @@ fn unmatched(send: Option<Pair>, receive: Option<Pair>) -> SimulationError {
     let pair = send.into_iter().chain(receive).min();
     let (target, source) = pair.expect("one of them is there");
     SimulationError::Unmatched { source: source as usize, target: target as usize }
-}
-
-fn places(ranks: usize, nodes: &[u32]) -> Vec<RankPosition> {
-    let mut known: HashMap<u32, RankPosition> = HashMap::new();
-    let place = |&node: &u32| {
-        let next = RankPosition { node: known.len() as u32, local: 0 };
-        let place = known.entry(node).and_modify(|place| place.local += 1).or_insert(next);
-        *place
-    };
-    nodes[..ranks].iter().map(place).collect()
 }

@@ -4,7 +4,7 @@ use super::SimulationError;
 use super::instant::Instant;
 use super::program::{Program, Signal};
 use super::symmetry::Symmetry;
-use crate::algorithms::{Reason, Requirement};
+use crate::algorithms::{Nodes, Reason, Requirement};
 use std::collections::HashMap;
 
 /// The signals of all programs, numbered.
@@ -19,13 +19,13 @@ pub struct Signals {
 
 impl Signals {
     /// Finds who gives what others expect. Fails if somebody expects what nobody gives, or what another node does.
-    pub fn new(programs: &[Program], symmetry: Symmetry, nodes: &[u32]) -> Result<Signals, SimulationError> {
+    pub fn new(programs: &[Program], symmetry: Symmetry, nodes: &Nodes) -> Result<Signals, SimulationError> {
         let mut numbers: HashMap<(u32, Signal), u32> = HashMap::new();
         let mut givers: Vec<u32> = Vec::new();
         let mut given = Vec::with_capacity(programs.len());
         for (rank, program) in programs.iter().enumerate() {
             let mut number_of = |&signal: &Signal| {
-                let number = *numbers.entry(key(signal, symmetry, nodes[rank])).or_insert_with(|| {
+                let number = *numbers.entry(key(signal, symmetry, nodes.of(rank))).or_insert_with(|| {
                     givers.push(0);
                     givers.len() as u32 - 1
                 });
@@ -37,11 +37,11 @@ impl Signals {
         let mut expected = Vec::with_capacity(programs.len());
         for (rank, program) in programs.iter().enumerate() {
             let number_of = |&signal: &Signal| match signal {
-                Signal::Flag { rank: peer, .. } if nodes[peer as usize] != nodes[rank] => {
+                Signal::Flag { rank: peer, .. } if nodes.of(peer as usize) != nodes.of(rank) => {
                     Err(SimulationError::DoesNotServe(Reason::Unmet(Requirement::OneNode)))
                 }
                 _ => {
-                    let number = numbers.get(&key(signal, symmetry, nodes[rank]));
+                    let number = numbers.get(&key(signal, symmetry, nodes.of(rank)));
                     number.copied().ok_or(SimulationError::Deadlock { rank })
                 }
             };

@@ -8,7 +8,7 @@ use super::symmetry::Symmetry;
 use super::*;
 use crate::algorithms::Collective::{self, *};
 
-use crate::algorithms::{PLACEMENTS_FOUND, Problem, REGISTRY, Reason, Requirement};
+use crate::algorithms::{Problem, Reason, Requirement};
 use crate::cost::{ByteTime, Groups, Link, Port, Processor, Shared};
 use crate::schedule::{Buffer, Builder, Schedule};
 
@@ -779,23 +779,4 @@ fn a_simulation_may_go_on_on_another_machine() {
     let mut simulation = Simulation::new(Allreduce, ring, &Problem::new(6), &hockney()).unwrap();
     let before = simulation.predict(60).unwrap().time();
     assert_eq!(simulation.on(&slow).predict(60).unwrap().time(), before + 10.0 * ALPHA);
-}
-
-/// Finding it takes time in proportion to the ranks: once for each of them would be the square of their number.
-#[test]
-fn who_shares_a_node_is_found_once_for_all_ranks() {
-    let machine = Machine { ranks_per_node: 4, ..Machine::hockney(1.0, 1.0, 1.0) };
-    let mut looking = 0;
-    for algorithm in REGISTRY.iter().filter(|algorithm| algorithm.takes_nodes()) {
-        let problem = Problem { radix: 2, ..Problem::new(16) };
-        PLACEMENTS_FOUND.set(0);
-        let mut simulation = match Simulation::new(algorithm.contract(), algorithm, &problem, &machine) {
-            Err(SimulationError::DoesNotServe(_)) => continue,
-            other => other.unwrap(),
-        };
-        simulation.predict(1 << 10).unwrap();
-        assert!(PLACEMENTS_FOUND.get() <= 1, "{}: {} times", algorithm.title(), PLACEMENTS_FOUND.get());
-        looking += PLACEMENTS_FOUND.get();
-    }
-    assert!(looking > 10, "{looking} algorithms");
 }

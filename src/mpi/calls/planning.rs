@@ -1,7 +1,7 @@
 //! How calls on a communicator are served: who does, and by which plan.
 
 use super::arguments::{Arguments, Side};
-use crate::algorithms::{Collective, Graph, Problem};
+use crate::algorithms::{Collective, Graph, Nodes, Problem};
 use crate::engine::mock_up::{Deeds, Lengths};
 use crate::engine::{Binding, Counts, bind, bind_two_groups};
 use crate::engine::{LengthExchange, Plan, SlotBounds, largest_need};
@@ -13,7 +13,7 @@ use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::{Settings, Values, is_preloaded, word};
 use crate::mpi::shared_memory::geometry::Geometry;
-use crate::mpi::shared_memory::nodes::{Knowledge, Nodes};
+use crate::mpi::shared_memory::nodes::Knowledge;
 use crate::mpi::shim::bindings::{RUSTCOLL_ERR_INTERN, RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE};
 use crate::schedule::Schedule;
 use crate::selection::Call;

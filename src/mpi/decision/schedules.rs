@@ -3,12 +3,14 @@
 use super::decided::{Decided, Lack};
 use super::info::Info;
 use super::rules;
-use crate::algorithms::{Algorithm, Calls, Collective, Graph, Parameter, Problem, Reason, Requirement};
+use crate::algorithms::{
+    Algorithm, Calls, Collective, Graph, Nodes, Parameter, Problem, Reason, Requirement,
+};
 use crate::engine::mock_up::NoRoom;
 use crate::mpi::calls::mock_up;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::{Values, name_below, number};
-use crate::mpi::shared_memory::nodes::{Knowledge, Nodes, Spread};
+use crate::mpi::shared_memory::nodes::{Knowledge, Spread};
 use crate::schedule::Schedule;
 use crate::selection::{Call, Choice, MOST_SEGMENTS, Parameters, Rule, Table};
 use std::collections::HashSet;
@@ -233,10 +235,10 @@ impl Schedules {
         match self.nodes.known(form.is_blocking) {
             Spread::Unknown => *call,
             Spread::Several => Call { is_on_several_nodes: true, ..*call },
-            Spread::Nodes(&Nodes { number, most_ranks, .. }) => Call {
-                is_on_several_nodes: number > 1,
-                nodes: Some(number),
-                ranks_per_node: Some(most_ranks),
+            Spread::Nodes(nodes) => Call {
+                is_on_several_nodes: nodes.number() > 1,
+                nodes: Some(nodes.number()),
+                ranks_per_node: Some(*nodes.populations().end()),
                 ..*call
             },
         }
@@ -251,9 +253,7 @@ impl Schedules {
     pub fn neighbours(&self) -> Vec<bool> {
         let Group { rank, size, .. } = self.group;
         match self.nodes.known(true) {
-            Spread::Nodes(Nodes { of_ranks, .. }) => {
-                of_ranks.iter().map(|node| *node == of_ranks[rank]).collect()
-            }
+            Spread::Nodes(nodes) => nodes.iter().map(|node| node == nodes.of(rank)).collect(),
             Spread::Several | Spread::Unknown => vec![false; size],
         }
     }
@@ -386,7 +386,7 @@ impl Schedules {
     fn problem(&self, call: &Call, algorithm: &Algorithm, parameters: Parameters, form: Form) -> Problem {
         let mut problem = Problem { remote: self.group.remote, ..Problem::new(self.group.all()) };
         if let (true, Spread::Nodes(nodes)) = (algorithm.takes_nodes(), self.nodes.known(form.is_blocking)) {
-            problem.nodes = Arc::clone(&nodes.of_ranks).into();
+            problem.nodes = nodes.clone();
         }
         let problem = parameters.applied(algorithm, call.bytes, problem);
         self.report_cuts(call, algorithm, parameters, &problem);
@@ -452,7 +452,7 @@ fn describe(algorithm: &Algorithm, problem: &Problem, stripe: Option<usize>) -> 
         Parameter::Segment => stripe.map_or(String::new(), |bytes| format!(", segment {bytes}")),
         Parameter::Window => format!(", window {}", problem.window),
     };
-    let nodes = problem.nodes.iter().max().map_or(1, |last| last + 1);
+    let nodes = problem.nodes.number().max(1);
     let nodes = if algorithm.takes_nodes() { format!(", nodes {nodes}") } else { String::new() };
     [algorithm.name.to_owned()]
         .into_iter()

@@ -2,7 +2,7 @@
 //! launcher knows them, which need not be so at every rank. So each rank sees by itself whether all are on one node. For
 //! all to come to the same map of several they tell each other, once for each communicator that needs it.
 
-use crate::algorithms::Problem;
+use crate::algorithms::{Nodes, Problem};
 use crate::engine::Plan;
 use crate::engine::bind;
 use crate::hash::hash;
@@ -10,9 +10,7 @@ use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::messages::work::Group;
 use crate::mpi::shim::bindings::*;
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
-use std::sync::Arc;
 
 /// The longest name of a host, its end included.
 const LONGEST_NAME: usize = 256;
@@ -38,17 +36,6 @@ pub fn exchange<const N: usize>(numbers: &mut [[u64; N]], rank: usize) -> (Plan,
     let schedule = bruck.schedule(&problem, rank);
     let binding = bind(collective, rank, schedule.blocks, &send.counts, &recv.counts);
     (Plan::new(&schedule, &binding), arguments)
-}
-
-/// The ranks' nodes.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Nodes {
-    /// The number of each rank's node, from 0 in the order of the ranks.
-    pub of_ranks: Arc<[u32]>,
-    /// How many there are.
-    pub number: usize,
-    /// The most ranks on one of them.
-    pub most_ranks: usize,
 }
 
 /// Over which nodes a communicator's ranks are spread, as far as all ranks know it.
@@ -99,8 +86,9 @@ impl Knowledge {
     /// passes for a node of its own: what was decided because there are several must hold on, for some ranks remember it
     /// and others decide anew.
     pub fn note(&mut self, told: Nodes) {
-        let is_contradicted = told.number == 1 && self.known(false) == Spread::Several;
-        self.told = Some(if is_contradicted { Nodes::of_one_rank_each(self.group.size) } else { told });
+        let is_contradicted = told.number() == 1 && self.known(false) == Spread::Several;
+        let ranks = self.group.size;
+        self.told = Some(if is_contradicted { Nodes::even(ranks, 1, ranks) } else { told });
     }
 
     fn look(&self) -> Seen {
@@ -109,33 +97,10 @@ impl Knowledge {
         }
         // SAFETY: the communicator lives longer than what is kept for it.
         match unsafe { rustcoll_shim_spread(self.communicator) } {
-            RUSTCOLL_ON_ONE_NODE => Seen::One(Nodes::new(&vec![0; self.group.size])),
+            RUSTCOLL_ON_ONE_NODE => Seen::One(Nodes::one(self.group.size)),
             RUSTCOLL_ON_SEVERAL_NODES => Seen::Several,
             _ => Seen::Unknown,
         }
-    }
-}
-
-impl Nodes {
-    /// No rank shares its node with another one.
-    fn of_one_rank_each(ranks: usize) -> Nodes {
-        Nodes { of_ranks: (0..ranks as u32).collect(), number: ranks, most_ranks: 1 }
-    }
-
-    /// The nodes of ranks by their identities.
-    pub fn new(identities: &[u64]) -> Nodes {
-        let mut numbers = HashMap::new();
-        let mut ranks: Vec<usize> = Vec::new();
-        let number = |identity: &u64| {
-            let number = *numbers.entry(*identity).or_insert_with(|| {
-                ranks.push(0);
-                ranks.len() - 1
-            });
-            ranks[number] += 1;
-            number as u32
-        };
-        let of_ranks = identities.iter().map(number).collect();
-        Nodes { of_ranks, number: ranks.len(), most_ranks: ranks.into_iter().max().unwrap_or(0) }
     }
 }
 
@@ -144,22 +109,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_are_numbered_as_they_appear() {
-        let expected = Nodes { of_ranks: [0, 1, 0, 2, 1, 1].into(), number: 3, most_ranks: 3 };
-        assert_eq!(Nodes::new(&[70, 7, 70, 0, 7, 7]), expected);
-    }
-
-    #[test]
     fn hosts_of_one_name_do_not_make_one_node_of_several() {
         let told = |seen, identities: &[u64]| {
             let group = Group { rank: 0, size: identities.len(), remote: 0 };
             let mut knowledge =
                 Knowledge { communicator: std::ptr::null(), group, seen: OnceCell::from(seen), told: None };
-            knowledge.note(Nodes::new(identities));
-            knowledge.told.unwrap().of_ranks
+            knowledge.note(Nodes::named(identities.iter().copied()));
+            knowledge.told.unwrap()
         };
-        assert_eq!(*told(Seen::Several, &[5, 5, 5]), [0, 1, 2]);
-        assert_eq!(*told(Seen::Several, &[5, 5, 6]), [0, 0, 1]);
-        assert_eq!(*told(Seen::Unknown, &[5, 5, 5]), [0, 0, 0]);
+        assert_eq!(told(Seen::Several, &[5, 5, 5]), [0, 1, 2].into());
+        assert_eq!(told(Seen::Several, &[5, 5, 6]), [0, 0, 1].into());
+        assert_eq!(told(Seen::Unknown, &[5, 5, 5]), [0, 0, 0].into());
     }
 }

@@ -3,8 +3,9 @@
 
 use super::geometry::Geometry;
 use super::node::{self, Made, Memory, Node, OFFER};
-use super::nodes::{self, Nodes};
+use super::nodes;
 use super::patience::Patience;
+use crate::algorithms::Nodes;
 use crate::engine::Plan;
 use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::messages::channel::Channel;
@@ -45,7 +46,7 @@ impl Teller {
     pub fn nodes(&self) -> Result<Nodes, Error> {
         let mut telling = Telling::begin(self, [nodes::identity()])?;
         telling.finish(self)?;
-        Ok(Nodes::new(&mem::take(&mut telling.numbers).concat()))
+        Ok(Nodes::named(mem::take(&mut telling.numbers).into_iter().flatten()))
     }
 }
 

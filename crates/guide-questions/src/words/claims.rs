@@ -43,7 +43,7 @@ impl Claim {
             });
         }
         if let Some(expression) = text.strip_prefix("On every node rank number j of it sends to number ") {
-            let length = problem.nodes.iter().filter(|node| **node == problem.nodes[0]).count();
+            let length = problem.nodes.population(0);
             let target = |rank: usize| rank - rank % length + value(expression, rank % length);
             return Some(Claim::of(&all, target));
         }

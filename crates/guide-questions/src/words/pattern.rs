@@ -3,7 +3,7 @@
 use super::numbers::{count, counts, digits, listed, named};
 use super::scene::{Scene, blocks, buffer};
 use crate::trace::Sentence;
-use rustcoll::algorithms::Collective;
+use rustcoll::algorithms::{Collective, Nodes};
 use rustcoll::schedule::{Buffer, Message};
 use rustcoll::trace::Travel;
 
@@ -87,9 +87,11 @@ fn shift_of_all(scene: &Scene, travels: &[Travel]) -> Option<Sentence> {
 /// Every rank sends to one of its node, all of which have as many ranks.
 fn shift_on_nodes(scene: &Scene, travels: &[Travel]) -> Option<Sentence> {
     let nodes = &scene.problem().nodes;
-    let length = nodes.iter().take_while(|node| **node == nodes[0]).count();
-    let is_block_placed =
-        length > 1 && nodes.iter().enumerate().all(|(rank, node)| rank / length == *node as usize);
+    if nodes.is_empty() {
+        return None;
+    }
+    let length = nodes.population(0);
+    let is_block_placed = length > 1 && *nodes == Nodes::even(scene.size(), length, scene.size());
     if !is_block_placed || travels.len() != scene.size() || !scene.size().is_multiple_of(length) {
         return None;
     }

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 pub const FAMILY: Family = Family { phase, facts, ..Family::NONE };
 
 fn node(scene: &Scene, rank: usize) -> u32 {
-    scene.problem().nodes.get(rank).copied().unwrap_or(0)
+    let nodes = &scene.problem().nodes;
+    if nodes.is_empty() { 0 } else { nodes.of(rank) }
 }
 
 fn phase(scene: &Scene, travel: &Travel) -> Option<Phase> {
