@@ -14,6 +14,16 @@ fn selected_problems_up_to_64_ranks() {
     verify_all((33..=64).rev(), is_selected);
 }
 
+/// A node's ranks show the blocks of more nodes in groups.
+#[test]
+fn more_than_64_nodes() {
+    let selected = |problem: &Problem| {
+        let Problem { size, root, radix, .. } = *problem;
+        problem.nodes.number() > 64 && root % 71 == 0 && radix == default_radix(size)
+    };
+    verify_all([140], selected);
+}
+
 #[test]
 #[ignore = "takes minutes"]
 fn all_problems_up_to_64_ranks() {

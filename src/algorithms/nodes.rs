@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 /// The node of each rank. Nodes are numbered from 0, in the order of their lowest ranks.
@@ -31,6 +31,8 @@ struct Listed {
     members: Vec<Vec<u32>>,
     /// How many ranks the nodes before each have, and at last how many there are.
     before: Vec<usize>,
+    /// Whether ranks of the same node, and nodes, follow each other as ranks do.
+    is_in_order: bool,
 }
 
 /// Where a rank is.
@@ -131,6 +133,32 @@ impl Nodes {
         }
     }
 
+    /// The ranks of a node, as ranges that ascend.
+    pub fn runs(&self, node: usize) -> Vec<Range<usize>> {
+        match &self.form {
+            Form::Even { neighbours, .. } => {
+                let population = self.population(node);
+                let run = |local: usize| {
+                    let first = self.member(Place { node, local });
+                    first..first + (population - local).min(*neighbours)
+                };
+                (0..population).step_by(*neighbours).map(run).collect()
+            }
+            Form::Listed(listed) => {
+                let runs = listed.members[node].chunk_by(|rank, next| rank + 1 == *next);
+                runs.map(|run| run[0] as usize..run[0] as usize + run.len()).collect()
+            }
+        }
+    }
+
+    /// Whether ranks of the same node, and nodes, follow each other as ranks do.
+    pub fn is_in_order(&self) -> bool {
+        match &self.form {
+            Form::Even { ranks, neighbours, nodes } => *ranks <= neighbours * nodes,
+            Form::Listed(listed) => listed.is_in_order,
+        }
+    }
+
     /// How many ranks the nodes before one have.
     pub fn before(&self, node: usize) -> usize {
         match &self.form {
@@ -192,7 +220,8 @@ impl Listed {
             *end += members.len();
             Some(*end)
         });
-        Listed { places, before: [0].into_iter().chain(ends).collect(), members }
+        let before = [0].into_iter().chain(ends).collect();
+        Listed { places, before, is_in_order: members.concat().is_sorted(), members }
     }
 }
 
@@ -213,6 +242,13 @@ mod tests {
             assert_eq!(nodes.place(rank), Place { node, local }, "rank {rank} of {names:?}");
             assert_eq!(nodes.member(Place { node, local }), rank, "{names:?}");
         }
+        for node in 0..seen.len() {
+            let members = (0..nodes.population(node)).map(|local| nodes.member(Place { node, local }));
+            let runs = nodes.runs(node);
+            assert!(runs.windows(2).all(|pair| pair[0].end < pair[1].start), "{names:?}");
+            assert!(members.eq(runs.into_iter().flatten()), "{names:?}");
+        }
+        assert_eq!(nodes.is_in_order(), nodes.iter().is_sorted(), "{names:?}");
         let populations = seen.iter().map(|name| names.iter().filter(|other| *other == name).count());
         let populations: Vec<usize> = populations.collect();
         assert_eq!((0..seen.len()).map(|node| nodes.population(node)).collect::<Vec<_>>(), populations);

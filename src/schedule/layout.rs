@@ -90,10 +90,14 @@ impl Layout {
     /// The lengths that there are among so many blocks, ascending, in elements.
     pub fn lengths(&self, blocks: usize) -> BTreeSet<usize> {
         let different = match *self {
-            Layout::Uniform { .. } | Layout::Separate => blocks.min(1),
-            _ => blocks,
+            Layout::Uniform { .. } | Layout::Separate => 0..blocks.min(1),
+            // The first is as short as any, the last as long.
+            Layout::Balanced { blocks: all, .. } if blocks == all => {
+                return [0, all - 1].map(|block| self.block(block).len()).into();
+            }
+            _ => 0..blocks,
         };
-        (0..different).map(|block| self.block(block).len()).collect()
+        different.map(|block| self.block(block).len()).collect()
     }
 
     /// The elements of consecutive blocks, as far as they lie together: one range where blocks follow each other

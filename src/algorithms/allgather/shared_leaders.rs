@@ -8,9 +8,10 @@
 use super::bruck;
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::building_blocks::receive_in_scratch::receive_in_scratch;
-use crate::algorithms::building_blocks::shared_node::with_slots;
+use crate::algorithms::building_blocks::shared_node::{groups, with_slots};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
+use std::ops::Range;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Allgather, Collective::Allgatherv],
@@ -68,10 +69,12 @@ impl Part<'_> {
         if self.problem.in_place { Recv.block(self.rank) } else { Send.block(self.rank) }
     }
 
-    /// The other nodes, in the order in which their blocks are shown.
-    fn others(&self) -> impl Iterator<Item = usize> {
+    /// Who is on the other nodes, as ranges of ranks: a list of them for each group of nodes that is shown together, the next node's
+    /// first.
+    fn others(&self) -> impl Iterator<Item = Vec<Range<usize>>> {
         let nodes = self.placement.nodes();
-        (1..nodes).map(move |distance| (self.place.node + distance) % nodes)
+        let node = move |distance: usize| (self.place.node + distance) % nodes;
+        groups(1..nodes).map(move |distances| self.placement.runs(distances.map(node)))
     }
 
     /// Shows the own block, if anybody is there to read it.
@@ -103,17 +106,20 @@ impl Part<'_> {
     fn show(&self) -> Schedule {
         let mut program = self.program();
         if self.placement.population(self.place.node) > 1 {
-            for node in self.others() {
-                for member in self.placement.members(node) {
-                    program.show(Scratch.block(member), member);
+            for runs in self.others() {
+                let flag = runs[0].start;
+                for run in runs {
+                    program.show(Scratch.blocks(run.clone()), run.start);
                 }
-                program.notify(self.placement.leader(node));
+                program.notify(flag);
             }
         }
         let collected = self.placement.neighbours(self.place).filter(|_| self.placement.nodes() > 1);
-        let arrived = self.others().flat_map(|node| self.placement.members(node));
-        for block in collected.chain(arrived) {
+        for block in collected {
             program.copy(Scratch.block(block), Recv.block(block));
+        }
+        for run in self.others().flatten() {
+            program.copy(Scratch.blocks(run.clone()), Recv.blocks(run));
         }
         program.build()
     }
@@ -128,10 +134,10 @@ impl Part<'_> {
             program.copy(block, Recv.block(member));
         }
         let leader = self.placement.leader(self.place.node);
-        for node in self.others() {
-            program.await_slot(leader, self.placement.leader(node));
-            for member in self.placement.members(node) {
-                program.copy(Buffer::of_rank(leader).block(member), Recv.block(member));
+        for runs in self.others() {
+            program.await_slot(leader, runs[0].start);
+            for run in runs {
+                program.copy(Buffer::of_rank(leader).blocks(run.clone()), Recv.blocks(run));
             }
         }
         program.build()

@@ -57,6 +57,18 @@ impl Placement {
         (0..self.population(node)).map(move |local| self.member(Place { node, local }))
     }
 
+    /// The ranks of some nodes, as ranges, those of the first node first.
+    pub fn runs(&self, nodes: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+        let runs = nodes.flat_map(|node| self.nodes.runs(without_first(self.root.node, node)));
+        runs.fold(Vec::new(), |mut joined: Vec<Range<usize>>, run| {
+            match joined.last_mut().filter(|last| last.end == run.start) {
+                Some(last) => last.end = run.end,
+                None => joined.push(run),
+            }
+            joined
+        })
+    }
+
     /// How many ranks a node has.
     pub fn population(&self, node: usize) -> usize {
         self.nodes.population(without_first(self.root.node, node))
@@ -140,6 +152,9 @@ impl Placement {
     }
 
     fn with_blocks_of_positions(&self, program: Schedule) -> Schedule {
+        if self.nodes.is_in_order() && self.root == (Place { node: 0, local: 0 }) {
+            return program;
+        }
         let order = self.order();
         program.rename_blocks(self.size(), |position| order[position])
     }
@@ -166,6 +181,7 @@ fn without_first(first: usize, number: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     /// Three nodes of 3, 3 and 2 ranks, from rank 6.
     fn placement() -> Placement {
@@ -204,6 +220,9 @@ mod tests {
             for rank in 0..8 {
                 assert_eq!(placement.member(placement.place(rank)), rank);
             }
+            let runs = placement.runs([2, 0].into_iter()).into_iter().flatten().collect::<Vec<_>>();
+            let members = |node| placement.members(node).collect::<BTreeSet<_>>();
+            assert!(runs.iter().copied().eq(members(2).into_iter().chain(members(0))));
             for (position, rank) in placement.order().into_iter().enumerate() {
                 let Place { node, local } = placement.place(rank);
                 assert_eq!(placement.positions(node).start + local, position);

@@ -5,21 +5,33 @@
 
 use crate::algorithms::Problem;
 use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
+use std::ops::Range;
+
+/// A rank that shows many blocks, one after the other, raises so many flags at most: enough for others to read the first
+/// blocks while it writes the next.
+const MOST_FLAGS: usize = 64;
+
+/// Those of many that are shown together, with one flag.
+pub fn groups(all: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let each = all.len().div_ceil(MOST_FLAGS).max(1);
+    all.clone().step_by(each).map(move |first| first..(first + each).min(all.end))
+}
 
 /// The leader combines the contributions of all in the receive buffer, out of their order; the others show theirs.
 pub fn combine_at_leader(local: usize, population: usize, blocks: usize, contribution: Buffer) -> Schedule {
     let mut program = Builder::new(local, population, blocks);
-    for block in 0..blocks {
+    for group in groups(0..blocks) {
+        let part = |buffer: Buffer| buffer.blocks(group.clone());
         if local > 0 {
-            program.publish(contribution.block(block), block);
+            program.publish(part(contribution), group.start);
             continue;
         }
-        let mut combined = contribution.block(block);
+        let mut combined = part(contribution);
         for member in 1..population {
-            let left = program.await_slot(member, block);
+            program.await_slot(member, group.start);
             // The result takes the place of the right operand, where operators leave it.
-            program.reduce(left, combined, Recv.block(block));
-            combined = Recv.block(block);
+            program.reduce(part(Buffer::of_rank(member)), combined, part(Recv));
+            combined = part(Recv);
         }
     }
     program.build()
@@ -28,13 +40,14 @@ pub fn combine_at_leader(local: usize, population: usize, blocks: usize, contrib
 /// The others get what the leader holds in a buffer.
 pub fn hand_out(local: usize, population: usize, blocks: usize, held: Buffer) -> Schedule {
     let mut program = Builder::new(local, population, blocks);
-    for block in 0..blocks {
+    for group in groups(0..blocks) {
+        let part = |buffer: Buffer| buffer.blocks(group.clone());
         match local {
             0 if population == 1 => {}
-            0 => program.publish(held.block(block), block),
+            0 => program.publish(part(held), group.start),
             _ => {
-                let shown = program.await_slot(0, block);
-                program.copy(shown, Recv.block(block));
+                program.await_slot(0, group.start);
+                program.copy(part(Buffer::of_rank(0)), part(Recv));
             }
         }
     }
