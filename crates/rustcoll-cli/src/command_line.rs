@@ -29,7 +29,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// Schedules are made for at most so many ranks.
-const MOST_RANKS: usize = 1 << 16;
+const MOST_RANKS: usize = 1 << 20;
 
 /// Whoever goes through numbers of ranks does so up to here.
 const MOST_RANKS_IN_TURN: usize = 1024;
@@ -428,8 +428,8 @@ mod tests {
 
     #[test]
     fn numbers_of_ranks_are_bounded() {
-        assert_eq!(ranks("65536"), Ok(65536));
-        assert_eq!(ranks("0").unwrap_err(), "0 is not from 1 to 65536");
+        assert_eq!(ranks("1048576"), Ok(1 << 20));
+        assert_eq!(ranks("0").unwrap_err(), "0 is not from 1 to 1048576");
         assert_eq!(ranks("-1").unwrap_err(), "`-1` is not a number");
         assert_eq!(numbers_of_ranks("3"), Ok(3..=3));
         assert_eq!(numbers_of_ranks("3..5"), Ok(3..=5));

@@ -22,7 +22,7 @@ const REQUIRED: [&str; 5] = ["collective", "algorithm", "ranks", "bytes", "micro
 const OPTIONAL: [&str; 6] = ["radix", "segment", "ranks_per_node", "run", "time", "published_as"];
 
 /// The largest communicator whose times are compared.
-const MOST_RANKS: usize = 1 << 16;
+const MOST_RANKS: usize = 1 << 20;
 
 /// A measured time.
 #[derive(Clone, Debug)]
@@ -333,7 +333,7 @@ mod tests {
         for (row, message) in [
             ("bcst,linear,8,8,1,,,", "unknown collective `bcst`; the nearest known one is `bcast`"),
             ("bcast,linar,8,8,1,,,", "unknown bcast algorithm `linar`; the nearest known one is `linear`"),
-            ("bcast,linear,0,8,1,,,", "ranks: `0` is not a number from 1 to 65536"),
+            ("bcast,linear,0,8,1,,,", "ranks: `0` is not a number from 1 to 1048576"),
             ("bcast,linear,8,x,1,,,", "bytes: `x` is not a number from 0 to 17592186044416"),
             ("bcast,linear,8,8,-1,,,", "microseconds: `-1` is not a number above 0"),
             ("bcast,linear,8,8,1,2,,", "bcast linear has no radix"),
@@ -343,7 +343,7 @@ mod tests {
                 "bcast,bcast_as_allgatherv,8,8,1,,,",
                 "bcast bcast_as_allgatherv: it has no price of its own: it costs what the collectives do that it calls",
             ),
-            ("bcast,knomial,8,8,1,1,,", "radix: `1` is not a number from 2 to 65536"),
+            ("bcast,knomial,8,8,1,1,,", "radix: `1` is not a number from 2 to 1048576"),
             (
                 "allgather,neighbor_exchange,7,8,1,,,",
                 "neighbor_exchange cannot serve this: the number of ranks is odd",

@@ -95,7 +95,7 @@ fn what_is_asked_for_in_a_wrong_way_is_refused_with_a_reason() {
             "schedule allreduce ringg --ranks 3",
             "unknown allreduce algorithm `ringg`; the nearest known one is `ring`",
         ),
-        ("schedule allreduce ring --ranks 0", "0 is not from 1 to 65536"),
+        ("schedule allreduce ring --ranks 0", "0 is not from 1 to 1048576"),
         ("schedule allreduce ring --ranks 3 --rank 3", "--rank 3: ranks are numbered from 0 to 2"),
         ("schedule allreduce ring --ranks 3 --rank some", "`some` is not a number"),
         ("schedule allreduce ring --ranks 3 --goal --bytes 1KB", "unknown unit `KB`"),
