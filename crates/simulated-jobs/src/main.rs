@@ -6,6 +6,7 @@
 //! simulated-jobs              runs the histories of the seeds from 0 to 9999
 //! simulated-jobs 5..8         those of the seeds 5, 6 and 7
 //! simulated-jobs 5..          those from 5 on, without end
+//! simulated-jobs found        short ones in which something was wrong once
 //! simulated-jobs 5            shows that of the seed 5, and runs it; what the library logs is shown (RUSTCOLL_LOG=debug: more of it)
 //! ```
 
@@ -17,6 +18,7 @@ mod device;
 mod duplication;
 mod exit;
 mod faults;
+mod found;
 mod generate;
 mod history;
 mod job;
@@ -56,7 +58,7 @@ fn main() -> ExitCode {
     let parameters = Parameter::all();
     Rules::built_in();
     if let Seeds::One(seed) = seeds {
-        println!("{}", generate::history(seed, &parameters));
+        println!("{}", seeds.history(seed, &parameters));
         shim::IS_SHOWN.store(true, Relaxed);
     }
     match workers::run(seeds, &parameters) {

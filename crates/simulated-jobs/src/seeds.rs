@@ -1,19 +1,30 @@
-//! Which seeds are run.
+//! Which histories are run.
 
-/// One seed, or those of a range.
+use crate::found;
+use crate::generate;
+use crate::history::History;
+use crate::parameters::Parameter;
+
+/// The histories of seeds, or those that were wrong once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seeds {
     /// This one, which is shown.
     One(u64),
     /// From the first one up to the last, which is not among them; without end if there is none.
     Range(u64, Option<u64>),
+    /// Those that were wrong once.
+    Found,
 }
 
 impl Seeds {
-    /// Reads `5`, `5..8` or `5..`.
+    /// Reads `5`, `5..8`, `5..` or `found`.
     pub fn read(text: &str) -> Result<Seeds, String> {
+        if text == "found" {
+            return Ok(Seeds::Found);
+        }
         let number = |text: &str| {
-            text.parse().map_err(|_| format!("`{text}` is no seed; give a number, as in 5, 5..8 or 5.."))
+            text.parse()
+                .map_err(|_| format!("`{text}` is no seed; give a number, as in 5, 5..8 or 5.., or `found`"))
         };
         match text.split_once("..") {
             None => Ok(Seeds::One(number(text)?)),
@@ -27,6 +38,15 @@ impl Seeds {
         match self {
             Seeds::One(seed) => (seed, seed + 1),
             Seeds::Range(first, end) => (first, end.unwrap_or(u64::MAX)),
+            Seeds::Found => (0, found::NUMBER),
+        }
+    }
+
+    /// The history of a seed, or of a number.
+    pub fn history(self, number: u64, parameters: &[Parameter]) -> History {
+        match self {
+            Seeds::Found => found::history(number),
+            Seeds::One(_) | Seeds::Range(..) => generate::history(number, parameters),
         }
     }
 }
@@ -39,6 +59,7 @@ mod tests {
     fn seeds_are_one_or_a_range() {
         assert_eq!(Seeds::read("5"), Ok(Seeds::One(5)));
         assert_eq!(Seeds::read("5..8"), Ok(Seeds::Range(5, Some(8))));
+        assert_eq!(Seeds::read("found"), Ok(Seeds::Found));
         assert_eq!(Seeds::read("5..").unwrap().range(), (5, u64::MAX));
         for wrong in ["", "x", "-1", "..8", "5..x"] {
             assert!(Seeds::read(wrong).unwrap_err().contains("is no seed"), "{wrong}");

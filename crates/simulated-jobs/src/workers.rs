@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::board;
 use crate::exit::exit;
-use crate::generate;
 use crate::job;
 use crate::parameters::Parameter;
 use crate::seeds::Seeds;
+use crate::shim;
 use crate::shrink::shrink;
 
 /// How often the number of histories is told.
@@ -34,7 +34,7 @@ pub fn run(seeds: Seeds, parameters: &[Parameter]) -> bool {
     let processors = thread::available_parallelism().map_or(1, |number| number.get());
     let workers = (processors as u64).min(end.saturating_sub(first));
     let mut children: Vec<libc::pid_t> =
-        (0..workers as usize).map(|processor| fork(processor, end, tally, parameters)).collect();
+        (0..workers as usize).map(|processor| fork(processor, seeds, tally, parameters)).collect();
     let start = Instant::now();
     let mut told = 1;
     while !children.is_empty() {
@@ -61,7 +61,7 @@ fn tally() -> &'static Tally {
     }
 }
 
-fn fork(processor: usize, end: u64, tally: &Tally, parameters: &[Parameter]) -> libc::pid_t {
+fn fork(processor: usize, seeds: Seeds, tally: &Tally, parameters: &[Parameter]) -> libc::pid_t {
     // SAFETY: this process has one thread.
     match unsafe { libc::fork() } {
         0 => {
@@ -69,7 +69,7 @@ fn fork(processor: usize, end: u64, tally: &Tally, parameters: &[Parameter]) -> 
             // SAFETY: asks that the process end with its parent.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
             board::make();
-            work(end, tally, parameters);
+            work(seeds, tally, parameters);
             exit(0)
         }
         child if child > 0 => child,
@@ -87,13 +87,14 @@ fn stay_on(processor: usize) {
     }
 }
 
-fn work(end: u64, tally: &Tally, parameters: &[Parameter]) {
+fn work(seeds: Seeds, tally: &Tally, parameters: &[Parameter]) {
+    let (_, end) = seeds.range();
     while !tally.is_wrong.load(Relaxed) {
         let seed = tally.next.fetch_add(1, Relaxed);
         if seed >= end {
             return;
         }
-        let history = generate::history(seed, parameters);
+        let history = seeds.history(seed, parameters);
         let wrong = job::run(&history, parameters);
         tally.done.fetch_add(1, Relaxed);
         let Some(wrong) = wrong else { continue };
@@ -102,7 +103,9 @@ fn work(end: u64, tally: &Tally, parameters: &[Parameter]) {
         }
         println!("In the history of the seed {seed} something is wrong: {wrong}");
         let (shortest, wrong) = shrink(&history, wrong, parameters);
-        println!("A shorter history:\n{shortest}What is wrong in it: {wrong}");
+        println!("A shorter history:\n{shortest}What is wrong in it: {wrong}\nWhat the library logs in it:");
+        shim::IS_SHOWN.store(true, Relaxed);
+        job::run(&shortest, parameters);
     }
 }
 

@@ -18,6 +18,12 @@ fn ten_thousand_histories() {
 }
 
 #[test]
+fn histories_that_were_wrong_once() {
+    let (is_right, shown) = simulated_jobs("found", "off");
+    assert!(is_right, "{shown}");
+}
+
+#[test]
 fn a_seed_shows_its_history_and_all_that_happens_in_it_is_the_same_each_time() {
     for seed in ["7", "12", "165"] {
         let (is_right, shown) = simulated_jobs(seed, "trace");

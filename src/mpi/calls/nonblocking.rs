@@ -256,7 +256,7 @@ impl Communicator {
             None if depends_on_memory => Standing::HasNone,
             None => Standing::Has,
         };
-        if standing == Standing::Has {
+        if matches!(standing, Standing::Has | Standing::NoMemory) {
             // SAFETY: as above.
             match unsafe { self.planned(jobs, call, &arguments, values, form) } {
                 Ok(planned) => {

@@ -163,6 +163,11 @@ impl Operation {
                     undecided.do_without_memory();
                     self.turn = None;
                 }
+                Standing::NoMemory => {
+                    if let Some(turn) = self.turn.take() {
+                        turn.leave();
+                    }
+                }
             }
         }
         Ok(true)

@@ -75,9 +75,11 @@ pub struct Turn {
 pub enum Standing {
     /// It has one.
     Has,
-    /// All lanes are taken, or there is no memory.
+    /// All lanes are taken.
     HasNone,
-    /// The first rank has not decided yet.
+    /// There is no memory to have a lane in.
+    NoMemory,
+    /// The first rank has not decided yet, or this one does not know whether there is memory.
     Unknown,
 }
 
@@ -165,12 +167,19 @@ impl Lanes {
         self.break_off(NONBLOCKING, error);
     }
 
+    /// Whether there is memory, if this rank knows it now.
+    fn have_memory(&self) -> Option<bool> {
+        match &*unless_held(&self.memory)? {
+            Search::Known(memory) => Some(memory.is_some()),
+            Search::Unbegun | Search::Making(_) | Search::Failed(_) => None,
+        }
+    }
+
     /// The lane of a persistent collective.
     fn allotted(&self, number: u64) -> Option<Option<usize>> {
         match &mut *unless_held(&self.memory)? {
             Search::Known(Some(allotment)) => allotment.lane(number, self.prepared.load(Relaxed)),
-            Search::Known(None) => Some(None),
-            Search::Unbegun | Search::Making(_) | Search::Failed(_) => None,
+            Search::Known(None) | Search::Unbegun | Search::Making(_) | Search::Failed(_) => None,
         }
     }
 
@@ -219,12 +228,15 @@ impl<'a> Place<'a> {
 impl Turn {
     /// Whether the collective has a lane.
     pub fn standing(&mut self) -> Standing {
-        if let (None, Some(number)) = (self.lane, self.persistent) {
-            match self.lanes.allotted(number) {
+        match (self.lanes.have_memory(), self.lane, self.persistent) {
+            (None, ..) => return Standing::Unknown,
+            (Some(false), ..) => return Standing::NoMemory,
+            (Some(true), None, Some(number)) => match self.lanes.allotted(number) {
                 Some(Some(lane)) => self.lane = Some(lane),
                 Some(None) => return Standing::HasNone,
                 None => return Standing::Unknown,
-            }
+            },
+            (Some(true), ..) => {}
         }
         Standing::Has
     }
@@ -265,6 +277,11 @@ impl Turn {
             *broken_by = Some(error);
         }
         ended
+    }
+
+    /// Goes without a lane. Where there is no memory all do, whenever they come to know it: they must not wait for each other.
+    pub fn leave(mut self) {
+        self.asked = None;
     }
 
     /// Leaves the queue, if the collective is in it. Later ones in this lane fail at this rank.

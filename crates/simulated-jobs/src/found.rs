@@ -1,0 +1,69 @@
+//! Short histories in which something was wrong once and is not found again by a few thousand seeds. Each is run in many orders.
+
+use expected_results::arithmetic::Arithmetic;
+use rustcoll::algorithms::{Collective, Dimension};
+
+use crate::history::{
+    Call, Communicator, Deed, Delivery, Fault, FaultKind, History, Setting, Step, Surroundings, Topology,
+};
+
+/// Each history is run in so many orders.
+const ORDERS: u64 = 200;
+
+const HISTORIES: [fn() -> History; 1] = [a_rank_refuses_a_call_where_none_shares_memory];
+
+/// How many histories there are, in all their orders.
+pub const NUMBER: u64 = ORDERS * HISTORIES.len() as u64;
+
+/// One of them.
+pub fn history(number: u64) -> History {
+    History { seed: number % ORDERS, ..HISTORIES[(number / ORDERS) as usize]() }
+}
+
+/// A rank has no memory for a first call, which goes by messages, for another rank has no memory to share. Then a second call must not wait
+/// for the first one, at whichever rank and whenever that rank learns that there is no memory to share.
+fn a_rank_refuses_a_call_where_none_shares_memory() -> History {
+    let scatter = Call {
+        communicator: 0,
+        collective: Collective::Scatter,
+        root: 2,
+        values: 2,
+        in_place: false,
+        arithmetic: Arithmetic::Sum,
+        shape: 0,
+        other: None,
+    };
+    let from_the_first = Setting { name: "shared_memory_from".into(), values: vec![1; 4] };
+    let fault = |rank, kind| Fault { rank, kind, after: 0 };
+    of_four_ranks(
+        [Deed::Make(0), Deed::Set(from_the_first), Deed::Begin(scatter.clone()), Deed::Begin(scatter)],
+        vec![fault(0, FaultKind::NoMemory), fault(3, FaultKind::NothingToShare)],
+    )
+}
+
+/// What four ranks of one node do on a communicator.
+fn of_four_ranks(deeds: impl IntoIterator<Item = Deed>, faults: Vec<Fault>) -> History {
+    let ring = vec![Dimension { length: 4, periodic: true }];
+    let communicator =
+        Communicator { members: vec![0, 1, 2, 3], topology: Topology::Grid(ring), info: Vec::new() };
+    History {
+        seed: 0,
+        ranks: 4,
+        surroundings: Surroundings {
+            nodes: vec![0; 4],
+            knows_nodes: true,
+            is_preloaded: false,
+            eager: 0,
+            delivery: Delivery::AtOnce,
+            turns: 50,
+            cancels: true,
+            is_watched: true,
+            has_below: true,
+            has_devices: false,
+            tells_of_failures: true,
+        },
+        communicators: vec![communicator],
+        steps: (0..).zip(deeds).map(|(number, deed)| Step { number, deed }).collect(),
+        faults,
+    }
+}
