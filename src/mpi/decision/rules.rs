@@ -3,10 +3,14 @@
 use crate::algorithms::Collective;
 use crate::mpi::parameters::settings::{self, Settings};
 use crate::mpi::shim::bindings::rustcoll_shim_refuse_rules;
-use crate::selection::{self, RuleErrors, Rules};
+use crate::selection::{self, RuleErrors, Rules, Table};
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_int};
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Mutex};
+
+/// A process remembers the rules of so many collectives and sizes of communicators; then it starts anew.
+const MOST_TABLES: usize = 256;
 
 /// Rules from several sources. A source with a fault is left out as a whole.
 #[derive(Default)]
@@ -54,6 +58,19 @@ pub fn given() -> &'static Collected {
 pub fn of_job() -> &'static Rules {
     static RULES: LazyLock<Rules> = LazyLock::new(|| given().rules.clone().followed_by(Rules::built_in()));
     &RULES
+}
+
+/// Those of a collective, cut down to communicators of so many ranks, of one or two groups. Communicators that are alike share them.
+pub fn table_of_job(collective: Collective, size: usize, groups: usize) -> Arc<Table> {
+    static KNOWN: Mutex<BTreeMap<(usize, usize, usize), Arc<Table>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if known.len() == MOST_TABLES {
+        known.clear();
+    }
+    let key = (collective as usize, size, groups);
+    let table =
+        known.entry(key).or_insert_with(|| of_job().for_communicator(collective, size, groups).into());
+    Arc::clone(table)
 }
 
 /// What is wrong with those that are left out, one fault in a line.

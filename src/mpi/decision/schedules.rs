@@ -31,7 +31,7 @@ pub struct Schedules {
     /// What the communicator was created with.
     info: Info,
     /// By collective: the rules as far as they can match here, once they were asked.
-    tables: [Option<Tables>; Collective::ALL.len()],
+    tables: [Option<Box<Tables>>; Collective::ALL.len()],
     nodes: Knowledge,
     memory: SharedMemory,
     /// Forced algorithms whose refusal was reported.
@@ -43,7 +43,7 @@ struct Tables {
     /// Those of the communicator's info keys.
     own: Table,
     /// Those of the job.
-    job: Table,
+    job: Arc<Table>,
 }
 
 /// What the form of a call allows.
@@ -312,9 +312,8 @@ impl Schedules {
     fn tables(&mut self, call: &Call) -> &Tables {
         let Schedules { tables, info, .. } = self;
         tables[call.collective as usize].get_or_insert_with(|| {
-            let [own, job] = [&info.rules, rules::of_job()]
-                .map(|rules| rules.for_communicator(call.collective, call.size, call.groups()));
-            Tables { own, job }
+            let own = info.rules.for_communicator(call.collective, call.size, call.groups());
+            Box::new(Tables { own, job: rules::table_of_job(call.collective, call.size, call.groups()) })
         })
     }
 
