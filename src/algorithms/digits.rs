@@ -34,16 +34,6 @@ pub fn with_digit(size: usize, radix: usize, position: u32, digit: usize) -> imp
     (digit * weight..size).step_by(period).flat_map(move |start| start..(start + weight).min(size))
 }
 
-/// How many digits of `number` are not zero.
-pub fn nonzero_digits(mut number: usize, radix: usize) -> usize {
-    let mut count = 0;
-    while number > 0 {
-        count += usize::from(!number.is_multiple_of(radix));
-        number /= radix;
-    }
-    count
-}
-
 /// How many digits are not zero, of each number below `size`.
 pub fn nonzero_digits_of_all(size: usize, radix: usize) -> Vec<usize> {
     let mut counts: Vec<usize> = Vec::with_capacity(size);
@@ -54,14 +44,18 @@ pub fn nonzero_digits_of_all(size: usize, radix: usize) -> Vec<usize> {
     counts
 }
 
-/// How many digits of `number` below `position` are not zero.
-pub fn nonzero_digits_below(number: usize, radix: usize, position: u32) -> usize {
-    nonzero_digits(number % radix.pow(position), radix)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn nonzero_digits(mut number: usize, radix: usize) -> usize {
+        let mut count = 0;
+        while number > 0 {
+            count += usize::from(!number.is_multiple_of(radix));
+            number /= radix;
+        }
+        count
+    }
 
     #[test]
     fn digits_of_all_numbers_are_those_of_each() {
@@ -113,7 +107,5 @@ mod tests {
     fn nonzero_digits_counts() {
         assert_eq!(nonzero_digits(0, 3), 0);
         assert_eq!(nonzero_digits(0b1011, 2), 3);
-        assert_eq!(nonzero_digits_below(0b1011, 2, 3), 2);
-        assert_eq!(nonzero_digits_below(0b1011, 2, 0), 0);
     }
 }

@@ -124,6 +124,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &alltoall::circulant::ALGORITHM,
     &alltoall::postal::ALGORITHM,
     &alltoall::node_aware::ALGORITHM,
+    &alltoall::node_aware::ALLTOALLV,
     &alltoall::shared::ALGORITHM,
     &alltoall::shared::ALLTOALLV,
     &alltoall::shared_multi_leaders::ALGORITHM,

@@ -84,7 +84,7 @@ pub(super) fn exchange_by_digits(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::algorithms::digits::with_one_nonzero_digit;
 
@@ -94,7 +94,7 @@ mod tests {
     }
 
     /// Messages and blocks sent by equations 2 and 3 of Fan et al. 2022.
-    fn stated(size: usize, radix: usize) -> (usize, usize) {
+    pub fn stated(size: usize, radix: usize) -> (usize, usize) {
         let sent = |position: u32| {
             let weight = radix.pow(position);
             let (complete, rest) = (size / (weight * radix) * weight, size % (weight * radix));

@@ -6,9 +6,8 @@
 //! rests in scratch memory h(d) − 1 times, each time in a place of its own: with blocks of n bytes p·w·(r−1)/r·n bytes
 //! are sent, roughly, and all but (p−1)·n of them rest, which is the memory needed; in place another p·n.
 
-use super::bruck::{Direction, exchange_by_digits};
+use super::parcels::{Parcels, Participant, exchange};
 use super::{copy_own_block, with_input};
-use crate::algorithms::digits::{digits, nonzero_digits, nonzero_digits_below, with_digit};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -28,33 +27,15 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, radix, .. } = *problem;
     let mut program = Builder::new(rank, size, size);
-    let rests = rests(size, radix);
-    // The block that travels down by a distance is for the rank that far below, and comes from the one that far above.
-    let place = |distance: usize, hops: usize| match hops {
-        0 => Send.block((rank + size - distance) % size),
-        _ if hops == nonzero_digits(distance, radix) => Recv.block((rank + distance) % size),
-        _ => Scratch.block(rests[distance][hops - 1]),
+    let all = Parcels {
+        own: rank,
+        participants: (0..size).map(|rank| Participant { rank, gives: 1, takes: 1 }).collect(),
+        held: (0..size).map(|distance| vec![Send.block((rank + size - distance) % size)]).collect(),
+        arriving: (0..size).map(|distance| vec![Recv.block((rank + distance) % size)]).collect(),
     };
-    exchange_by_digits(&mut program, problem, rank, Direction::Down, place);
+    exchange(&mut program, [all], radix, &mut 0);
     copy_own_block(problem, &mut program, rank);
     with_input(problem, program.build())
-}
-
-/// For each distance the scratch blocks in which its block rests after each hop but the last. They are numbered as they
-/// are received, so that what arrives together to rest lies together.
-fn rests(size: usize, radix: usize) -> Vec<Vec<usize>> {
-    let mut rests = vec![Vec::new(); size];
-    let mut free = 0..;
-    for position in 0..digits(size, radix) {
-        for digit in 1..radix {
-            for distance in with_digit(size, radix, position, digit) {
-                if nonzero_digits_below(distance, radix, position + 1) < nonzero_digits(distance, radix) {
-                    rests[distance].extend(free.next());
-                }
-            }
-        }
-    }
-    rests
 }
 
 #[cfg(test)]

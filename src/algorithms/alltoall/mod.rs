@@ -10,6 +10,7 @@ pub mod circulant;
 pub mod linear_window;
 pub mod node_aware;
 pub mod pairwise;
+mod parcels;
 pub mod postal;
 mod routes;
 pub mod shared;

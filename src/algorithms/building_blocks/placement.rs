@@ -99,11 +99,6 @@ impl Placement {
         (self.fewest_members() == self.most_members()).then_some(self.most_members())
     }
 
-    /// The positions of a node's ranks.
-    pub fn positions(&self, node: usize) -> Range<usize> {
-        self.start(node)..self.start(node + 1)
-    }
-
     /// The position of a node's leader; of the number of nodes, that of ranks.
     fn start(&self, node: usize) -> usize {
         match node {
@@ -114,7 +109,7 @@ impl Placement {
     }
 
     /// The ranks in the order of their positions.
-    pub fn order(&self) -> Vec<usize> {
+    fn order(&self) -> Vec<usize> {
         (0..self.nodes()).flat_map(|node| self.members(node)).collect()
     }
 
@@ -199,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_ranks_of_a_node_have_consecutive_positions() {
-        assert_eq!(placement().positions(1), 3..6);
+        assert_eq!(placement().start(1), 3);
         assert_eq!(placement().order(), [6, 5, 7, 0, 2, 3, 1, 4]);
     }
 
@@ -225,7 +220,7 @@ mod tests {
             assert!(runs.iter().copied().eq(members(2).into_iter().chain(members(0))));
             for (position, rank) in placement.order().into_iter().enumerate() {
                 let Place { node, local } = placement.place(rank);
-                assert_eq!(placement.positions(node).start + local, position);
+                assert_eq!(placement.start(node) + local, position);
             }
         }
     }

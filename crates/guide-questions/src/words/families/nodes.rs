@@ -37,7 +37,9 @@ fn phase(scene: &Scene, travel: &Travel) -> Option<Phase> {
 fn before(scene: &Scene) -> &'static str {
     match scene.collective() {
         Allgather | Allgatherv => "On each node blocks are gathered at the rank that stands for it.",
-        Alltoall => "On each node the ranks give their blocks to the one that stands for it.",
+        Alltoall | Alltoallv | Alltoallw => {
+            "On each node the ranks give each other blocks, and those that the other one sends on to another node."
+        }
         _ if splits(scene) => "On each node the ranks combine the vector, each a part of it.",
         _ => "On each node vectors are combined at the rank that stands for it.",
     }
@@ -46,7 +48,7 @@ fn before(scene: &Scene) -> &'static str {
 fn between(scene: &Scene) -> &'static str {
     match scene.collective() {
         _ if splits(scene) => "Ranks of different nodes that have the same part combine it.",
-        Allgather | Allgatherv | Alltoall => {
+        Allgather | Allgatherv | Alltoall | Alltoallv | Alltoallw => {
             "Ranks that stand for their nodes exchange what these have to send."
         }
         Barrier => "Ranks that stand for their nodes tell each other who has come.",
@@ -57,7 +59,8 @@ fn between(scene: &Scene) -> &'static str {
 
 fn after(scene: &Scene) -> &'static str {
     match scene.collective() {
-        Alltoall => "On each node blocks are handed out by the rank that stands for it.",
+        // Ranks of a node need not begin the second phase together.
+        Alltoall | Alltoallv | Alltoallw => before(scene),
         ReduceScatter | ReduceScatterBlock => {
             "On each node the results are scattered from the rank that stands for it."
         }
@@ -128,8 +131,15 @@ mod tests {
             "On each node what has come is passed on from the rank that stands for it."
         );
         assert_eq!(
-            step(Alltoall, "node_aware", &problem(), 6)[1],
-            "On each node blocks are handed out by the rank that stands for it."
+            step(Alltoall, "node_aware", &problem(), 0)[..2],
+            [
+                "On the nodes",
+                "On each node the ranks give each other blocks, and those that the other one sends on to another node."
+            ]
+        );
+        assert_eq!(
+            step(Alltoall, "node_aware", &problem(), 2)[..2],
+            ["Between nodes", "Ranks that stand for their nodes exchange what these have to send."]
         );
     }
 
