@@ -3,11 +3,12 @@
 //! Run with UPDATE_SNAPSHOTS=1 to rewrite it after an intended change.
 
 use rustcoll::algorithms::{
-    Algorithm, Collective, Cut, Dimension, Graph, MOCK_UPS, Problem, REGISTRY, Requirement,
+    Algorithm, Collective, Cut, Dimension, Graph, MOCK_UPS, Problem, REGISTRY, Requirement, Stencil,
 };
 use rustcoll::cost::Cost;
 use rustcoll::schedule::Schedule;
 use rustcoll::trace::{Event, Trace, Travel};
+use rustcoll::verify::grids;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::{env, fs};
@@ -148,7 +149,10 @@ fn problem(algorithm: &Algorithm, size: usize) -> Option<Problem> {
         problem.nodes = (0..size).map(|rank| (rank / RANKS_PER_NODE) as u32).collect();
     }
     if algorithm.contract().cut() == Cut::Edges {
-        problem.graph = Graph::grid(&[Dimension { length: size, periodic: true }]);
+        problem.graph = match algorithm.takes_stencil() {
+            true => Graph::of_stencil(Stencil::around(&grids(size)[4])),
+            false => Graph::grid(&[Dimension { length: size, periodic: true }]),
+        };
     }
     Some(problem)
 }

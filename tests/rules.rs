@@ -219,8 +219,8 @@ fn the_documentation_has_every_key_and_every_measure() {
         }
         let between =
             if Measure::between_groups(collective) == Measure::Nothing { "none" } else { "the same" };
-        let measure = Measure::of(collective);
-        let between = if measure == Measure::Nothing { "" } else { between };
+        let measure = Measure::on_stencils(collective);
+        let between = if Measure::of(collective) == Measure::Nothing { "" } else { between };
         let row = format!("| {} | {} | {between} |", collective.name(), measure.description());
         assert!(text.contains(&row), "the table of measures has no row {row}");
     }
@@ -287,7 +287,9 @@ fn of_collective(collective: Collective) -> String {
     let property = |key: &str| {
         let definition = match key {
             "algorithm" => format!("{{ \"enum\": [{}] }}", quoted.join(", ")),
-            "ranks" | "root" | "groups" | "nodes" | "ranks_per_node" => reference("numbers"),
+            "ranks" | "root" | "groups" | "nodes" | "ranks_per_node" | "neighbours" | "dimensions" => {
+                reference("numbers")
+            }
             "bytes" => reference("sizes"),
             "when" => reference("expression"),
             "power_of_two" | "commutative" | "predefined" | "in_place" => reference("truth"),

@@ -4,7 +4,7 @@
 //! Run with UPDATE_SNAPSHOTS=1 to rewrite the files after an intended change. To commit the text of another case, create an
 //! empty file of the case's name in `tests/snapshots` before.
 
-use rustcoll::algorithms::{Algorithm, Cut, Graph, Problem, REGISTRY};
+use rustcoll::algorithms::{Algorithm, Cut, Graph, Problem, REGISTRY, Stencil};
 use rustcoll::hash::hash;
 use rustcoll::verify::{grids, multigraphs};
 use std::collections::BTreeMap;
@@ -95,6 +95,11 @@ fn cases() -> BTreeMap<String, Case> {
                 let (torus, lengths) = torus(size);
                 let options = format!(" --grid {lengths} --periodic");
                 add("-torus", Problem { graph: torus, ..problem.clone() }, Some(&options));
+                if algorithm.takes_stencil() {
+                    let corners = Graph::of_stencil(Stencil::around(&grids(size)[4]));
+                    add("-corners", Problem { graph: corners, ..problem }, Some(&(options + " --corners")));
+                    continue;
+                }
                 // Repeated edges, and ranks that are their own neighbours.
                 add("-multigraph", Problem { graph: multigraphs(size)[2].clone(), ..problem }, None);
                 continue;

@@ -111,6 +111,7 @@ fn swapped_steps_are_caught() {
 fn a_wrong_block_is_caught() {
     assert_caught(shifted, |case, original, position, steps| {
         receives_token(case, &original.steps[position])
+            || copies_alike(case, original, position, steps)
             || restores_own_block(case, original, position)
                 && source(&steps[position]) == source(&original.steps[position])
                 && is_overwritten(steps, position)
@@ -389,6 +390,19 @@ fn combines_alone(case: &Case, step: &Step) -> bool {
     !case.is_ordered()
         && case.algorithm.contract() != Collective::Allreduce
         && matches!(step, Step::Reduce { .. })
+}
+
+/// In a neighbourhood allgather the blocks of a neighbour that stands twice among the sources are the same, so either may be copied.
+fn copies_alike(case: &Case, original: &Schedule, position: usize, steps: &[Step]) -> bool {
+    let origins = case.problem.graph.origins(original.rank);
+    let peer = |step: &Step| match step {
+        Step::Copy { source, .. } if source.buffer == Recv => {
+            origins[source.first as usize].map(|edge| edge.peer)
+        }
+        _ => None,
+    };
+    let [before, after] = [&original.steps[..], steps].map(|steps| peer(&steps[position]));
+    case.algorithm.contract() == Collective::NeighborAllgather && before.is_some() && before == after
 }
 
 /// In a neighbourhood allgather a neighbour that stands twice among the sources sends the same block twice.

@@ -1,6 +1,6 @@
 //! A problem in the words of a user, who says no more than what differs from the defaults.
 
-use super::{Algorithm, Cut, Dimension, Graph, Parameter, Problem, Reason};
+use super::{Algorithm, Cut, Dimension, Graph, Parameter, Problem, Reason, Stencil};
 use std::fmt;
 
 /// What a user says of a problem.
@@ -26,6 +26,8 @@ pub struct Description {
     pub grid: Option<String>,
     /// Whether the grid's last rank in each dimension is a neighbour of its first.
     pub periodic: bool,
+    /// Whether all ranks that touch a rank on the grid are its neighbours, those at its corners too.
+    pub corners: bool,
 }
 
 /// Why a description is none of a problem that an algorithm can serve.
@@ -86,7 +88,11 @@ impl Description {
             problem.nodes = (0..size).map(|rank| (rank / sharing) as u32).collect();
         }
         if algorithm.contract().cut() == Cut::Edges {
-            problem.graph = Graph::grid(&self.dimensions()?);
+            let grid = self.dimensions()?;
+            problem.graph = match self.corners {
+                true => Graph::of_stencil(Stencil::around(&grid)),
+                false => Graph::grid(&grid),
+            };
         }
         Ok(problem)
     }
@@ -102,6 +108,7 @@ impl Description {
             (Field::RanksPerNode, self.ranks_per_node.is_some()),
             (Field::Grid, self.grid.is_some()),
             (Field::Periodic, self.periodic),
+            (Field::Corners, self.corners),
         ] {
             if is_given && !has_effect(field) {
                 return Err(wrong(field.name(), format!("has no effect on {name}")));
@@ -146,11 +153,13 @@ pub enum Field {
     Grid,
     /// [`Description::periodic`]
     Periodic,
+    /// [`Description::corners`]
+    Corners,
 }
 
 impl Field {
     /// All of them.
-    pub const ALL: [Field; 9] = [
+    pub const ALL: [Field; 10] = [
         Field::Root,
         Field::Radix,
         Field::Segments,
@@ -160,6 +169,7 @@ impl Field {
         Field::RanksPerNode,
         Field::Grid,
         Field::Periodic,
+        Field::Corners,
     ];
 
     /// Its name for users.
@@ -174,6 +184,7 @@ impl Field {
             Field::RanksPerNode => "ranks-per-node",
             Field::Grid => "grid",
             Field::Periodic => "periodic",
+            Field::Corners => "corners",
         }
     }
 }
@@ -191,7 +202,7 @@ impl Algorithm {
             Field::InPlace => self.contract().has_in_place() && !between_groups,
             Field::Remote => self.is_for_two_groups(),
             Field::RanksPerNode => self.takes_nodes(),
-            Field::Grid | Field::Periodic => self.contract().cut() == Cut::Edges,
+            Field::Grid | Field::Periodic | Field::Corners => self.contract().cut() == Cut::Edges,
         }
     }
 }

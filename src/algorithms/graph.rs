@@ -1,5 +1,6 @@
 //! Process topologies: from whom each rank receives and to whom it sends in a neighbourhood collective.
 
+use super::stencil::Stencil;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -99,30 +100,56 @@ pub struct Graph {
     first: usize,
     /// The neighbours of that rank and of those that follow it; of no rank, where there is no topology.
     neighbours: Arc<[Neighbours]>,
+    /// What the neighbourhoods of all ranks have in common, if all ranks know that they have it.
+    stencil: Option<Arc<Stencil>>,
 }
 
 impl Graph {
     /// The neighbours of all ranks, rank 0 first.
     pub fn new(neighbours: impl IntoIterator<Item = Neighbours>) -> Graph {
-        Graph { first: 0, neighbours: neighbours.into_iter().collect() }
+        Graph { first: 0, neighbours: neighbours.into_iter().collect(), stencil: None }
     }
 
     /// A Cartesian topology.
     pub fn grid(grid: &[Dimension]) -> Graph {
         let size = grid.iter().map(|dimension| dimension.length).product();
-        Graph::new((0..size).map(|rank| Neighbours::on_grid(grid, rank)))
+        let graph = Graph::new((0..size).map(|rank| Neighbours::on_grid(grid, rank)));
+        graph.with_stencil(Arc::new(Stencil::along_axes(grid)))
+    }
+
+    /// A topology in which all ranks have neighbours at the same offsets.
+    pub fn of_stencil(stencil: Stencil) -> Graph {
+        let graph = Graph::new((0..stencil.size()).map(|rank| stencil.neighbours(rank)));
+        graph.with_stencil(Arc::new(stencil))
+    }
+
+    /// The same where all ranks know that their neighbours are those of a stencil.
+    pub fn with_stencil(self, stencil: Arc<Stencil>) -> Graph {
+        Graph { stencil: Some(stencil), ..self }
+    }
+
+    /// The same where no rank knows what others have in common with it.
+    pub fn without_stencil(self) -> Graph {
+        Graph { stencil: None, ..self }
+    }
+
+    /// The stencil, if all ranks know it.
+    pub fn stencil(&self) -> Option<&Stencil> {
+        self.stencil.as_deref()
     }
 
     /// What a rank knows that knows its own neighbours only.
     pub fn of_rank(rank: usize, neighbours: Neighbours) -> Graph {
-        Graph { first: rank, neighbours: [neighbours].into() }
+        Graph { first: rank, neighbours: [neighbours].into(), stencil: None }
     }
 
     /// As much of this as a rank may look at.
     pub fn known_to(&self, rank: usize) -> Graph {
         match self.neighbours.is_empty() {
             true => Graph::default(),
-            false => Graph::of_rank(rank, self.neighbours(rank).clone()),
+            false => {
+                Graph { stencil: self.stencil.clone(), ..Graph::of_rank(rank, self.neighbours(rank).clone()) }
+            }
         }
     }
 

@@ -26,6 +26,8 @@ mod reduce_scatter;
 mod reproducible;
 mod scan;
 mod scatter;
+mod stencil;
+pub mod stencil_search;
 
 pub use allreduce::binary_blocks::delta_expo_max;
 pub use allreduce::recursive_doubling::ALGORITHM as RECURSIVE_DOUBLING_ALLREDUCE;
@@ -34,6 +36,7 @@ pub use collective::{Collective, Cut};
 pub use graph::{Dimension, Edge, Graph, Neighbours};
 pub use nodes::{Nodes, Place};
 pub use problem::{Parameter, Problem, Reason, Requirement, default_radix, legal_radix};
+pub use stencil::Stencil;
 
 use crate::schedule::Schedule;
 
@@ -165,6 +168,8 @@ pub static REGISTRY: &[&Algorithm] = &[
     &gather::binomial::GATHERV,
     &neighbor::linear::ALLGATHER,
     &neighbor::linear::ALLTOALL,
+    &neighbor::combining::ALLGATHER,
+    &neighbor::combining::ALLTOALL,
     &reduce::linear::ALGORITHM,
     &reduce::binomial::ALGORITHM,
     &reduce::binomial_in_order::ALGORITHM,
@@ -318,7 +323,11 @@ mod tests {
                     continue;
                 }
                 for rank in 0..size {
-                    let schedule = algorithm.program(&Problem { remote, ..Problem::new(size) }, rank);
+                    let graph = match algorithm.takes_stencil() {
+                        true => Graph::grid(&[Dimension { length: size, periodic: true }]),
+                        false => Graph::default(),
+                    };
+                    let schedule = algorithm.program(&Problem { remote, graph, ..Problem::new(size) }, rank);
                     assert_eq!((schedule.rank, schedule.size), (rank, size), "{}", algorithm.name);
                 }
             }

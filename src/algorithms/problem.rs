@@ -191,6 +191,9 @@ pub enum Requirement {
     /// It calls other collectives of the communicator, which only a call can do that blocks, in one group, whose result need not be
     /// reproducible, and that no other such algorithm makes; within limits of memory.
     OtherCollectives,
+    /// The ranks' neighbours must be at the same offsets of a grid, all ranks must know that, and equal blocks must be equally long
+    /// everywhere.
+    Stencil,
     /// There must be two groups. Who does not ask for this asks for one group.
     TwoGroups,
     /// There must be one group; never listed.
@@ -212,6 +215,7 @@ impl Requirement {
             }
             Requirement::SharedMemory => "memory that the ranks of a node share",
             Requirement::Predefined => "an operator of MPI's own",
+            Requirement::Stencil => "neighbours at the same offsets of a grid for all ranks",
             Requirement::TwoGroups => "two groups",
             Requirement::OneGroup => "one group",
         }
@@ -243,6 +247,9 @@ impl fmt::Display for Reason {
             Reason::Unmet(Requirement::Predefined) => "the operator is not one of MPI's own",
             Reason::Unmet(Requirement::OtherCollectives) => {
                 "it does not block, is called by another mock-up, or there is no room for a mock-up"
+            }
+            Reason::Unmet(Requirement::Stencil) => {
+                "the ranks are not known to have neighbours at the same offsets of a grid"
             }
             Reason::Unmet(Requirement::TwoGroups) => "the communicator has but one group",
             Reason::Unmet(Requirement::OneGroup) => "the communicator has two groups",
@@ -285,7 +292,8 @@ impl super::Algorithm {
             Requirement::OneNode
             | Requirement::SharedMemory
             | Requirement::Predefined
-            | Requirement::OtherCollectives => true,
+            | Requirement::OtherCollectives
+            | Requirement::Stencil => true,
         };
         let groups = if self.is_for_two_groups() { Requirement::TwoGroups } else { Requirement::OneGroup };
         let mut requirements = [groups].into_iter().chain(self.requires.iter().copied());
@@ -302,6 +310,11 @@ impl super::Algorithm {
     /// Whether its schedule has slots.
     pub fn takes_shared_memory(&self) -> bool {
         self.requires.contains(&Requirement::SharedMemory)
+    }
+
+    /// Whether all ranks must know that their neighbours are at the same offsets of a grid.
+    pub fn takes_stencil(&self) -> bool {
+        self.requires.contains(&Requirement::Stencil)
     }
 
     /// Whether it is made for inter-communicators.

@@ -1,6 +1,6 @@
 //! Who takes part in an atlas: algorithms with parameters.
 
-use crate::algorithms::{Algorithm, Collective, Parameter, Problem};
+use crate::algorithms::{Algorithm, Collective, Graph, Parameter, Problem};
 use crate::selection::Parameters;
 use std::fmt;
 
@@ -70,7 +70,12 @@ impl Candidate {
 
     /// The problem that it solves, with root 0.
     pub fn problem(&self, size: usize, bytes: usize) -> Problem {
-        self.parameters.applied(self.algorithm, bytes, Problem::new(size))
+        self.problem_among(Graph::default(), size, bytes)
+    }
+
+    /// The same where these are the neighbours.
+    pub fn problem_among(&self, graph: Graph, size: usize, bytes: usize) -> Problem {
+        self.parameters.applied(self.algorithm, bytes, Problem { graph, ..Problem::new(size) })
     }
 
     /// Its radix, if it is not left at its default.

@@ -1,6 +1,7 @@
 //! What candidates cost for one number of ranks and bytes.
 
 use super::Candidate;
+use crate::algorithms::Graph;
 use crate::cost::simulation::SimulationError;
 use crate::cost::{Machine, Prediction, simulate};
 use crate::parallel;
@@ -16,12 +17,12 @@ pub struct Price {
     pub prediction: Result<Prediction, SimulationError>,
 }
 
-/// The prices of candidates, the cheapest first and those without a price last. Uses all processors, and tells the
+/// The prices of candidates, the cheapest first and those without a price last; in a neighbourhood collective among these neighbours. Uses all processors, and tells the
 /// observer which part of the work is done.
 pub fn prices(
     candidates: &[Candidate],
     machine: &Machine,
-    size: usize,
+    (size, graph): (usize, &Graph),
     bytes: usize,
     observe: impl Fn(f64) + Sync,
 ) -> Result<Vec<Price>, SimulationError> {
@@ -29,7 +30,7 @@ pub fn prices(
     let done = AtomicUsize::new(0);
     let numbered: Vec<(usize, &Candidate)> = candidates.iter().enumerate().collect();
     parallel::for_each(&numbered, |&(number, &candidate)| {
-        let problem = candidate.problem(size, bytes);
+        let problem = candidate.problem_among(graph.clone(), size, bytes);
         let prediction = match simulate(candidate.collective, candidate.algorithm, &problem, bytes, machine) {
             Err(error @ (SimulationError::DoesNotServe(_) | SimulationError::TooManyPosts { .. })) => {
                 Err(error)
@@ -65,7 +66,7 @@ mod tests {
     fn the_cheapest_comes_first_and_who_cannot_serve_last() {
         let machine = Machine { ranks_per_node: 7, ..Machine::hockney(1e-5, 1e-9, 0.0) };
         let candidates = Candidate::all(Collective::Allgather, Sweep::Parameters);
-        let prices = prices(&candidates, &machine, 7, 1000, |_| {}).unwrap();
+        let prices = prices(&candidates, &machine, (7, &Graph::default()), 1000, |_| {}).unwrap();
         assert_eq!(prices.len(), candidates.len());
         assert!(prices.is_sorted_by(|one, other| one.time() <= other.time()));
         let last = prices.last().unwrap();

@@ -256,13 +256,18 @@ static void set_up_groups(rustcoll_state *state)
     PMPI_Comm_free(&both);
 }
 
-/* Has the ranks compare what they hold, once all are in a call that blocks. */
-static void set_up(rustcoll_state *state)
+void rustcoll_wait_until_it_can_send(rustcoll_state *state)
 {
     if (MPI_REQUEST_NULL != state->duplication) {
         rustcoll_wait_for(&state->duplication, MPI_STATUS_IGNORE);
     }
     PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
+}
+
+/* Has the ranks compare what they hold, once all are in a call that blocks. */
+static void set_up(rustcoll_state *state)
+{
+    rustcoll_wait_until_it_can_send(state);
     compare_holdings(state, state->own);
 }
 

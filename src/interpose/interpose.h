@@ -40,6 +40,8 @@ typedef struct rustcoll_state {
 rustcoll_state *rustcoll_state_for(MPI_Comm communicator, int is_blocking);
 /* Goes on with what a state waits for; whether messages can be sent. */
 int rustcoll_can_send(rustcoll_state *state);
+/* Waits until that is so. All ranks must be in the same call. */
+void rustcoll_wait_until_it_can_send(rustcoll_state *state);
 void rustcoll_hold(rustcoll_state *state);
 void rustcoll_release(rustcoll_state *state);
 

@@ -284,6 +284,11 @@ static int receive_from_itself(request *request)
                : PMPI_Irecv(received, EXPECTED, MPI_BYTE, 0, request->tag, rustcoll_itself(), &request->stand_in);
 }
 
+static int is_among_neighbours(int collective)
+{
+    return RUSTCOLL_NEIGHBOR_ALLGATHER <= collective && collective <= RUSTCOLL_NEIGHBOR_ALLTOALLW;
+}
+
 int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int is_persistent, MPI_Request *handle)
 {
     /* Before anything can fail: all ranks must have counted equally many. */
@@ -302,6 +307,10 @@ int rustcoll_request_new(rustcoll_state *state, const rustcoll_call *call, int i
     *added = (request) {.state = state, .stand_in = MPI_REQUEST_NULL, .is_persistent = is_persistent};
     enlist(added);
     int status = RUSTCOLL_ERR_NO_MEM;
+    if (is_persistent && is_among_neighbours(call->collective)) {
+        /* In its initialization the ranks may tell each other who their neighbours are. */
+        rustcoll_wait_until_it_can_send(state);
+    }
     if (note_used(added, call)) {
         status = rustcoll_prepare(state->rust, call, is_persistent, tag, tag, added, &added->operation);
     } else {

@@ -1,7 +1,7 @@
 //! A call, as far as rules may look at it.
 
 use super::measure::Measure;
-use crate::algorithms::{Algorithm, Collective, Reason, Requirement};
+use crate::algorithms::{Algorithm, Collective, Reason, Requirement, Stencil};
 
 /// What is known of a call when its algorithm is chosen; the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +34,23 @@ pub struct Call {
     pub nodes: Option<usize>,
     /// The most ranks on one node, if that is known.
     pub ranks_per_node: Option<usize>,
+    /// The ranks' neighbours, if all ranks know that they have them at the same offsets of a grid.
+    pub neighbourhood: Option<Neighbourhood>,
+}
+
+/// What all ranks have in common whose neighbours are at the same offsets of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Neighbourhood {
+    /// Number of neighbours of a rank away from borders, besides itself.
+    pub neighbours: usize,
+    /// Number of dimensions in which there are neighbours.
+    pub dimensions: usize,
+}
+
+impl From<&Stencil> for Neighbourhood {
+    fn from(stencil: &Stencil) -> Neighbourhood {
+        Neighbourhood { neighbours: stencil.degree(), dimensions: stencil.dimensions() }
+    }
 }
 
 impl Call {
@@ -54,6 +71,7 @@ impl Call {
             is_on_several_nodes: false,
             nodes: None,
             ranks_per_node: None,
+            neighbourhood: None,
         }
     }
 
@@ -64,8 +82,12 @@ impl Call {
 
     /// Whether all ranks know the bytes.
     pub fn is_measured(&self) -> bool {
-        Measure::of(self.collective) != Measure::Nothing
-            && (self.remote == 0 || Measure::between_groups(self.collective) != Measure::Nothing)
+        let measure = match () {
+            () if self.remote > 0 => Measure::between_groups(self.collective),
+            () if self.neighbourhood.is_some() => Measure::on_stencils(self.collective),
+            () => Measure::of(self.collective),
+        };
+        measure != Measure::Nothing
     }
 
     /// Whether an algorithm can serve it.
@@ -80,6 +102,7 @@ impl Call {
             Requirement::SharedMemory => self.shares_memory,
             Requirement::OtherCollectives => self.calls_others,
             Requirement::Predefined => self.predefined == Some(true),
+            Requirement::Stencil => self.neighbourhood.is_some(),
             _ => true,
         };
         let unmet = algorithm.requires.iter().find(|requirement| !is_met(requirement));

@@ -24,6 +24,10 @@ pub enum Quantity {
     Nodes,
     /// The most ranks on a node.
     RanksPerNode,
+    /// Neighbours of a rank away from borders, where all ranks have theirs at the same offsets of a grid.
+    Neighbours,
+    /// Dimensions of that grid in which there are neighbours.
+    Dimensions,
 }
 
 /// Something that is true of a call or false.
@@ -43,6 +47,8 @@ pub enum Property {
     SharedMemory,
     /// Other collectives of the communicator can be called on its way. Algorithms ask for it, rules cannot.
     OtherCollectives,
+    /// All ranks know that they have neighbours at the same offsets of a grid. Algorithms ask for it, rules cannot.
+    Stencil,
     /// The result must be reproducible. Algorithms ask that it need not, rules cannot.
     Reproducible,
 }
@@ -60,13 +66,15 @@ pub enum Condition {
 
 impl Quantity {
     /// All quantities.
-    pub const ALL: [Quantity; 6] = [
+    pub const ALL: [Quantity; 8] = [
         Quantity::Ranks,
         Quantity::Bytes,
         Quantity::Root,
         Quantity::Groups,
         Quantity::Nodes,
         Quantity::RanksPerNode,
+        Quantity::Neighbours,
+        Quantity::Dimensions,
     ];
 
     /// Its name in rules.
@@ -78,6 +86,8 @@ impl Quantity {
             Quantity::Groups => "groups",
             Quantity::Nodes => "nodes",
             Quantity::RanksPerNode => "ranks_per_node",
+            Quantity::Neighbours => "neighbours",
+            Quantity::Dimensions => "dimensions",
         }
     }
 
@@ -90,6 +100,8 @@ impl Quantity {
             Quantity::Groups => Some(call.groups()),
             Quantity::Nodes => call.nodes,
             Quantity::RanksPerNode => call.ranks_per_node,
+            Quantity::Neighbours => call.neighbourhood.map(|neighbourhood| neighbourhood.neighbours),
+            Quantity::Dimensions => call.neighbourhood.map(|neighbourhood| neighbourhood.dimensions),
         }
     }
 
@@ -99,7 +111,12 @@ impl Quantity {
             Quantity::Nodes => Some(2..=call.size),
             // At least one of them is elsewhere.
             Quantity::RanksPerNode => Some(1..=call.size - 1),
-            Quantity::Ranks | Quantity::Bytes | Quantity::Root | Quantity::Groups => None,
+            Quantity::Ranks
+            | Quantity::Bytes
+            | Quantity::Root
+            | Quantity::Groups
+            | Quantity::Neighbours
+            | Quantity::Dimensions => None,
         }
     }
 
@@ -115,7 +132,7 @@ impl Quantity {
             Quantity::Groups => Some(Ranges::new([1..=2])),
             // Whoever asks for these asks for calls that have them.
             Quantity::Bytes | Quantity::Root => Some(Ranges::from(0)),
-            Quantity::Nodes | Quantity::RanksPerNode => None,
+            Quantity::Nodes | Quantity::RanksPerNode | Quantity::Neighbours | Quantity::Dimensions => None,
         }
     }
 }
@@ -135,6 +152,7 @@ impl Property {
             Property::InPlace => "in_place",
             Property::SharedMemory => "shared_memory",
             Property::OtherCollectives => "other_collectives",
+            Property::Stencil => "stencil",
             Property::Reproducible => "reproducible",
         }
     }
@@ -149,6 +167,7 @@ impl Property {
             Property::InPlace => Some(call.in_place),
             Property::SharedMemory => Some(call.shares_memory),
             Property::OtherCollectives => Some(call.calls_others),
+            Property::Stencil => Some(call.neighbourhood.is_some()),
             Property::Reproducible => Some(call.reproducible),
         }
     }
@@ -179,6 +198,13 @@ impl Condition {
     /// Whether it asks for the ranks' nodes.
     pub fn looks_at_nodes(&self) -> bool {
         self.looks_at(Quantity::Nodes) || self.looks_at(Quantity::RanksPerNode)
+    }
+
+    /// Whether it asks for something that is known only where all ranks have their neighbours at the same offsets of a grid.
+    pub fn looks_at_stencil(&self, collective: Collective) -> bool {
+        self.looks_at(Quantity::Neighbours)
+            || self.looks_at(Quantity::Dimensions)
+            || (self.looks_at(Quantity::Bytes) && Measure::of(collective) != Measure::on_stencils(collective))
     }
 
     /// Whether it holds for a call, if that is known.
@@ -249,8 +275,11 @@ pub fn objection(key: &str, collective: Collective) -> Option<String> {
         "contiguous" => {
             Some("ranks may use datatypes of different layouts, and would decide differently".into())
         }
-        "bytes" if Measure::of(collective) == Measure::Nothing => {
+        "bytes" if Measure::on_stencils(collective) == Measure::Nothing => {
             Some(format!("there are no bytes of {name} that all ranks know"))
+        }
+        "neighbours" | "dimensions" if Measure::of(collective) == Measure::on_stencils(collective) => {
+            Some(format!("{name} has no neighbours that all ranks know"))
         }
         "root" if !collective.is_rooted() => Some(format!("{name} has no root")),
         "commutative" | "predefined" if !collective.reduces() => Some(format!("{name} has no operator")),

@@ -2,8 +2,8 @@
 
 use super::condition::{Condition, Property, Quantity};
 use super::decisions::{Decision, Piece};
-use super::{Call, Rules};
-use crate::algorithms::{Collective, Cut};
+use super::{Call, Neighbourhood, Rules};
+use crate::algorithms::{Algorithm, Collective, Cut};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
@@ -105,6 +105,8 @@ struct Asked {
     roots: BTreeSet<usize>,
     nodes: BTreeSet<usize>,
     ranks_per_node: BTreeSet<usize>,
+    /// Those that conditions tell apart; none, if nothing is asked of stencils.
+    neighbourhoods: Vec<Neighbourhood>,
 }
 
 impl Asked {
@@ -127,8 +129,22 @@ impl Asked {
             }
             numbers
         };
+        let mut chosen =
+            rules.iter().flat_map(|rules| rules.of(collective)).map(|rule| rule.choice.algorithm());
+        let asks_for_stencil = conditions().any(|condition| condition.looks_at_stencil(collective))
+            || chosen.any(|algorithm| algorithm.is_some_and(Algorithm::takes_stencil));
+        let or_usual = |quantity: Quantity, usual: usize| {
+            let mut numbers = numbers(quantity, &[]);
+            numbers.insert(usual);
+            numbers
+        };
+        let dimensions = or_usual(Quantity::Dimensions, 2);
+        let neighbourhoods = or_usual(Quantity::Neighbours, 8).into_iter().flat_map(|neighbours| {
+            dimensions.iter().map(move |&dimensions| Neighbourhood { neighbours, dimensions })
+        });
         Asked {
             collective,
+            neighbourhoods: neighbourhoods.filter(|_| asks_for_stencil).collect(),
             predefined: if asks_for(Property::Predefined) { &[false] } else { &[] },
             in_place: if asks_for(Property::InPlace) { &[true] } else { &[] },
             roots: numbers(Quantity::Root, &[0]),
@@ -154,6 +170,10 @@ impl Asked {
         vary(&mut calls, &self.layouts(size), |call, (nodes, ranks_per_node)| Call {
             nodes: Some(nodes),
             ranks_per_node: Some(ranks_per_node),
+            ..call
+        });
+        vary(&mut calls, &self.neighbourhoods, |call, neighbourhood| Call {
+            neighbourhood: Some(neighbourhood),
             ..call
         });
         calls.extend(between_groups);

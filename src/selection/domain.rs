@@ -15,8 +15,8 @@ pub struct Domain {
 }
 
 const QUANTITIES: usize = Quantity::ALL.len();
-/// Those that rules ask for, and the four that algorithms do.
-const PROPERTIES: usize = Property::ASKED.len() + 4;
+/// Those that rules ask for, and the five that algorithms do.
+const PROPERTIES: usize = Property::ASKED.len() + 5;
 
 /// Why a rule never matches.
 pub struct Contradiction {
@@ -43,6 +43,9 @@ impl Domain {
                 let message = format!("between two groups not all ranks know the {}", quantity.name());
                 let one_group = Condition::Quantity(Quantity::Groups, Ranges::only(1));
                 domain.restrict(&one_group, condition.key(), message)?;
+            }
+            if condition.looks_at_stencil(collective) {
+                domain.narrow(&Condition::Property(Property::Stencil, true));
             }
         }
         let name = choice.algorithm().map_or(BELOW, |algorithm| algorithm.name);
@@ -181,6 +184,7 @@ pub fn implied(collective: Collective, choice: Choice) -> Vec<(Condition, Reason
             Requirement::SharedMemory => Condition::Property(Property::SharedMemory, true),
             Requirement::OtherCollectives => Condition::Property(Property::OtherCollectives, true),
             Requirement::Predefined => Condition::Property(Property::Predefined, true),
+            Requirement::Stencil => Condition::Property(Property::Stencil, true),
             Requirement::Nodes | Requirement::BlockLengths | Requirement::LongestBlock => return None,
         };
         Some((condition, Reason::Unmet(requirement)))

@@ -38,11 +38,13 @@ enum Variable {
 }
 
 /// By name, what expressions may look at.
-const VARIABLES: [(&str, Variable); 5] = [
+const VARIABLES: [(&str, Variable); 7] = [
     ("ranks", Variable::Quantity(Quantity::Ranks)),
     ("bytes", Variable::Quantity(Quantity::Bytes)),
     ("nodes", Variable::Quantity(Quantity::Nodes)),
     ("ranks_per_node", Variable::Quantity(Quantity::RanksPerNode)),
+    ("neighbours", Variable::Quantity(Quantity::Neighbours)),
+    ("dimensions", Variable::Quantity(Quantity::Dimensions)),
     ("delta_expo_max", Variable::DeltaExpoMax),
 ];
 

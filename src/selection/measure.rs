@@ -33,6 +33,15 @@ impl Measure {
         }
     }
 
+    /// That of a collective among neighbours that all ranks have at the same offsets of a grid: there all blocks of a collective that takes
+    /// one count are equally long.
+    pub fn on_stencils(collective: Collective) -> Measure {
+        match collective {
+            Collective::NeighborAllgather | Collective::NeighborAlltoall => Measure::Block,
+            _ => Measure::of(collective),
+        }
+    }
+
     /// That of a collective between two groups: the directions may differ, and the root's group is not told any counts.
     pub fn between_groups(collective: Collective) -> Measure {
         if collective == Collective::Allreduce { Measure::Vector } else { Measure::Nothing }

@@ -33,7 +33,7 @@ pub use crate::text::{
     LONGEST_TEXT, Note, Origin, TextError as RuleError, TextErrors as RuleErrors, file_content, nearest,
     quantity,
 };
-pub use call::Call;
+pub use call::{Call, Neighbourhood};
 pub use choice::Choice;
 pub use decisions::{Decision, Piece};
 pub use differences::Difference;

@@ -1,19 +1,20 @@
 //! Random rules and calls for tests.
 
-use super::{Call, Choice, Rules};
-use crate::algorithms::Collective;
+use super::{Call, Choice, Neighbourhood, Rules};
+use crate::algorithms::{Collective, Cut};
 use crate::random::Random;
 
 /// Collectives that differ in what may be asked of their calls.
-pub const COLLECTIVES: [Collective; 5] = [
+pub const COLLECTIVES: [Collective; 6] = [
     Collective::Allreduce,
     Collective::Alltoall,
     Collective::Bcast,
     Collective::Allgather,
     Collective::ReduceScatter,
+    Collective::NeighborAlltoall,
 ];
 
-const CONDITIONS: [&str; 22] = [
+const CONDITIONS: [&str; 24] = [
     "ranks=4..16",
     "ranks=..7",
     "ranks=1,3,9..",
@@ -35,6 +36,8 @@ const CONDITIONS: [&str; 22] = [
     "groups=2",
     "nodes=2..",
     "ranks_per_node=..4",
+    "neighbours=8..",
+    "dimensions=2",
     "when=\"delta_expo_max < log2(bytes)/2 - 2.5 or ranks > 12\"",
 ];
 
@@ -93,6 +96,8 @@ pub fn call(collective: Collective, random: &mut Random) -> Call {
     let (nodes, ranks_per_node, predefined) = (maybe(4), maybe(6), maybe(2).map(|number| number > 0));
     let is_on_several_nodes = nodes.is_none() && remote == 0 && size > 1 && random.below(2) > 0;
     let bytes = [0, 99, 100, 101, 511, 512, 1 << 10, 2 << 10, 2049, 64 << 10, 65537, 1 << 30];
+    let neighbourhood = Neighbourhood { neighbours: 6 + random.below(4), dimensions: 1 + random.below(3) };
+    let has_neighbours = collective.cut() == Cut::Edges && random.below(2) > 0;
     let is_rooted = collective.is_rooted() && remote == 0;
     Call {
         remote,
@@ -106,6 +111,7 @@ pub fn call(collective: Collective, random: &mut Random) -> Call {
         is_on_several_nodes,
         nodes,
         ranks_per_node,
+        neighbourhood: has_neighbours.then_some(neighbourhood),
         ..Call::new(collective, size, bytes[random.below(bytes.len())])
     }
 }

@@ -1,8 +1,9 @@
 //! The rules of one collective on one communicator, cut down to what can still match there.
 
-use super::condition::{Condition, Quantity};
+use super::condition::{Condition, Property, Quantity};
 use super::domain;
 use super::expression::Expression;
+use super::measure::Measure;
 use super::ranges::Ranges;
 use super::{Call, Choice, Rule, Rules};
 use crate::algorithms::Collective;
@@ -39,10 +40,14 @@ impl Candidate {
     fn on(call: &Call, rule: &Rule) -> Option<Candidate> {
         let implied =
             domain::implied(call.collective, rule.choice).into_iter().map(|(condition, _)| condition);
-        let asked = rule.conditions.iter().cloned().chain(implied);
+        let needs_stencil = rule.conditions.iter().any(|asked| asked.looks_at_stencil(call.collective));
+        let stencil = needs_stencil.then_some(ON_A_STENCIL);
+        let asked = rule.conditions.iter().cloned().chain(implied).chain(stencil);
         let (settled, open): (Vec<_>, Vec<_>) = asked.partition(|asked| asked.is_settled_by_communicator());
+        let is_measured = call.is_measured()
+            || call.remote == 0 && Measure::on_stencils(call.collective) != Measure::Nothing;
         let may_match = settled.iter().all(|condition| condition.is_met(call))
-            && (call.is_measured() || !open.iter().any(is_on_bytes));
+            && (is_measured || !open.iter().any(is_on_bytes));
         may_match.then(|| Candidate { rule: rule.clone(), open })
     }
 
@@ -72,6 +77,9 @@ impl Candidate {
         })
     }
 }
+
+/// What rules imply that ask for what is known on stencils alone, or whose algorithms serve only there.
+const ON_A_STENCIL: Condition = Condition::Property(Property::Stencil, true);
 
 fn is_on_bytes(condition: &Condition) -> bool {
     matches!(condition, Condition::Quantity(Quantity::Bytes, _))
@@ -125,6 +133,12 @@ impl Table {
         first.is_some_and(|candidate| !candidate.matches(call))
     }
 
+    /// Whether a rule might decide a call otherwise if all ranks knew that their neighbours are at the same offsets of a grid. All ranks
+    /// come to the same answer, for it depends on nothing else of a call.
+    pub fn depends_on_stencil(&self) -> bool {
+        self.candidates.iter().flatten().any(|candidate| candidate.open.contains(&ON_A_STENCIL))
+    }
+
     /// Its choice, else [`Choice::Below`]: the same as that of [`Rules::choose`].
     pub fn choose(&self, call: &Call) -> Choice {
         self.rule(call).map_or(Choice::Below, |rule| rule.choice)
@@ -173,7 +187,7 @@ fn first_ones(candidates: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
 mod tests {
     use super::*;
     use crate::random::Random;
-    use crate::selection::samples;
+    use crate::selection::{Neighbourhood, samples};
 
     #[test]
     fn a_table_decides_as_its_rules_do() {
@@ -226,6 +240,35 @@ mod tests {
             ("-> recursive_doubling; nodes=2 -> linear", [false, false]),
         ] {
             assert_eq!(dependence(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_of_neighbours_is_known_on_stencils_alone() {
+        let collective = Collective::NeighborAlltoall;
+        let table = |line: &str| {
+            Rules::parse_line("line", collective, line).unwrap().for_communicator(collective, 27, 1)
+        };
+        let rules = table("neighbours=8.. bytes=..1K -> combining; bytes=..64 -> linear; -> below");
+        for (neighbours, bytes, expected) in [
+            (Some(26), 1024, "combining"),
+            (Some(26), 1025, "below"),
+            (Some(7), 64, "linear"),
+            (Some(7), 65, "below"),
+            (None, 0, "below"),
+        ] {
+            let neighbourhood = neighbours.map(|neighbours| Neighbourhood { neighbours, dimensions: 3 });
+            let call = Call { neighbourhood, ..Call::new(collective, 27, bytes) };
+            assert_eq!(samples::name(&rules.choose(&call)), expected, "{neighbours:?}, {bytes} bytes");
+        }
+        for (line, expected) in [
+            ("-> combining; -> linear", true),
+            ("dimensions=3 -> linear; -> below", true),
+            ("bytes=..64 -> linear; -> below", true),
+            ("ranks=..26 -> combining; -> linear", false),
+            ("-> linear", false),
+        ] {
+            assert_eq!(table(line).depends_on_stencil(), expected, "{line}");
         }
     }
 

@@ -29,7 +29,7 @@ mod violation;
 
 pub use all::check_all;
 pub use expressions::{Expression, Expressions};
-pub use graphs::{grids, multigraphs};
+pub use graphs::{graphs, grids, multigraphs, stencils};
 pub use mock_up::verify_calls;
 pub use problems::problems;
 pub use violation::{Fault, Misfit, Violation};

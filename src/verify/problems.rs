@@ -1,7 +1,7 @@
 //! What there is to verify for an algorithm.
 
 use super::graphs::graphs;
-use crate::algorithms::{Algorithm, Cut, Nodes, Parameter, Problem};
+use crate::algorithms::{Algorithm, Cut, Graph, Nodes, Parameter, Problem};
 
 /// Numbers of segments that are tried: none, even, odd, and more than a pipeline holds at a time.
 const SEGMENTS: [usize; 4] = [1, 2, 3, 5];
@@ -43,7 +43,9 @@ fn problems_between(algorithm: &Algorithm, size: usize, remote: usize) -> Vec<Pr
     let segment_counts: Vec<usize> = SEGMENTS.into_iter().chain((size <= 16).then_some(size + 1)).collect();
 
     if algorithm.contract().cut() == Cut::Edges {
-        return graphs(size).into_iter().map(|graph| Problem { graph, ..base.clone() }).collect();
+        let is_served = |graph: &Graph| graph.stencil().is_some() || !algorithm.takes_stencil();
+        let served = graphs(size).into_iter().filter(is_served);
+        return served.map(|graph| Problem { graph, ..base.clone() }).collect();
     }
     let node_maps = node_maps(algorithm, size);
     let mut problems = Vec::new();

@@ -43,6 +43,7 @@ pub struct ProblemFields<Number> {
     pub ranks_per_node: Option<Number>,
     pub grid: Option<String>,
     pub periodic: Option<bool>,
+    pub corners: Option<bool>,
 }
 
 /// What a user says of a problem. Controls and links may say numbers that are not whole.
@@ -93,6 +94,7 @@ impl ProblemInput {
             ranks_per_node: at_most(most, "ranks_per_node", self.ranks_per_node)?,
             grid: self.grid.clone(),
             periodic: self.periodic.unwrap_or(false),
+            corners: self.corners.unwrap_or(false),
         };
         Ok(description.problem(algorithm)?)
     }
@@ -112,6 +114,7 @@ impl ProblemInput {
             ranks_per_node: number(Field::RanksPerNode, ranks_per_node(problem)),
             grid: is_shown(Field::Grid).then(|| self.grid.clone().unwrap_or(problem.size.to_string())),
             periodic: is_shown(Field::Periodic).then_some(self.periodic.unwrap_or(false)),
+            corners: is_shown(Field::Corners).then_some(self.corners.unwrap_or(false)),
         }
     }
 }

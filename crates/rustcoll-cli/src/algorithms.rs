@@ -4,8 +4,9 @@ use crate::command_line::AlgorithmsOptions;
 use crate::failure::{Failure, Outcome};
 use crate::problem::{algorithm, names};
 use crate::table;
-use rustcoll::algorithms::{Algorithm, Collective, Cut, Dimension, Graph, Parameter, Problem};
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Dimension, Graph, Parameter, Problem, Stencil};
 use rustcoll::cost::Cost;
+use rustcoll::verify::grids;
 use std::io::{self, Write};
 
 const HEAD: [&str; 6] = ["collective", "name", "other names", "parameters", "requires", "source"];
@@ -72,7 +73,8 @@ fn describe(
     Ok(())
 }
 
-/// The cost in words, with all parameters at their defaults; two groups are equal, neighbours those of a ring.
+/// The cost in words, with all parameters at their defaults; two groups are equal, neighbours those of a ring, or
+/// where offsets on a grid are asked for all that touch a rank on a torus of two dimensions.
 fn cost(algorithm: &Algorithm, ranks: usize) -> String {
     let remote = if algorithm.is_for_two_groups() { ranks / 2 } else { 0 };
     if let Err(reason) = algorithm.serves(ranks, remote, true) {
@@ -80,7 +82,10 @@ fn cost(algorithm: &Algorithm, ranks: usize) -> String {
     }
     let mut problem = Problem { remote, ..Problem::new(ranks) };
     if algorithm.contract().cut() == Cut::Edges {
-        problem.graph = Graph::grid(&[Dimension { length: ranks, periodic: true }]);
+        problem.graph = match algorithm.takes_stencil() {
+            true => Graph::of_stencil(Stencil::around(&grids(ranks)[4])),
+            false => Graph::grid(&[Dimension { length: ranks, periodic: true }]),
+        };
     }
     if let Some(calls) = algorithm.calls() {
         return format!("that of {}", calls.names().join(" and of "));

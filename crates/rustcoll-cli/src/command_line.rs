@@ -188,6 +188,9 @@ pub struct ProblemOptions {
     /// The grid's last rank in each dimension is a neighbour of its first
     #[arg(long)]
     pub periodic: bool,
+    /// All ranks that touch a rank on the grid are its neighbours, those at its corners too
+    #[arg(long)]
+    pub corners: bool,
 }
 
 /// Of `rustcoll verify`.
@@ -295,6 +298,12 @@ pub struct ExplainOptions {
     /// The most ranks on one node; all if there is one node, else not known unless given
     #[arg(long, value_parser = any_ranks)]
     pub ranks_per_node: Option<usize>,
+    /// How many neighbours a rank away from borders has, where all ranks have them at the same offsets of a grid; not known unless given
+    #[arg(long, requires = "dimensions")]
+    pub neighbours: Option<usize>,
+    /// In how many dimensions of that grid there are neighbours
+    #[arg(long, requires = "neighbours")]
+    pub dimensions: Option<usize>,
     /// So many of the ranks are the other group of an inter-communicator
     #[arg(long)]
     pub remote: Option<usize>,

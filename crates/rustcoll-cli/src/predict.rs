@@ -3,14 +3,16 @@
 use crate::atlas::one_group_algorithms;
 use crate::command_line::{PredictOptions, TableFormat};
 use crate::failure::{Failure, Outcome};
+use crate::problem::described_problem;
 use crate::progress::Progress;
 use crate::rules::{choice, in_order};
 use crate::table;
-use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter};
+use rustcoll::algorithms::description::Description;
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Graph, Parameter};
 use rustcoll::atlas::{Candidate, Price, Sweep, prices};
 use rustcoll::cost::simulation::SimulationError;
 use rustcoll::cost::{Machine, Prediction};
-use rustcoll::selection::{Call, Choice, Measure, Parameters};
+use rustcoll::selection::{Call, Choice, Measure, Neighbourhood, Parameters};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -31,9 +33,10 @@ const HEAD: [&str; 11] = [
 /// Prints what the algorithms of a collective cost.
 pub fn run(options: &PredictOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let machine = options.machine.read()?;
-    let collective = priced(options.collective)?;
+    let collective = options.collective;
+    let graph = neighbours(options)?;
     let bytes = bytes(options)?;
-    let chosen = chosen(options, &machine, bytes)?;
+    let chosen = chosen(options, &machine, bytes, &graph)?;
     let mut candidates = candidates(options)?;
     if let Some(Choice::Use { algorithm, parameters }) = chosen
         && !algorithm.is_mock_up()
@@ -42,7 +45,7 @@ pub fn run(options: &PredictOptions, output: &mut impl Write) -> Result<Outcome,
         candidates.push(Candidate { collective, algorithm, parameters });
     }
     let progress = Progress::new(collective.name());
-    let prices = prices(&candidates, &machine, options.ranks, bytes, |part| progress.show(part))
+    let prices = prices(&candidates, &machine, (options.ranks, &graph), bytes, |part| progress.show(part))
         .map_err(|error| Failure::Input(error.to_string()))?;
     drop(progress);
     let rows = Row::of(&prices, chosen);
@@ -63,7 +66,18 @@ pub fn run(options: &PredictOptions, output: &mut impl Write) -> Result<Outcome,
     Ok(Outcome::Right)
 }
 
-/// Fails if there is no price for a collective.
+/// Who the neighbours are, in a neighbourhood collective.
+fn neighbours(options: &PredictOptions) -> Result<Graph, Failure> {
+    let PredictOptions { collective, ranks, ref grid, periodic, corners, .. } = *options;
+    if grid.is_none() {
+        return priced(collective).map(|_| Graph::default());
+    }
+    let description = Description { ranks, grid: grid.clone(), periodic, corners, ..Description::default() };
+    let algorithm = collective.scheduled().next().expect("every collective has an algorithm with schedules");
+    Ok(described_problem(algorithm, &description)?.graph)
+}
+
+/// Fails if there is no price for a collective unless it is said who the neighbours are.
 pub fn priced(collective: Collective) -> Result<Collective, Failure> {
     match collective.cut() {
         Cut::Edges => {
@@ -113,9 +127,17 @@ fn candidates(options: &PredictOptions) -> Result<Vec<Candidate>, Failure> {
 }
 
 /// What the rules choose, if there are any to be asked.
-fn chosen(options: &PredictOptions, machine: &Machine, bytes: usize) -> Result<Option<Choice>, Failure> {
+fn chosen(
+    options: &PredictOptions,
+    machine: &Machine,
+    bytes: usize,
+    graph: &Graph,
+) -> Result<Option<Choice>, Failure> {
     let Some(file) = &options.rules else { return Ok(None) };
-    let call = call_on(machine, options.collective, options.ranks, bytes);
+    // The ranks look for a stencil only where there are neighbours at corners.
+    let stencil = graph.stencil().filter(|_| options.corners);
+    let neighbourhood = stencil.map(Neighbourhood::from);
+    let call = Call { neighbourhood, ..call_on(machine, options.collective, options.ranks, bytes) };
     Ok(Some(in_order([file.as_path()].into_iter())?.choose(&call)))
 }
 

@@ -36,7 +36,13 @@ pub fn problem(algorithm: &Algorithm, options: &ProblemOptions) -> Result<Proble
         ranks_per_node: options.ranks_per_node,
         grid: options.grid.clone(),
         periodic: options.periodic,
+        corners: options.corners,
     };
+    described_problem(algorithm, &description)
+}
+
+/// The problem of a description, with faults in the words of the command line.
+pub fn described_problem(algorithm: &Algorithm, description: &Description) -> Result<Problem, Failure> {
     description.problem(algorithm).map_err(as_usage)
 }
 
@@ -87,7 +93,7 @@ mod tests {
     use super::*;
     use crate::command_line::{Command, CommandLine};
     use clap::Parser;
-    use rustcoll::algorithms::{Dimension, Graph};
+    use rustcoll::algorithms::{Dimension, Graph, Stencil};
 
     fn read(line: &str) -> Result<(&'static Algorithm, Problem), String> {
         let words = ["rustcoll", "schedule"].into_iter().chain(line.split(' '));
@@ -117,6 +123,9 @@ mod tests {
         let (_, problem) = read("neighbor_alltoall linear --ranks 6 --grid 2x3 --periodic").unwrap();
         let dimension = |length| Dimension { length, periodic: true };
         assert_eq!(problem.graph, Graph::grid(&[dimension(2), dimension(3)]));
+        let (_, problem) =
+            read("neighbor_alltoall combining --ranks 9 --grid 3x3 --periodic --corners").unwrap();
+        assert_eq!(problem.graph, Graph::of_stencil(Stencil::around(&[dimension(3); 2])));
     }
 
     #[test]

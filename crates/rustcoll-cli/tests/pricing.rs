@@ -93,6 +93,19 @@ fn the_choice_of_rules_is_marked() {
 }
 
 #[test]
+fn neighbourhood_collectives_have_prices_on_grids() {
+    let first = |bytes: &str| {
+        let line = format!(
+            "predict neighbor_alltoall --ranks 64 --bytes {bytes} --grid 4x4x4 --periodic --corners --machine machines/infiniband-edr.toml"
+        );
+        let table = rustcoll(&line).right();
+        table.lines().nth(1).unwrap().split_whitespace().next().unwrap().to_owned()
+    };
+    assert_eq!(first("8"), "combining");
+    assert_eq!(first("1MiB"), "linear");
+}
+
+#[test]
 fn predictions_are_given_to_programs_too() {
     let line = format!("predict bcast --ranks 6 --bytes 1KiB {HOCKNEY} --format csv");
     let table = rustcoll(&line).right();
@@ -118,6 +131,10 @@ fn what_has_no_price_is_refused() {
         (
             "predict neighbor_alltoall --ranks 8 --bytes 8 --machine hockney:1,1,1",
             "neighbor_alltoall has no price: it depends on who the neighbours are",
+        ),
+        (
+            "predict allreduce --ranks 8 --bytes 8 --grid 8 --machine hockney:1,1,1",
+            "--grid has no effect on allreduce recursive_doubling",
         ),
         (
             "predict allreduce --ranks 8 --bytes 8 --machine hockney:1,1",

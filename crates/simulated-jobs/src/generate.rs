@@ -3,6 +3,7 @@
 use expected_results::arithmetic::Arithmetic;
 use rustcoll::algorithms::{Collective, Cut, Dimension, Graph, Neighbours};
 use rustcoll::random::Random;
+use rustcoll::verify::stencils;
 
 use crate::history::{
     Call, Communicator, Deed, Delivery, Fault, FaultKind, History, MOST_RANKS, Setting, Step, Surroundings,
@@ -116,6 +117,11 @@ impl Draw<'_> {
     fn topology(&mut self, size: usize) -> Topology {
         if self.one_in(2) {
             return Topology::Grid(vec![Dimension { length: size, periodic: self.one_in(2) }]);
+        }
+        if self.one_in(3) {
+            let stencils = stencils(size);
+            let stencil = stencils[self.below(stencils.len())].clone();
+            return Topology::Listed(Graph::of_stencil(stencil).without_stencil());
         }
         let edges: Vec<(usize, usize)> =
             (0..size * 2).map(|_| (self.below(size), self.below(size))).collect();

@@ -27,6 +27,7 @@ export const PROBLEM_FIELDS: FieldDescription[] = [
   { field: 'remote', key: 'remote', title: 'Ranks of the second group', kind: 'number', least: 1, most: 31 },
   { field: 'grid', key: 'grid', title: 'Grid, as 4x2', kind: 'text' },
   { field: 'periodic', key: 'periodic', title: 'Periodic', kind: 'flag' },
+  { field: 'corners', key: 'corners', title: 'Neighbours at corners', kind: 'flag' },
   { field: 'in_place', key: 'in_place', title: 'In place', kind: 'flag' },
 ];
 

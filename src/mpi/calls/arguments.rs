@@ -246,6 +246,16 @@ impl Arguments {
         }
     }
 
+    /// A broadcast of so many bytes, for the component's own use.
+    pub fn bcast(data: *mut u8, count: usize, root: usize) -> Arguments {
+        Arguments {
+            collective: Collective::Bcast,
+            in_place: false,
+            root,
+            ..Arguments::allgather(data, count)
+        }
+    }
+
     /// Reads what the shim hands over.
     ///
     /// # Safety

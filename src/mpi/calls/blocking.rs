@@ -108,6 +108,10 @@ impl Communicator {
         if let Some(error) = unsafe { &*self.blocking.get() }.broken_by {
             return error;
         }
+        if let Err(error) = self.look_for_stencil(Collective::ALL[call.collective as usize], values) {
+            // SAFETY: by this function's contract.
+            return unsafe { self.break_off(call, error) };
+        }
         // SAFETY: by this function's contract.
         unsafe {
             let decide = || guarded(Err(Refusal::Error(RUSTCOLL_ERR_INTERN)), || self.decide(call, values));

@@ -6,11 +6,12 @@ use super::job::Jobs;
 use super::planning::{Planned, Planning, Refusal};
 use super::staged::{self, Staged};
 use super::uses::Reader;
-use crate::algorithms::{Collective, Cut, Graph};
+use crate::algorithms::{Collective, Cut, Graph, Stencil};
 use crate::mpi::decision::decided::{Decided, Decision};
 use crate::mpi::decision::info::{self, Info};
 use crate::mpi::decision::schedules::Form;
-use crate::mpi::decision::topology;
+use crate::mpi::decision::stencil;
+use crate::mpi::decision::topology::{self, Topology};
 use crate::mpi::messages::channel::{Channel, Route};
 use crate::mpi::messages::tags::{memory_tag, tag};
 use crate::mpi::messages::transport::Error;
@@ -38,7 +39,9 @@ pub struct Communicator {
     pub(super) name: Arc<str>,
     pub(super) below: rustcoll_below,
     /// This rank's neighbours. MPI adds a topology to a communicator that is complete in all else.
-    graph: OnceLock<Graph>,
+    topology: OnceLock<Topology>,
+    /// What the neighbours of all ranks have in common, once the ranks have looked for it.
+    stencil: OnceLock<Result<Option<Arc<Stencil>>, Error>>,
     planning: Mutex<Planning>,
     /// Calls that do not block: those that are started at once, and persistent ones.
     pub(super) overlapping: Mutex<[Jobs; 2]>,
@@ -64,7 +67,8 @@ impl Communicator {
             group,
             name: Arc::clone(&name),
             below,
-            graph: OnceLock::new(),
+            topology: OnceLock::new(),
+            stencil: OnceLock::new(),
             planning: Mutex::new(Planning::new(group, name, info, Knowledge::new(handle, group))),
             overlapping: Mutex::default(),
             lanes: Arc::default(),
@@ -110,7 +114,7 @@ impl Communicator {
     pub(super) fn blocks(&self, collective: Collective) -> (usize, usize) {
         match collective.cut() {
             Cut::Edges => {
-                let neighbours = self.graph().neighbours(self.group.rank);
+                let neighbours = self.topology().graph.neighbours(self.group.rank);
                 (neighbours.outdegree, neighbours.indegree)
             }
             // How the result for its own group is cut is all that a rank knows of a reduce-scatter between groups.
@@ -152,10 +156,40 @@ impl Communicator {
     }
 
     /// The topology, as far as this rank knows it. MPI refuses neighbourhood collectives where there is none.
-    fn graph(&self) -> &Graph {
-        let Group { rank, .. } = self.group;
+    fn topology(&self) -> &Topology {
         // SAFETY: the handle is this communicator's.
-        self.graph.get_or_init(|| Graph::of_rank(rank, unsafe { topology::neighbours(self.handle, rank) }))
+        self.topology.get_or_init(|| unsafe { topology::topology(self.handle, self.group.rank) })
+    }
+
+    /// The topology, and what all ranks know of it.
+    fn graph(&self) -> Result<Graph, Refusal> {
+        let graph = self.topology().graph.clone();
+        match self.stencil.get() {
+            Some(Ok(Some(stencil))) => Ok(graph.with_stencil(Arc::clone(stencil))),
+            Some(Err(error)) => Err(Refusal::Error(*error)),
+            Some(Ok(None)) | None => Ok(graph),
+        }
+    }
+
+    /// Has the ranks look for what their neighbours have in common, if they have not done so and a choice may depend on it. All ranks must
+    /// call this in the same order as their collectives, those that block and those that initialize persistent ones. Whether to look
+    /// depends neither on counts, which may be 0 at some ranks, nor on what a rank remembers.
+    pub(super) fn look_for_stencil(&self, collective: Collective, values: Values) -> Result<(), Error> {
+        let is_settled =
+            collective.cut() != Cut::Edges || self.stencil.get().is_some() || self.topology().is_cartesian;
+        if is_settled || !self.planning().depends_on_stencil(collective, values) {
+            return Ok(());
+        }
+        let neighbours = self.topology().graph.neighbours(self.group.rank);
+        let found = stencil::agree(&self.teller(tag(Collective::Allgather)), neighbours);
+        if let Ok(Some(stencil)) = &found {
+            log::info!("{}: all ranks have neighbours at the same offsets of a grid: {stencil}", self.name);
+        }
+        let found = self.stencil.get_or_init(|| found.map(|stencil| stencil.map(Arc::new)));
+        // Calls that were decided before may be decided otherwise now, and not all ranks remember the same ones. Among those that block there
+        // are none: for them the ranks would have looked.
+        self.overlapping().iter_mut().for_each(Jobs::clear);
+        found.as_ref().map(drop).map_err(|&error| error)
     }
 
     /// The arguments of a call.
@@ -202,8 +236,8 @@ impl Communicator {
         values: Values,
         form: Form,
     ) -> Result<Planned, Refusal> {
-        let none = Graph::default();
-        let graph = if arguments.collective.cut() == Cut::Edges { self.graph() } else { &none };
+        let has_neighbours = arguments.collective.cut() == Cut::Edges;
+        let graph = if has_neighbours { self.graph()? } else { Graph::default() };
         let planned = self.planning().plan(arguments, values, form, graph)?;
         planned.tell(&self.name, arguments);
         Ok(planned)

@@ -121,6 +121,12 @@ impl Communicator {
         if spare.is_some() {
             return Ok(spare);
         }
+        if is_persistent {
+            // As MPI lets an initialization wait for other ranks, but not a call that starts at once.
+            let collective = Collective::ALL[call.collective as usize];
+            let looked = self.look_for_stencil(collective, Settings::of(collective).values());
+            looked.inspect_err(|&error| self.note_refused(is_persistent, error))?;
+        }
         // SAFETY: by this function's contract.
         let decided = unsafe { self.decide_overlapping(call, is_persistent) };
         let Prospect { what, mut turn, spare } =
@@ -223,7 +229,7 @@ impl Communicator {
         Some(operation)
     }
 
-    fn overlapping(&self) -> MutexGuard<'_, [Jobs; 2]> {
+    pub(super) fn overlapping(&self) -> MutexGuard<'_, [Jobs; 2]> {
         self.overlapping.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 

@@ -1,7 +1,7 @@
 //! How calls on a communicator are served: who does, and by which plan.
 
 use super::arguments::{Arguments, Side};
-use crate::algorithms::{Collective, Graph, Nodes, Problem};
+use crate::algorithms::{Collective, Graph, Nodes, Problem, Stencil};
 use crate::engine::mock_up::{Deeds, Lengths};
 use crate::engine::{Binding, Counts, bind, bind_two_groups};
 use crate::engine::{LengthExchange, Plan, SlotBounds, largest_need};
@@ -16,7 +16,7 @@ use crate::mpi::shared_memory::geometry::Geometry;
 use crate::mpi::shared_memory::nodes::Knowledge;
 use crate::mpi::shim::bindings::{RUSTCOLL_ERR_INTERN, RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE};
 use crate::schedule::Schedule;
-use crate::selection::Call;
+use crate::selection::{Call, Measure, Neighbourhood};
 use std::sync::Arc;
 
 /// Elements of so many bytes are packed a few at a time.
@@ -120,9 +120,14 @@ impl Planning {
 
     /// Whether it decides about a call if the ranks have memory to share.
     pub fn depends_on_memory(&mut self, arguments: &Arguments, values: Values, form: Form) -> bool {
-        let call = described(arguments, values, self.group);
+        let call = described(arguments, values, self.group, None);
         let call = self.schedules.located(&call, values, form);
         self.schedules.depends_on_memory(&call, values, form)
+    }
+
+    /// Whether it decides about calls if all ranks have their neighbours at the same offsets of a grid.
+    pub fn depends_on_stencil(&mut self, collective: Collective, values: Values) -> bool {
+        self.schedules.depends_on_stencil(collective, values)
     }
 
     /// Decides who serves a call and plans it. `graph`: the neighbours, where it has any.
@@ -131,12 +136,12 @@ impl Planning {
         arguments: &Arguments,
         values: Values,
         form: Form,
-        graph: &Graph,
+        graph: Graph,
     ) -> Result<Planned, Refusal> {
         let Planning { group, name, schedules, geometry } = self;
-        let call = described(arguments, values, *group);
+        let call = described(arguments, values, *group, graph.stencil());
         let in_place = arguments.in_place && arguments.collective.has_in_place();
-        let chosen = schedules.choose(&call, in_place, arguments.root, values, form, graph.clone());
+        let chosen = schedules.choose(&call, in_place, arguments.root, values, form, graph);
         let chosen = chosen.map_err(Refusal::Missing)?;
         let limit = values.scratch_limit();
         if limit < usize::MAX
@@ -176,13 +181,17 @@ impl Planned {
 }
 
 /// What rules are told of a call.
-fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
+fn described(arguments: &Arguments, values: Values, group: Group, stencil: Option<&Stencil>) -> Call {
     let collective = arguments.collective;
+    let has_equal_blocks = Measure::of(collective) != Measure::on_stencils(collective);
     Call {
         collective,
         size: group.all(),
         remote: group.remote,
-        bytes: arguments.measured_bytes(),
+        bytes: match stencil {
+            Some(_) if has_equal_blocks => arguments.recv.counts.bytes(),
+            _ => arguments.measured_bytes(),
+        },
         root: (collective.is_rooted() && group.remote == 0).then_some(arguments.root),
         commutative: arguments.operator.commutative != 0,
         // Only the root knows whether it is, and a choice must not depend on what one rank knows.
@@ -195,6 +204,7 @@ fn described(arguments: &Arguments, values: Values, group: Group) -> Call {
         is_on_several_nodes: false,
         nodes: None,
         ranks_per_node: None,
+        neighbourhood: stencil.map(Neighbourhood::from),
     }
 }
 

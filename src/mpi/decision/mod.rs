@@ -4,4 +4,5 @@ pub mod decided;
 pub mod info;
 pub mod rules;
 pub mod schedules;
+pub mod stencil;
 pub mod topology;

@@ -202,6 +202,19 @@ impl Schedules {
         }
     }
 
+    /// Whether it decides about calls of a collective if all ranks have their neighbours at the same offsets of a grid. The same on all ranks,
+    /// whatever the arguments of their calls are.
+    pub fn depends_on_stencil(&mut self, collective: Collective, values: Values) -> bool {
+        let forced = self.info.forced(collective);
+        if let Some(algorithm) = forced.flatten() {
+            return algorithm.takes_stencil();
+        }
+        let parameter = values.forced(collective).filter(|_| forced.is_none());
+        let Tables { own, job } = self.tables(&Call::new(collective, self.group.size, 0));
+        own.depends_on_stencil()
+            || parameter.map_or_else(|| job.depends_on_stencil(), Algorithm::takes_stencil)
+    }
+
     /// Those of the communicator's and of the job's rules that match.
     fn ruled(&mut self, call: &Call) -> [Option<*const Rule>; 2] {
         let Tables { own, job } = self.tables(call);
@@ -336,6 +349,7 @@ impl Schedules {
                     | Requirement::OneNode
                     | Requirement::SharedMemory
                     | Requirement::Predefined
+                    | Requirement::Stencil
                     | Requirement::OtherCollectives,
                 ),
             ) => {

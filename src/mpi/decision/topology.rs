@@ -1,27 +1,37 @@
 //! A communicator's process topology.
 
-use crate::algorithms::{Dimension, Neighbours};
+use crate::algorithms::{Dimension, Graph, Neighbours};
 use crate::mpi::shim::bindings::*;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 
-/// The neighbours of a rank.
+/// A topology, as far as a rank knows it.
+pub struct Topology {
+    /// The rank's neighbours.
+    pub graph: Graph,
+    /// Whether it is Cartesian, which all ranks know.
+    pub is_cartesian: bool,
+}
+
+/// The topology of a communicator.
 ///
 /// # Safety
 /// The handle is that of a communicator with a topology, on which this process is that rank.
-pub unsafe fn neighbours(communicator: *const c_void, rank: usize) -> Neighbours {
+pub unsafe fn topology(communicator: *const c_void, rank: usize) -> Topology {
     let mut topology = MaybeUninit::uninit();
     // SAFETY: the shim fills the description in, and its arrays hold as many numbers as it says.
     unsafe {
         rustcoll_shim_topology(communicator, topology.as_mut_ptr());
         let topology: rustcoll_topology = topology.assume_init();
-        match topology.is_grid != 0 {
+        let is_cartesian = topology.is_grid != 0;
+        let neighbours = match is_cartesian {
             true => Neighbours::on_grid(&grid(&topology), rank),
             false => Neighbours::listed(
                 ranks(topology.sources, topology.indegree),
                 ranks(topology.destinations, topology.outdegree),
             ),
-        }
+        };
+        Topology { graph: Graph::of_rank(rank, neighbours), is_cartesian }
     }
 }
 

@@ -38,6 +38,16 @@ pub fn exchange<const N: usize>(numbers: &mut [[u64; N]], rank: usize) -> (Plan,
     (Plan::new(&schedule, &binding), arguments)
 }
 
+/// How all ranks come to know the numbers of one: a plan and its arguments. Each has room for as many.
+pub fn broadcast(numbers: &mut [[u64; 1]], root: usize, (rank, size): (usize, usize)) -> (Plan, Arguments) {
+    let arguments = Arguments::bcast(numbers.as_mut_ptr().cast(), size_of_val(numbers), root);
+    let Arguments { collective, ref send, ref recv, .. } = arguments;
+    let binomial = collective.algorithm("binomial").expect("it is registered");
+    let schedule = binomial.schedule(&Problem { root, ..Problem::new(size) }, rank);
+    let binding = bind(collective, rank, schedule.blocks, &send.counts, &recv.counts);
+    (Plan::new(&schedule, &binding), arguments)
+}
+
 /// Over which nodes a communicator's ranks are spread, as far as all ranks know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread<'a> {

@@ -30,7 +30,7 @@ pub struct Teller {
     pub channel: Channel,
 }
 
-/// An allgather of some numbers of each rank.
+/// An allgather of some numbers of each rank, or a broadcast of one rank's.
 struct Telling<const N: usize> {
     numbers: Vec<[u64; N]>,
     plan: Plan,
@@ -44,9 +44,21 @@ struct Telling<const N: usize> {
 impl Teller {
     /// All ranks' nodes.
     pub fn nodes(&self) -> Result<Nodes, Error> {
-        let mut telling = Telling::begin(self, [nodes::identity()])?;
-        telling.finish(self)?;
-        Ok(Nodes::named(mem::take(&mut telling.numbers).into_iter().flatten()))
+        Ok(Nodes::named(self.gathered([nodes::identity()])?.into_iter().flatten()))
+    }
+
+    /// Some numbers of each rank, at all ranks.
+    pub fn gathered<const N: usize>(&self, own: [u64; N]) -> Result<Vec<[u64; N]>, Error> {
+        Telling::begin(self, own)?.finish(self)
+    }
+
+    /// The root's numbers, at all ranks; each brings as many.
+    pub fn broadcast(&self, numbers: Vec<u64>, root: usize) -> Result<Vec<u64>, Error> {
+        let Group { rank, .. } = self.group;
+        let numbers = numbers.into_iter().map(|number| [number]).collect();
+        let size = self.group.size;
+        let plan = |numbers: &mut [[u64; 1]]| nodes::broadcast(numbers, root, (rank, size));
+        Ok(Telling::of(self, numbers, plan)?.finish(self)?.concat())
     }
 }
 
@@ -56,7 +68,16 @@ impl<const N: usize> Telling<N> {
         let Group { rank, size, .. } = teller.group;
         let mut numbers = vec![[0; N]; size];
         numbers[rank] = own;
-        let (plan, mut arguments) = nodes::exchange(&mut numbers, rank);
+        Telling::of(teller, numbers, |numbers| nodes::exchange(numbers, rank))
+    }
+
+    /// Starts what a plan does with some numbers.
+    fn of(
+        teller: &Teller,
+        mut numbers: Vec<[u64; N]>,
+        plan: impl FnOnce(&mut [[u64; N]]) -> (Plan, Arguments),
+    ) -> Result<Telling<N>, Error> {
+        let (plan, mut arguments) = plan(&mut numbers);
         let layout = Layout::new(&plan, &arguments);
         let mut work = Work::new();
         let prepared = work.prepare(&plan, &mut arguments, teller.group, false);
@@ -65,9 +86,10 @@ impl<const N: usize> Telling<N> {
         Ok(Telling { numbers, plan, arguments, layout, wrapping, work, is_over: false })
     }
 
-    /// Waits until it is complete.
-    fn finish(&mut self, teller: &Teller) -> Result<(), Error> {
-        self.go_on(teller, |work, task| work.finish(task, None).map(|()| true)).map(drop)
+    /// Waits until it is complete. Returns the numbers.
+    fn finish(mut self, teller: &Teller) -> Result<Vec<[u64; N]>, Error> {
+        self.go_on(teller, |work, task| work.finish(task, None).map(|()| true))?;
+        Ok(mem::take(&mut self.numbers))
     }
 
     /// Advances it without waiting. Returns whether it is complete.

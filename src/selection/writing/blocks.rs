@@ -192,9 +192,12 @@ fn is_expressible(condition: &Condition) -> bool {
             matches!(quantity, Quantity::Ranks | Quantity::Bytes | Quantity::Groups)
         }
         Condition::Property(property, _) => matches!(property, Property::PowerOfTwo | Property::Even),
-        Condition::When(_) => ![Quantity::Nodes, Quantity::RanksPerNode, Quantity::Root]
-            .into_iter()
-            .any(|quantity| condition.looks_at(quantity)),
+        Condition::When(_) => {
+            use Quantity::*;
+            ![Nodes, RanksPerNode, Root, Neighbours, Dimensions]
+                .into_iter()
+                .any(|quantity| condition.looks_at(quantity))
+        }
     }
 }
 

@@ -43,6 +43,15 @@ pub struct PredictOptions {
     /// Every radix, for the algorithms that take one
     #[arg(long, conflicts_with = "radix")]
     pub sweep_radix: bool,
+    /// The grid of a neighbourhood collective, as 4x3
+    #[arg(long)]
+    pub grid: Option<String>,
+    /// The grid's last rank in each dimension is a neighbour of its first
+    #[arg(long, requires = "grid")]
+    pub periodic: bool,
+    /// All ranks that touch a rank on the grid are its neighbours, those at its corners too
+    #[arg(long, requires = "grid")]
+    pub corners: bool,
     /// Marks what these rules choose; where none of them matches, the default rules do
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub rules: Option<PathBuf>,

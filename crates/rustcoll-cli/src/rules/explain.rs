@@ -4,7 +4,7 @@ use super::choice;
 use crate::command_line::{ExplainOptions, Format};
 use crate::failure::{Failure, Outcome};
 use crate::problem::below;
-use rustcoll::selection::{Call, Choice, Explanation, Measure, Rules, Verdict, keys};
+use rustcoll::selection::{Call, Choice, Explanation, Measure, Neighbourhood, Rules, Verdict, keys};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -69,12 +69,16 @@ fn call(options: &ExplainOptions) -> Result<Call, Failure> {
         reproducible: options.reproducible,
         nodes: options.nodes,
         ranks_per_node: options.ranks_per_node.or((options.nodes == Some(1)).then_some(size)),
+        neighbourhood: options
+            .neighbours
+            .zip(options.dimensions)
+            .map(|(neighbours, dimensions)| Neighbourhood { neighbours, dimensions }),
         ..known
     };
     let name = collective.name();
     match (call.is_measured(), options.bytes) {
         (true, None) => {
-            let measure = Measure::of(collective).description();
+            let measure = Measure::on_stencils(collective).description();
             Err(usage(format!("--bytes is missing: {name} is measured by {measure}")))
         }
         (false, Some(_)) => {
@@ -96,6 +100,7 @@ fn refuse_what_has_no_effect(options: &ExplainOptions) -> Result<(), Failure> {
         ("predefined", options.predefined.is_some(), may_ask_for("predefined")),
         ("no-shared-memory", options.no_shared_memory, shares_memory && one_group),
         ("reproducible", options.reproducible, collective.reduces()),
+        ("neighbours", options.neighbours.is_some(), may_ask_for("neighbours")),
     ] {
         if is_given && !has_effect {
             let groups = if one_group { "" } else { " between two groups" };

@@ -3,4 +3,4 @@
 /**
  * What can be said of a problem. What is left out has its default, or makes no difference.
  */
-export type ProblemFields = { ranks: number, root?: number | null, radix?: number | null, segments?: number | null, window?: number | null, in_place?: boolean | null, remote?: number | null, ranks_per_node?: number | null, grid?: string | null, periodic?: boolean | null, };
+export type ProblemFields = { ranks: number, root?: number | null, radix?: number | null, segments?: number | null, window?: number | null, in_place?: boolean | null, remote?: number | null, ranks_per_node?: number | null, grid?: string | null, periodic?: boolean | null, corners?: boolean | null, };

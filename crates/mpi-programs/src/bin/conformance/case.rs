@@ -12,8 +12,8 @@ use mpi_programs::environment::Error;
 use mpi_programs::invocation::Form;
 use mpi_programs::operator::Arithmetic;
 use mpi_programs::preloaded;
-use mpi_programs::topology::Topology;
-use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Problem};
+use mpi_programs::topology::{Kind, Topology};
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Parameter, Problem, stencil_search};
 
 use crate::shape::{Shape, Sides};
 
@@ -89,8 +89,14 @@ impl Case {
     }
 
     /// Whether rules may serve the call instead of the forced algorithm: only so many persistent collectives of a communicator share
-    /// memory, and under the preload those that do not block do so only where one came before that does.
+    /// memory, and under the preload those that do not block do so only where one came before that does. On a topology that is no stencil
+    /// there is nothing to combine, and a call that starts at once may be the communicator's first one.
     pub fn may_be_left_to_rules(&self) -> bool {
+        if self.algorithm.is_some_and(Algorithm::takes_stencil) {
+            let is_listed = matches!(self.topology.kind, Kind::Graph | Kind::Distributed);
+            let is_stencil = is_listed && stencil_search::found(&self.topology.graph).is_some();
+            return !is_stencil || self.form == Form::Nonblocking;
+        }
         let may_be = match self.form {
             Form::Blocking => false,
             Form::Nonblocking => preloaded::is_loaded(),

@@ -1,11 +1,14 @@
 //! The topologies on which neighbourhood collectives are tested: those for which they are verified.
 
 use mpi_programs::topology::Topology;
-use rustcoll::verify::{grids, multigraphs};
+use rustcoll::algorithms::Graph;
+use rustcoll::verify::{grids, multigraphs, stencils};
 
 /// All of a size.
 pub fn topologies(size: usize) -> Vec<Topology> {
-    let graphs = multigraphs(size).into_iter().flat_map(|graph| {
+    // No rank is told of a stencil; the ranks must find it.
+    let stencils = stencils(size).into_iter().map(|stencil| Graph::of_stencil(stencil).without_stencil());
+    let graphs = multigraphs(size).into_iter().chain(stencils).flat_map(|graph| {
         let whole = Topology::whole(&graph);
         [Topology::distributed(graph)].into_iter().chain(whole)
     });

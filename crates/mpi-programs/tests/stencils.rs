@@ -1,0 +1,48 @@
+//! Neighbourhoods that are the same at all ranks, of which nobody tells the ranks, and some that nearly are.
+
+mod common;
+
+use common::{Job, compiled, mpirun, run};
+
+/// The word of the log for an algorithm of a collective.
+fn ran(collective: &str, algorithm: &str) -> String {
+    format!("{collective} by {algorithm}")
+}
+
+/// Negative lengths are those of periodic dimensions.
+fn job(grid: &[i32], is_nearly: bool) -> Job {
+    let ranks: usize = grid.iter().map(|length| length.unsigned_abs() as usize).product();
+    let mut command = mpirun(ranks);
+    for collective in ["neighbor_alltoall", "neighbor_allgather"] {
+        command.args(["--mca", &format!("coll_rustcoll_{collective}_algorithm"), "combining"]);
+    }
+    command.args(["--mca", "coll_rustcoll_verbose", "1"]).arg(compiled("stencils"));
+    command.args(is_nearly.then_some("nearly")).args(grid.iter().map(i32::to_string));
+    let job = run(&mut command);
+    job.assert(job.success, "the program failed");
+    job.assert_contains("0 wrong");
+    job
+}
+
+#[test]
+fn ranks_find_the_grid_of_their_neighbours() {
+    for grid in [&[3, 3][..], &[-3, -3], &[-3, 4], &[-2, 2, 2], &[-4, 3], &[-4, -4]] {
+        let job = job(grid, false);
+        for collective in ["neighbor_alltoall", "neighbor_allgather"] {
+            job.assert_contains(&ran(collective, "combining"));
+            // The first call of the first communicator starts at once.
+            job.assert_contains(&ran(collective, "linear"));
+        }
+    }
+}
+
+#[test]
+fn what_is_not_on_a_grid_is_not_combined() {
+    for (grid, is_nearly) in
+        [(&[-3, -3][..], true), (&[-3, 4], true), (&[5], false), (&[1, 4], false), (&[2, 2], false)]
+    {
+        let job = job(grid, is_nearly);
+        let combined = job.count(&ran("neighbor_alltoall", "combining"));
+        job.assert(combined == 0, "blocks were combined that must not be");
+    }
+}

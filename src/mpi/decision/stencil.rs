@@ -1,0 +1,30 @@
+//! How the ranks of a communicator find out that their neighbours are at the same offsets of a grid. Nobody tells them, and each knows its own
+//! neighbours only.
+
+use crate::algorithms::stencil_search::{candidates, elected, may_gain, vote};
+use crate::algorithms::{Neighbours, Stencil};
+use crate::mpi::messages::transport::Error;
+use crate::mpi::messages::work::Group;
+use crate::mpi::shared_memory::sharing::Teller;
+
+/// The stencil that all ranks have in common, if there is one with which they can gain; the same at all ranks. They look for it in the
+/// neighbours of a rank that has the most, for that rank is away from borders if any is, and each says which of what they find fits it.
+pub fn agree(teller: &Teller, neighbours: &Neighbours) -> Result<Option<Stencil>, Error> {
+    let Group { rank, size, .. } = teller.group;
+    let own: Vec<u64> = neighbours.destinations.iter().map(|edge| edge.peer as u64).collect();
+    let degrees = teller.gathered([own.len() as u64])?.concat();
+    let most = degrees.iter().copied().max().unwrap_or(0);
+    if !may_gain(most as usize) {
+        return Ok(None);
+    }
+    let first = degrees.iter().position(|degree| *degree == most).unwrap_or(0);
+    let numbers = if rank == first { own } else { vec![0; most as usize] };
+    let destinations: Vec<usize> =
+        teller.broadcast(numbers, first)?.into_iter().map(|peer| peer as usize).collect();
+    let found = candidates(size, first, &destinations);
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let votes = teller.gathered([vote(&found, |stencil| stencil.fits(rank, neighbours))])?.concat();
+    Ok(elected(found, votes))
+}
