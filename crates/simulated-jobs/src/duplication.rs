@@ -73,11 +73,9 @@ impl Duplication {
         }
     }
 
-    /// Ends with an error. The other ranks go on, so later operations must not get the tags of the stages that are left.
+    /// Ends with an error. The stages that are left get no tags, as in MPI, so that those of this rank's later operations are not those of the
+    /// other ranks'.
     fn fail(&mut self, error: c_int) {
-        (self.stage + 1..STAGES).for_each(|_| {
-            self.communicator.next_tag();
-        });
         board::note_outcome(process().rank, self.step, error);
         self.ended = Some(error);
     }

@@ -10,7 +10,8 @@ use crate::history::{
 /// Each history is run in so many orders.
 const ORDERS: u64 = 200;
 
-const HISTORIES: [fn() -> History; 1] = [a_rank_refuses_a_call_where_none_shares_memory];
+const HISTORIES: [fn() -> History; 2] =
+    [a_rank_refuses_a_call_where_none_shares_memory, a_message_fails_while_mpi_duplicates];
 
 /// How many histories there are, in all their orders.
 pub const NUMBER: u64 = ORDERS * HISTORIES.len() as u64;
@@ -39,6 +40,13 @@ fn a_rank_refuses_a_call_where_none_shares_memory() -> History {
         [Deed::Make(0), Deed::Set(from_the_first), Deed::Begin(scatter.clone()), Deed::Begin(scatter)],
         vec![fault(0, FaultKind::NoMemory), fault(3, FaultKind::NothingToShare)],
     )
+}
+
+/// MPI leaves out the rest of its calls where one fails. What it calls at that rank afterwards must not meet these at the other ranks.
+fn a_message_fails_while_mpi_duplicates() -> History {
+    let duplicate = || Deed::Duplicate(0);
+    let fault = Fault { rank: 3, kind: FaultKind::Receive, after: 0 };
+    of_four_ranks([Deed::Make(0), duplicate(), duplicate()], vec![fault])
 }
 
 /// What four ranks of one node do on a communicator.

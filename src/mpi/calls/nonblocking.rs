@@ -137,14 +137,17 @@ impl Communicator {
         }
         // SAFETY: by this function's contract.
         let ready = unsafe { self.ready(call, is_persistent, channel, what) };
-        let ready = ready.inspect_err(|&error| turn.iter_mut().for_each(|turn| turn.break_off(error)))?;
+        let ready = ready.inspect_err(|&error| {
+            turn.iter_mut().for_each(|turn| turn.break_off(error));
+            self.lanes.note_failed(error);
+        })?;
         Ok(ready.map(|Ready { course, staged, work, subject, shifts }| {
             let start = None;
             Box::new(Operation {
                 course,
                 channel,
                 turn,
-                lanes: (!is_persistent).then(|| Arc::clone(&self.lanes)),
+                lanes: Arc::clone(&self.lanes),
                 staged,
                 work,
                 request,

@@ -25,8 +25,8 @@ pub struct Operation {
     pub channel: Channel,
     /// Its turn in memory that the ranks share, if it needs one.
     pub turn: Option<Turn>,
-    /// Where those after it have their turns; `None` if it is persistent.
-    pub lanes: Option<Arc<Lanes>>,
+    /// Where it and those after it have their turns.
+    pub lanes: Arc<Lanes>,
     /// Copies of those buffers of its that lie on a device.
     pub staged: Option<Staged>,
     /// Its memory.
@@ -51,7 +51,7 @@ pub enum Course {
     Decided(Transfer),
 }
 
-/// Why an operation cannot begin.
+/// Why an operation cannot begin, or go on.
 enum Refused {
     /// All ranks refuse it.
     Everywhere(Error),
@@ -64,8 +64,8 @@ impl Refused {
         if is_refused_by_all(error) { Refused::Everywhere(error) } else { Refused::Here(error) }
     }
 
-    fn error(self) -> Error {
-        let (Refused::Everywhere(error) | Refused::Here(error)) = self;
+    fn error(&self) -> Error {
+        let (Refused::Everywhere(error) | Refused::Here(error)) = *self;
         error
     }
 }
@@ -122,14 +122,14 @@ impl Operation {
     }
 
     /// Says whether it came to its end.
-    fn go_on(&mut self) -> Result<bool, Error> {
-        if !self.is_placed()? {
+    fn go_on(&mut self) -> Result<bool, Refused> {
+        if !self.is_placed().map_err(Refused::Here)? {
             return Ok(false);
         }
         let Operation { course, channel, turn, work, subject, .. } = self;
         let Some(turn) = turn else {
-            course.decide(*channel, work, subject).map_err(Refused::error)?;
-            return course.go_on(work, None);
+            course.decide(*channel, work, subject)?;
+            return course.go_on(work, None).map_err(Refused::Here);
         };
         let mut refused = None;
         let ended = turn.take(|mut place| match course.decide(*channel, work, subject) {
@@ -143,7 +143,10 @@ impl Operation {
                 Ok(true)
             }
         });
-        refused.map_or(ended, Err)
+        match refused {
+            Some(error) => Err(Refused::Everywhere(error)),
+            None => ended.map_err(Refused::Here),
+        }
     }
 
     /// Whether it is known if the operation has a lane of memory that the ranks share.
@@ -210,6 +213,7 @@ impl Operation {
         if let Some(turn) = &mut self.turn {
             turn.ask();
         }
+        self.lanes.check()?;
         self.channel.check()?;
         self.staged.as_ref().map_or(Ok(()), Staged::begin)?;
         match &mut self.course {
@@ -218,17 +222,18 @@ impl Operation {
         }
     }
 
-    fn end(&mut self, ended: Result<(), Error>) -> c_int {
-        if let Err(error) = ended {
+    fn end(&mut self, ended: Result<(), Refused>) -> c_int {
+        if let Err(refused) = &ended {
             self.shifts = None;
-            match (&mut self.turn, &self.lanes) {
-                (Some(turn), _) => turn.miss(error),
-                (None, Some(lanes)) if !is_refused_by_all(error) && error != RUSTCOLL_ERR_TRUNCATE => {
-                    lanes.note_failed(error);
-                }
-                _ => {}
+            if let Some(turn) = &mut self.turn {
+                turn.miss(refused.error());
+            }
+            match *refused {
+                Refused::Here(error) if error != RUSTCOLL_ERR_TRUNCATE => self.lanes.note_failed(error),
+                Refused::Here(_) | Refused::Everywhere(_) => {}
             }
         }
+        let ended = ended.map_err(|refused| refused.error());
         status(match &mut self.staged {
             Some(staged) => staged.end(ended),
             None => ended,
@@ -252,7 +257,7 @@ pub unsafe fn start(operation: *mut Operation) {
     starting.start = watch::now();
     let ended = match starting.begin() {
         Ok(()) => starting.advance(),
-        Err(error) => Some(starting.end(Err(error))),
+        Err(error) => Some(starting.end(Err(Refused::Here(error)))),
     };
     match ended {
         Some(error) => {
