@@ -191,6 +191,7 @@ impl Rank {
         let number = self.history.steps[place].number;
         // A duplication has tags in the order in which its parts begin.
         self.wait_for(|held| held.made.is_none() && held.communicator == call.communicator);
+        stand(Standing::In(place));
         let (communicator, mut buffers) = self.buffers(place, call);
         let described = described(call, communicator, &mut buffers);
         let operation = match Operation::new(communicator, &described, is_persistent) {

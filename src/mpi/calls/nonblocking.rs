@@ -137,10 +137,7 @@ impl Communicator {
         }
         // SAFETY: by this function's contract.
         let ready = unsafe { self.ready(call, is_persistent, channel, what) };
-        let ready = ready.inspect_err(|&error| {
-            turn.iter_mut().for_each(|turn| turn.break_off(error));
-            self.lanes.note_failed(error);
-        })?;
+        let ready = ready.inspect_err(|&error| turn.iter_mut().for_each(|turn| turn.break_off(error)))?;
         Ok(ready.map(|Ready { course, staged, work, subject, shifts }| {
             let start = None;
             Box::new(Operation {

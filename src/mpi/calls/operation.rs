@@ -51,7 +51,7 @@ pub enum Course {
     Decided(Transfer),
 }
 
-/// Why an operation cannot begin, or go on.
+/// Why an operation cannot begin.
 enum Refused {
     /// All ranks refuse it.
     Everywhere(Error),
@@ -64,8 +64,8 @@ impl Refused {
         if is_refused_by_all(error) { Refused::Everywhere(error) } else { Refused::Here(error) }
     }
 
-    fn error(&self) -> Error {
-        let (Refused::Everywhere(error) | Refused::Here(error)) = *self;
+    fn error(self) -> Error {
+        let (Refused::Everywhere(error) | Refused::Here(error)) = self;
         error
     }
 }
@@ -122,14 +122,14 @@ impl Operation {
     }
 
     /// Says whether it came to its end.
-    fn go_on(&mut self) -> Result<bool, Refused> {
-        if !self.is_placed().map_err(Refused::Here)? {
+    fn go_on(&mut self) -> Result<bool, Error> {
+        if !self.is_placed()? {
             return Ok(false);
         }
         let Operation { course, channel, turn, work, subject, .. } = self;
         let Some(turn) = turn else {
-            course.decide(*channel, work, subject)?;
-            return course.go_on(work, None).map_err(Refused::Here);
+            course.decide(*channel, work, subject).map_err(Refused::error)?;
+            return course.go_on(work, None);
         };
         let mut refused = None;
         let ended = turn.take(|mut place| match course.decide(*channel, work, subject) {
@@ -143,10 +143,7 @@ impl Operation {
                 Ok(true)
             }
         });
-        match refused {
-            Some(error) => Err(Refused::Everywhere(error)),
-            None => ended.map_err(Refused::Here),
-        }
+        refused.map_or(ended, Err)
     }
 
     /// Whether it is known if the operation has a lane of memory that the ranks share.
@@ -222,18 +219,16 @@ impl Operation {
         }
     }
 
-    fn end(&mut self, ended: Result<(), Refused>) -> c_int {
-        if let Err(refused) = &ended {
+    fn end(&mut self, ended: Result<(), Error>) -> c_int {
+        if let Err(error) = ended {
             self.shifts = None;
             if let Some(turn) = &mut self.turn {
-                turn.miss(refused.error());
+                turn.miss(error);
             }
-            match *refused {
-                Refused::Here(error) if error != RUSTCOLL_ERR_TRUNCATE => self.lanes.note_failed(error),
-                Refused::Here(_) | Refused::Everywhere(_) => {}
+            if !is_refused_by_all(error) && error != RUSTCOLL_ERR_TRUNCATE {
+                self.lanes.note_failed(error);
             }
         }
-        let ended = ended.map_err(|refused| refused.error());
         status(match &mut self.staged {
             Some(staged) => staged.end(ended),
             None => ended,
@@ -257,7 +252,7 @@ pub unsafe fn start(operation: *mut Operation) {
     starting.start = watch::now();
     let ended = match starting.begin() {
         Ok(()) => starting.advance(),
-        Err(error) => Some(starting.end(Err(Refused::Here(error)))),
+        Err(error) => Some(starting.end(Err(error))),
     };
     match ended {
         Some(error) => {

@@ -24,7 +24,7 @@ pub struct Lanes {
     prepared: AtomicU64,
     /// The error after which this rank's count may differ from that of other ranks.
     miscounted: OnceLock<Error>,
-    /// The error with which a collective with a request failed at this rank.
+    /// The error with which a message of a collective with a request failed at this rank.
     failed: OnceLock<Error>,
     /// The persistent collectives that this rank freed before it knew whether there is memory.
     freed_early: Mutex<BTreeSet<u64>>,
@@ -154,16 +154,18 @@ impl Lanes {
     /// Notes that this rank refused a collective before that got a turn. The other ranks may carry it out, so every later one of its kind
     /// fails at this rank.
     pub fn miss(&self, is_persistent: bool, error: Error) {
-        self.note_failed(error);
         match is_persistent {
             true => drop(self.miscounted.set(error)),
-            false => self.by_messages.store(u64::MAX, Relaxed),
+            false => {
+                self.by_messages.store(u64::MAX, Relaxed);
+                self.break_off(NONBLOCKING, error);
+            }
         }
     }
 
-    /// Notes that a collective with a request failed at this rank, and perhaps at no other. Those that begin after it fail here, too: whoever
-    /// called it may leave out what was to follow it, as MPI does when it duplicates a communicator. Turns and tags go by order alone, so
-    /// this rank's next call would meet another call of the other ranks.
+    /// Notes that a message of a collective with a request failed at this rank. Those that begin after it fail here, too: whoever called it may
+    /// leave out what was to follow it, as MPI does when it duplicates a communicator. Turns and tags go by order alone, so this rank's
+    /// next call would meet another call of the other ranks.
     pub fn note_failed(&self, error: Error) {
         let _ = self.failed.set(error);
         self.break_off(NONBLOCKING, error);
