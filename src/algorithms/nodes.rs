@@ -49,7 +49,12 @@ impl Nodes {
     pub fn even(ranks: usize, neighbours: usize, nodes: usize) -> Nodes {
         let neighbours = neighbours.max(1);
         let nodes = nodes.max(1).min(ranks.div_ceil(neighbours));
-        let neighbours = if nodes <= 1 { ranks } else { neighbours };
+        // Where nothing is known, any number of ranks are on one node.
+        let (neighbours, nodes) = match nodes {
+            0 => (usize::MAX, 1),
+            1 => (ranks, 1),
+            _ => (neighbours, nodes),
+        };
         Nodes { form: Form::Even { ranks, neighbours, nodes } }
     }
 
@@ -108,7 +113,7 @@ impl Nodes {
         }
     }
 
-    /// The node of a rank.
+    /// The node of a rank; if nothing is known, all are on one.
     pub fn of(&self, rank: usize) -> u32 {
         self.place(rank).node as u32
     }
@@ -286,5 +291,6 @@ mod tests {
     fn a_map_of_no_ranks_says_nothing() {
         assert_eq!(Nodes::default(), Nodes::from([]));
         assert!(Nodes::default().is_empty() && !Nodes::one(1).is_empty());
+        assert_eq!((Nodes::default().number(), Nodes::default().of(7)), (1, 0));
     }
 }

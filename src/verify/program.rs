@@ -188,7 +188,7 @@ impl Rules<'_> {
         let nodes = &self.problem.nodes;
         match owner as usize {
             owner if owner >= self.problem.size => Err(Fault::Peer(owner as u32)),
-            owner if !nodes.is_empty() && nodes.of(owner) != nodes.of(rank) => Err(Fault::OtherNode(owner)),
+            owner if nodes.of(owner) != nodes.of(rank) => Err(Fault::OtherNode(owner)),
             _ => Ok(()),
         }
     }

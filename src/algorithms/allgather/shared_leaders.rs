@@ -105,20 +105,20 @@ impl Part<'_> {
     /// The leader shows what has arrived, and takes it and the blocks of its node where they belong.
     fn show(&self) -> Schedule {
         let mut program = self.program();
+        let others: Vec<_> = self.others().collect();
         if self.placement.population(self.place.node) > 1 {
-            for runs in self.others() {
-                let flag = runs[0].start;
+            for runs in &others {
                 for run in runs {
                     program.show(Scratch.blocks(run.clone()), run.start);
                 }
-                program.notify(flag);
+                program.notify(runs[0].start);
             }
         }
         let collected = self.placement.neighbours(self.place).filter(|_| self.placement.nodes() > 1);
         for block in collected {
             program.copy(Scratch.block(block), Recv.block(block));
         }
-        for run in self.others().flatten() {
+        for run in others.into_iter().flatten() {
             program.copy(Scratch.blocks(run.clone()), Recv.blocks(run));
         }
         program.build()

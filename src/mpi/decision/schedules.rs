@@ -465,8 +465,8 @@ fn describe(algorithm: &Algorithm, problem: &Problem, stripe: Option<usize>) -> 
         Parameter::Segment => stripe.map_or(String::new(), |bytes| format!(", segment {bytes}")),
         Parameter::Window => format!(", window {}", problem.window),
     };
-    let nodes = problem.nodes.number().max(1);
-    let nodes = if algorithm.takes_nodes() { format!(", nodes {nodes}") } else { String::new() };
+    let nodes =
+        if algorithm.takes_nodes() { format!(", nodes {}", problem.nodes.number()) } else { String::new() };
     [algorithm.name.to_owned()]
         .into_iter()
         .chain(algorithm.parameters.iter().map(value))

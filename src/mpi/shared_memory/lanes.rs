@@ -163,9 +163,9 @@ impl Lanes {
         }
     }
 
-    /// Notes that a message of a collective with a request failed at this rank. Those that begin after it fail here, too: whoever called it may
-    /// leave out what was to follow it, as MPI does when it duplicates a communicator. Turns and tags go by order alone, so this rank's
-    /// next call would meet another call of the other ranks.
+    /// Notes that a message of a collective with a request failed at this rank. Collectives with requests that begin later fail here, too. For
+    /// the caller may leave out calls after a failure, as MPI does when it duplicates a communicator. Turns and tags depend on the order
+    /// of calls alone, so this rank's next call would meet another call of the other ranks.
     pub fn note_failed(&self, error: Error) {
         let _ = self.failed.set(error);
         self.break_off(NONBLOCKING, error);

@@ -12,8 +12,7 @@ use std::collections::BTreeMap;
 pub const FAMILY: Family = Family { phase, facts, ..Family::NONE };
 
 fn node(scene: &Scene, rank: usize) -> u32 {
-    let nodes = &scene.problem().nodes;
-    if nodes.is_empty() { 0 } else { nodes.of(rank) }
+    scene.problem().nodes.of(rank)
 }
 
 fn phase(scene: &Scene, travel: &Travel) -> Option<Phase> {

@@ -6,7 +6,7 @@ use rustcoll::verify::{grids, multigraphs, stencils};
 
 /// All of a size.
 pub fn topologies(size: usize) -> Vec<Topology> {
-    // No rank is told of a stencil; the ranks must find it.
+    // The graphs name no stencil: the ranks must find it.
     let stencils = stencils(size).into_iter().map(|stencil| Graph::of_stencil(stencil).without_stencil());
     let graphs = multigraphs(size).into_iter().chain(stencils).flat_map(|graph| {
         let whole = Topology::whole(&graph);
