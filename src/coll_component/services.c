@@ -323,8 +323,9 @@ int rustcoll_shim_tag(int collective)
     return tags[collective];
 }
 
-/* The last one of those for collectives among neighbours, of which Open MPI's own take two for each dimension, from the first on. */
+/* The last ones of those for collectives among neighbours, of which Open MPI's own take two for each dimension, from the first on. */
 int rustcoll_shim_memory_tag(void) { return MCA_COLL_BASE_TAG_NEIGHBOR_END; }
+int rustcoll_shim_stencil_tag(void) { return MCA_COLL_BASE_TAG_NEIGHBOR_END + 1; }
 
 const void *rustcoll_shim_byte(void) { return &ompi_mpi_byte.dt; }
 const void *rustcoll_shim_number(void) { return &ompi_mpi_uint64_t.dt; }

@@ -172,6 +172,7 @@ int rustcoll_shim_is_preloaded(void) { return 1; }
 /* On a communicator that nobody else uses; those from RUSTCOLL_FIRST_REQUEST_TAG on are for requests. */
 int rustcoll_shim_tag(int collective) { return 1 + collective; }
 int rustcoll_shim_memory_tag(void) { return RUSTCOLL_FIRST_REQUEST_TAG - 1; }
+int rustcoll_shim_stencil_tag(void) { return RUSTCOLL_FIRST_REQUEST_TAG - 2; }
 
 const void *rustcoll_shim_byte(void) { return RUSTCOLL_OPAQUE(MPI_BYTE); }
 const void *rustcoll_shim_number(void) { return RUSTCOLL_OPAQUE(MPI_UINT64_T); }

@@ -284,8 +284,9 @@ const char *rustcoll_shim_parameter_files(int which);
 const char *rustcoll_shim_switches(void);
 /* The tag under which a collective communicates that blocks. */
 int rustcoll_shim_tag(int collective);
-/* The tag under which ranks come to memory that they share, which no collective has. */
+/* The tags under which ranks come to memory that they share, and find the stencil of their neighbours. No collective has them. */
 int rustcoll_shim_memory_tag(void);
+int rustcoll_shim_stencil_tag(void);
 /* MPI_BYTE, MPI_UINT64_T, MPI_MAX, MPI_BOR, MPI_IN_PLACE */
 const void *rustcoll_shim_byte(void);
 const void *rustcoll_shim_number(void);

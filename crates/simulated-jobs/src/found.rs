@@ -1,7 +1,7 @@
 //! Short histories in which something was wrong once and is not found again by a few thousand seeds. Each is run in many orders.
 
 use expected_results::arithmetic::Arithmetic;
-use rustcoll::algorithms::{Collective, Dimension};
+use rustcoll::algorithms::{Collective, Dimension, Graph, Stencil};
 
 use crate::history::{
     Call, Communicator, Deed, Delivery, Fault, FaultKind, History, Setting, Step, Surroundings, Topology,
@@ -10,8 +10,11 @@ use crate::history::{
 /// Each history is run in so many orders.
 const ORDERS: u64 = 200;
 
-const HISTORIES: [fn() -> History; 2] =
-    [a_rank_refuses_a_call_where_none_shares_memory, a_message_fails_while_mpi_duplicates];
+const HISTORIES: [fn() -> History; 3] = [
+    a_rank_refuses_a_call_where_none_shares_memory,
+    a_message_fails_while_mpi_duplicates,
+    a_rank_has_no_memory_to_find_a_stencil,
+];
 
 /// How many histories there are, in all their orders.
 pub const NUMBER: u64 = ORDERS * HISTORIES.len() as u64;
@@ -24,16 +27,7 @@ pub fn history(number: u64) -> History {
 /// A rank has no memory for a first call, which goes by messages, for another rank has no memory to share. Then a second call must not wait
 /// for the first one, at whichever rank and whenever that rank learns that there is no memory to share.
 fn a_rank_refuses_a_call_where_none_shares_memory() -> History {
-    let scatter = Call {
-        communicator: 0,
-        collective: Collective::Scatter,
-        root: 2,
-        values: 2,
-        in_place: false,
-        arithmetic: Arithmetic::Sum,
-        shape: 0,
-        other: None,
-    };
+    let scatter = call(Collective::Scatter);
     let from_the_first = Setting { name: "shared_memory_from".into(), values: vec![1; 4] };
     let fault = |rank, kind| Fault { rank, kind, after: 0 };
     of_four_ranks(
@@ -47,6 +41,34 @@ fn a_message_fails_while_mpi_duplicates() -> History {
     let duplicate = || Deed::Duplicate(0);
     let fault = Fault { rank: 3, kind: FaultKind::Receive, after: 0 };
     of_four_ranks([Deed::Make(0), duplicate(), duplicate()], vec![fault])
+}
+
+/// The ranks do not find what their neighbours have in common, for one of them has no memory meanwhile. Its next call that blocks must not receive
+/// what others sent it for that.
+fn a_rank_has_no_memory_to_find_a_stencil() -> History {
+    let [neighbours, scan] = [Collective::NeighborAlltoall, Collective::Scan].map(call);
+    let fault = Fault { rank: 3, kind: FaultKind::NoMemory, after: 0 };
+    let mut history =
+        of_four_ranks([Deed::Make(0), Deed::Prepare(neighbours), Deed::Block(scan)], vec![fault]);
+    history.surroundings.knows_nodes = false;
+    let grid = [2, 2].map(|length| Dimension { length, periodic: true });
+    let graph = Graph::of_stencil(Stencil::around(&grid)).without_stencil();
+    history.communicators[0].topology = Topology::Listed(graph);
+    history
+}
+
+/// A call on that communicator.
+fn call(collective: Collective) -> Call {
+    Call {
+        communicator: 0,
+        collective,
+        root: 2,
+        values: 2,
+        in_place: false,
+        arithmetic: Arithmetic::Sum,
+        shape: 0,
+        other: None,
+    }
 }
 
 /// What four ranks of one node do on a communicator.

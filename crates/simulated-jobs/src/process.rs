@@ -25,6 +25,9 @@ pub const MPI_ERR_OTHER: c_int = 15;
 /// More communicators than a history has.
 const MOST_COMMUNICATORS: u32 = 64;
 
+/// The last tag before those of requests.
+pub const LAST_TAG: c_int = Collective::ALL.len() as c_int + 1;
+
 /// What Open MPI calls the error of a message whose other end has died.
 pub const MPI_ERR_PROC_FAILED: c_int = 75;
 
@@ -147,7 +150,7 @@ impl Communicator {
     /// The tag of one more operation that does not block.
     pub fn next_tag(&self) -> c_int {
         self.tags.set(self.tags.get() + 1);
-        Collective::ALL.len() as c_int + self.tags.get()
+        LAST_TAG + self.tags.get()
     }
 }
 

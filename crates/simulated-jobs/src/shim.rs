@@ -16,7 +16,7 @@ use crate::exit;
 use crate::network::Envelope;
 use crate::operation::Completion;
 use crate::process::{
-    Communicator, MPI_ERR_PROC_FAILED, Request, is_rank, note_event, pause, process, progress,
+    Communicator, LAST_TAG, MPI_ERR_PROC_FAILED, Request, is_rank, note_event, pause, process, progress,
     receive_arrived, wait_a_turn, wait_until,
 };
 use expected_results::image::Datatype as _;
@@ -342,10 +342,15 @@ extern "C" fn rustcoll_shim_tag(collective: c_int) -> c_int {
     }
 }
 
-/// The tag before those of requests.
+/// The last tag before those of requests.
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_memory_tag() -> c_int {
-    Collective::ALL.len() as c_int
+    LAST_TAG
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_shim_stencil_tag() -> c_int {
+    LAST_TAG - 1
 }
 
 #[unsafe(no_mangle)]
@@ -528,6 +533,7 @@ fn signatures_agree() {
     let _ = [header::rustcoll_shim_describe as unsafe extern "C" fn(_, _), rustcoll_shim_describe];
     let _ = [header::rustcoll_shim_complete as unsafe extern "C" fn(_, _), rustcoll_shim_complete];
     let _ = [header::rustcoll_shim_memory_tag as unsafe extern "C" fn() -> _, rustcoll_shim_memory_tag];
+    let _ = [header::rustcoll_shim_stencil_tag as unsafe extern "C" fn() -> _, rustcoll_shim_stencil_tag];
     let _ = [header::rustcoll_shim_spread as unsafe extern "C" fn(_) -> _, rustcoll_shim_spread];
     let _ = [header::rustcoll_shim_host_name as unsafe extern "C" fn(_, _), rustcoll_shim_host_name];
     let _ = [header::rustcoll_shim_abort as unsafe extern "C" fn(_, _), rustcoll_shim_abort];

@@ -13,7 +13,7 @@ use crate::mpi::decision::schedules::Form;
 use crate::mpi::decision::stencil;
 use crate::mpi::decision::topology::{self, Topology};
 use crate::mpi::messages::channel::{Channel, Route};
-use crate::mpi::messages::tags::{memory_tag, tag};
+use crate::mpi::messages::tags::{memory_tag, stencil_tag, tag};
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::Values;
@@ -181,7 +181,7 @@ impl Communicator {
             return Ok(());
         }
         let neighbours = self.topology().graph.neighbours(self.group.rank);
-        let found = stencil::agree(&self.teller(tag(Collective::Allgather)), neighbours);
+        let found = stencil::agree(&self.teller(stencil_tag()), neighbours);
         if let Ok(Some(stencil)) = &found {
             log::info!("{}: all ranks have neighbours at the same offsets of a grid: {stencil}", self.name);
         }

@@ -125,7 +125,7 @@ impl Communicator {
             // As MPI lets an initialization wait for other ranks, but not a call that starts at once.
             let collective = Collective::ALL[call.collective as usize];
             let looked = self.look_for_stencil(collective, Settings::of(collective).values());
-            looked.inspect_err(|&error| self.note_refused(is_persistent, error))?;
+            looked.inspect_err(|&error| self.lanes.miss(is_persistent, error))?;
         }
         // SAFETY: by this function's contract.
         let decided = unsafe { self.decide_overlapping(call, is_persistent) };
