@@ -134,7 +134,7 @@ impl Component {
         found.expect("there are variables for every collective")
     }
 
-    /// Has the first non-blocking collective of a communicator share memory already.
+    /// Has the first collectives of a communicator share memory already.
     pub fn share_memory_at_once(&self) -> Result<(), Error> {
         self.shared_memory_from.write(1)
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Job, compiled, mpirun, run};
+use common::{Job, SHARED_MEMORY_FROM, compiled, mpirun, run};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,8 @@ use std::process::Command;
 fn with_odd_ranks(odd: usize, odd_environment: &[&str], others: usize) -> Job {
     let program = compiled("agreement");
     let mut command = mpirun(odd);
+    // Ranks that have all as by default are shown so.
+    command.env_remove(SHARED_MEMORY_FROM);
     command.args(odd_environment.iter().flat_map(|setting| ["-x", setting])).arg(&program);
     command.args([":", "-n", &others.to_string()]).arg(&program);
     run(&mut command)

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Job, compiled, mpirun, run};
+use common::{Job, SHARED_MEMORY_FROM, compiled, mpirun, run};
 use rustcoll::algorithms::Collective;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -91,6 +91,18 @@ fn the_summary_tells_what_ran_and_who_decided_it() {
 }
 
 #[test]
+fn the_first_calls_of_a_communicator_go_by_messages() {
+    let mut command = mpirun(RANKS);
+    command.env_remove(SHARED_MEMORY_FROM).args(["--mca", "coll_rustcoll_report", "calls"]);
+    let job = run(command.arg(program()));
+    assert_row(&job, ["4", "allreduce", BY_DEFAULT, &default_rule(), "8", "96"]);
+    let is_early = |row: &[String; 6]| row[1] == "allreduce" && row[3].ends_with(", no shared memory yet");
+    let early: Vec<_> = rows(&job).into_iter().filter(is_early).map(|[.., calls, _]| calls).collect();
+    job.assert(early == ["4"], "the first four calls share no memory");
+    job.assert(job.count("bcast of 8 bytes by shared ") == 6 * RANKS, "nor do those that do not block");
+}
+
+#[test]
 fn communicators_of_other_sizes_have_rows_of_their_own() {
     let job = job_with(&["coll_rustcoll_report", "summary"], &["split"]);
     let rows = rows(&job);
@@ -113,8 +125,7 @@ fn calls_are_logged_by_each_rank_beside_the_summary() {
     for rank in 0..RANKS {
         job.assert(job.count(&line(rank)) == 12, "each rank logs each call");
     }
-    job.assert(job.count("bcast of 8 bytes by ") == 10 * RANKS, "calls that do not block");
-    job.assert(job.count("bcast of 8 bytes by shared ") == 6 * RANKS, "the first four go by messages");
+    job.assert(job.count("bcast of 8 bytes by shared ") == 10 * RANKS, "calls that do not block");
     job.assert(job.count(": scan of 4 bytes by ") == 10 * RANKS, "each start of a persistent one");
     job.assert(job.count(&format!(" by {BY_DEFAULT}\n")) == 0, "schedules are not logged");
 }

@@ -46,6 +46,19 @@ struct Calls {
     are_inner: bool,
 }
 
+impl Calls {
+    /// Remembers how a call was served, if the same one is served so again.
+    ///
+    /// # Safety
+    /// The call comes from the shim, on the communicator whose calls these are.
+    unsafe fn keep(&mut self, call: &rustcoll_call, values: &Values, job: Job) {
+        if job.planned.is_kept {
+            // SAFETY: by this function's contract.
+            unsafe { self.jobs.insert(call, values, job) };
+        }
+    }
+}
+
 impl Blocking {
     /// No call yet.
     pub fn new() -> Blocking {
@@ -233,12 +246,12 @@ impl Communicator {
             let status = match planned.served.clone() {
                 Served::Nothing => {
                     under_way.push(begun);
-                    calls.jobs.insert(call, &values, Job::new(key, planned));
+                    calls.keep(call, &values, Job::new(key, planned));
                     RUSTCOLL_SUCCESS
                 }
                 Served::Below => {
                     under_way.push(begun);
-                    calls.jobs.insert(call, &values, Job::new(key, planned));
+                    calls.keep(call, &values, Job::new(key, planned));
                     return RUSTCOLL_BELOW;
                 }
                 Served::Calls(deeds) => {
@@ -246,7 +259,7 @@ impl Communicator {
                         return self.break_off(call, RUSTCOLL_ERR_NO_MEM);
                     };
                     under_way.push(begun);
-                    calls.jobs.insert(call, &values, Job::new(key, planned));
+                    calls.keep(call, &values, Job::new(key, planned));
                     let status = self.call_others(mock_up);
                     self.settle(call, status)
                 }
@@ -264,8 +277,9 @@ impl Communicator {
                     if segment.is_none() && planned.takes_slots() {
                         *segment = self.lanes.segment(geometry::BLOCKING);
                     }
-                    let job = Job::with_transfer(key, planned, transfer, call);
-                    let status = self.carry_out(calls.jobs.insert(call, &values, job), work, segment);
+                    let mut job = Job::with_transfer(key, planned, transfer, call);
+                    let status = self.carry_out(&mut job, work, segment);
+                    calls.keep(call, &values, job);
                     self.settle(call, status)
                 }
             };

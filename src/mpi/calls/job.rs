@@ -53,9 +53,9 @@ impl Shifts {
     }
 }
 
-/// The last jobs of each collective.
+/// The last jobs of each collective. Most communicators have none of most kinds.
 #[derive(Default)]
-pub struct Jobs([Vec<Job>; Collective::ALL.len()]);
+pub struct Jobs(Option<Box<[Vec<Job>; Collective::ALL.len()]>>);
 
 impl Jobs {
     /// The job of a call that is the same.
@@ -66,7 +66,7 @@ impl Jobs {
     // The iterator's `find` is not inlined, and every short call comes here.
     #[expect(clippy::manual_find)]
     pub unsafe fn find(&mut self, call: &rustcoll_call, values: &Values) -> Option<&mut Job> {
-        let jobs = &mut self.0[call.collective as usize];
+        let jobs = &mut self.0.as_mut()?[call.collective as usize];
         for job in jobs {
             // SAFETY: by this function's contract; on one communicator all calls of a collective have as many blocks.
             if unsafe { job.key.is_of(call, values) } {
@@ -81,7 +81,7 @@ impl Jobs {
     /// # Safety
     /// As for [`Jobs::find`].
     pub unsafe fn insert(&mut self, call: &rustcoll_call, values: &Values, job: Job) -> &mut Job {
-        let jobs = &mut self.0[call.collective as usize];
+        let jobs = &mut self.0.get_or_insert_default()[call.collective as usize];
         // SAFETY: by this function's contract.
         jobs.retain(|job| !unsafe { job.key.is_of(call, values) });
         if jobs.len() == MOST_JOBS {
@@ -93,7 +93,7 @@ impl Jobs {
 
     /// Forgets all.
     pub fn clear(&mut self) {
-        self.0.iter_mut().for_each(Vec::clear);
+        self.0 = None;
     }
 }
 

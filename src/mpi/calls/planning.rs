@@ -93,6 +93,8 @@ pub struct Planned {
     pub decision: Decision,
     /// Whether it depended on memory that ranks share.
     pub depends_on_memory: bool,
+    /// Whether the same call is served so again.
+    pub is_kept: bool,
 }
 
 impl Planning {
@@ -159,7 +161,13 @@ impl Planned {
     /// A call that moves no data.
     pub fn nothing(collective: Collective, group: Group) -> Planned {
         let decision = Decision::nothing_to_do(collective, group);
-        Planned { served: Served::Nothing, is_packed: false, decision, depends_on_memory: false }
+        Planned {
+            served: Served::Nothing,
+            is_packed: false,
+            decision,
+            depends_on_memory: false,
+            is_kept: true,
+        }
     }
 
     /// Whether it goes by memory that the ranks share.
@@ -230,11 +238,18 @@ fn planned(
     group: Group,
     geometry: Option<Geometry>,
 ) -> Option<Planned> {
-    let Chosen { decided, selected, depends_on_memory } = chosen;
+    let Chosen { decided, selected, depends_on_memory, is_spared } = chosen;
+    let is_kept = !is_spared;
     let collective = call.collective;
     let Some(Selected { algorithm, number, shown, stripe, made_of }) = selected else {
         let decision = Decision::below(collective, group, decided);
-        return Some(Planned { served: Served::Below, is_packed: false, decision, depends_on_memory });
+        return Some(Planned {
+            served: Served::Below,
+            is_packed: false,
+            decision,
+            depends_on_memory,
+            is_kept,
+        });
     };
     let decision = Decision::new(collective, group, number, shown, decided);
     let (schedule, problem) = match made_of {
@@ -248,6 +263,7 @@ fn planned(
                 is_packed: false,
                 decision,
                 depends_on_memory,
+                is_kept,
             });
         }
     };
@@ -260,7 +276,7 @@ fn planned(
             LengthExchange::in_slots(algorithm, problem, schedule, &bindings, is_packed, bounds)
         {
             let served = Served::Here(Program::Exchange(Arc::new(exchange)));
-            return Some(Planned { served, is_packed, decision, depends_on_memory });
+            return Some(Planned { served, is_packed, decision, depends_on_memory, is_kept });
         }
         let plan = in_slots(arguments, schedule, &bindings, &bounds);
         let extent = if collective.reduces() { arguments.extent() } else { 1 };
@@ -270,7 +286,7 @@ fn planned(
         }
         let is_packed = plan.is_in_bytes && is_packed;
         let served = Served::Here(Program::Plan(Arc::new(plan)));
-        return Some(Planned { served, is_packed, decision, depends_on_memory });
+        return Some(Planned { served, is_packed, decision, depends_on_memory, is_kept });
     }
     let is_packed = collective == Collective::Bcast && arguments.has_gaps() && schedule.blocks > 1;
     let packed = Counts::One { count: call.bytes, bytes: 1 };
@@ -284,7 +300,7 @@ fn planned(
         Some(exchange) => Program::Exchange(Arc::new(exchange)),
         None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
     };
-    Some(Planned { served: Served::Here(program), is_packed, decision, depends_on_memory })
+    Some(Planned { served: Served::Here(program), is_packed, decision, depends_on_memory, is_kept })
 }
 
 /// Whether the data of a call that is cut into stripes are packed before and unpacked after it. Only Open MPI's own functions can begin

@@ -68,11 +68,18 @@ pub enum Decided {
 pub enum Lack {
     /// Shared memory.
     SharedMemory,
+    /// The same, for a communicator's first calls.
+    SharedMemoryYet,
     /// As much memory as an algorithm that calls other collectives would need.
     RoomForCalls,
 }
 
 impl Decided {
+    /// Whether the user forces an algorithm.
+    pub fn is_forced(&self) -> bool {
+        matches!(self, Decided::Parameter | Decided::Info)
+    }
+
     /// In short, for a table: of a rule the file and line.
     pub fn in_short(&self) -> String {
         match self {
@@ -101,6 +108,7 @@ impl fmt::Display for Lack {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(match self {
             Lack::SharedMemory => "no shared memory",
+            Lack::SharedMemoryYet => "no shared memory yet",
             Lack::RoomForCalls => "more memory than mock-ups may have",
         })
     }

@@ -11,6 +11,7 @@ use crate::mpi::calls::mock_up;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::{Values, name_below, number};
 use crate::mpi::shared_memory::nodes::{Knowledge, Spread};
+use crate::mpi::shared_memory::spared::Spared;
 use crate::schedule::Schedule;
 use crate::selection::{Call, Choice, MOST_SEGMENTS, Parameters, Rule, Table};
 use std::collections::HashSet;
@@ -34,6 +35,8 @@ pub struct Schedules {
     tables: [Option<Box<Tables>>; Collective::ALL.len()],
     nodes: Knowledge,
     memory: SharedMemory,
+    /// The first calls that block.
+    spared: Spared,
     /// Forced algorithms whose refusal was reported.
     reported: HashSet<(Collective, &'static str)>,
 }
@@ -98,6 +101,8 @@ pub struct Chosen<'a> {
     pub selected: Option<Selected<'a>>,
     /// Whether it depended on memory that ranks share.
     pub depends_on_memory: bool,
+    /// Whether it goes by messages because it is one of the first calls, so that the same call may be served otherwise later.
+    pub is_spared: bool,
 }
 
 /// What rustcoll serves a call by.
@@ -126,8 +131,17 @@ impl Schedules {
     /// None yet, on a communicator that was created with some info keys.
     pub fn new(group: Group, name: Arc<str>, info: Info, nodes: Knowledge) -> Self {
         let tables = [const { None }; Collective::ALL.len()];
-        let memory = SharedMemory::Unknown;
-        Schedules { group, name, known: Vec::new(), info, tables, nodes, memory, reported: HashSet::new() }
+        Schedules {
+            group,
+            name,
+            known: Vec::new(),
+            info,
+            tables,
+            nodes,
+            memory: SharedMemory::Unknown,
+            spared: Spared::default(),
+            reported: HashSet::new(),
+        }
     }
 
     /// Who serves a call with these parameter values. All ranks come to the same answer, for all that it depends on is
@@ -141,6 +155,9 @@ impl Schedules {
         form: Form,
         graph: Graph,
     ) -> Result<Chosen<'_>, Missing> {
+        let may_be_spared = self.may_be_spared(call, values, form);
+        let is_spared = may_be_spared && self.spared.is_next();
+        let form = Form { may_share: form.may_share && !is_spared, ..form };
         let call = &self.located(call, values, form);
         let mut depends_on_memory = self.depends_on_memory(call, values, form);
         // A rank that did not know whether there is memory has kept a non-blocking call, and cannot pass it on now.
@@ -165,8 +182,15 @@ impl Schedules {
         if depends_on_memory && self.memory == SharedMemory::Unknown {
             return Err(Missing::SharedMemory);
         }
+        if may_be_spared {
+            self.spared.count();
+        }
         let lacks_memory = depends_on_memory && self.memory == SharedMemory::Missing;
-        let lacks = [(lacks_memory, Lack::SharedMemory), (!has_room, Lack::RoomForCalls)];
+        let lacks = [
+            (lacks_memory, Lack::SharedMemory),
+            (is_spared, Lack::SharedMemoryYet),
+            (!has_room, Lack::RoomForCalls),
+        ];
         let lacking = lacks.into_iter().filter_map(|(is_lacking, lack)| is_lacking.then_some(lack));
         let decided = lacking.fold(decided, |decided, lack| Decided::Without(lack, Box::new(decided)));
         let selected = match choice {
@@ -187,7 +211,7 @@ impl Schedules {
                 Some(Selected { algorithm, number, shown, stripe, made_of })
             }
         };
-        Ok(Chosen { decided, selected, depends_on_memory })
+        Ok(Chosen { decided, selected, depends_on_memory, is_spared })
     }
 
     /// Whether the choice for a call depends on shared memory. Ranks learn at different times whether they have it, so a rank that does not
@@ -196,9 +220,18 @@ impl Schedules {
         let [with, without] = [true, false].map(|shares_memory| Call { shares_memory, ..*call });
         self.may_share(call, values, form) && {
             let (wished, decided) = self.choice(&with, values, form);
-            let is_forced = matches!(decided, Decided::Info | Decided::Parameter);
             wished.algorithm().is_some_and(Algorithm::takes_shared_memory)
-                || (!is_forced && self.ruled(&with) != self.ruled(&without))
+                || (!decided.is_forced() && self.ruled(&with) != self.ruled(&without))
+        }
+    }
+
+    /// Whether a call that blocks goes by messages though shared memory would decide how it is served, if it is one of the first. All ranks
+    /// count alike: what goes by messages so is not remembered, and what this rank knows of the memory does not matter.
+    fn may_be_spared(&mut self, call: &Call, values: Values, form: Form) -> bool {
+        let call = self.located(call, values, form);
+        form.is_blocking && self.depends_on_memory(&call, values, form) && {
+            let (_, decided) = self.choice(&Call { shares_memory: true, ..call }, values, form);
+            !decided.is_forced()
         }
     }
 

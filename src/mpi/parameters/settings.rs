@@ -111,14 +111,14 @@ pub static SHARED_MEMORY_LIMIT: AtomicI32 = AtomicI32::new(0);
 /// That if the user does not say.
 const DEFAULT_SHARED_MEMORY_LIMIT: i32 = 64 << 10;
 
-/// The first non-blocking collective of a communicator that shares memory, counted from 1; 0: the default.
+/// The first collective of a communicator that shares memory, counted from 1; 0: the default.
 pub static SHARED_MEMORY_FROM: AtomicI32 = AtomicI32::new(0);
 
 /// That if the user does not say. Many communicators carry out few: MPI itself agrees so on a new communicator, by three for a duplicate.
 /// Memory would cost these more than it gains.
 const DEFAULT_SHARED_MEMORY_FROM: i32 = 5;
 
-/// How many non-blocking collectives of a communicator go by messages before any goes over shared memory.
+/// How many collectives of a communicator go by messages before any goes over shared memory.
 pub fn by_messages() -> u64 {
     given_or(&SHARED_MEMORY_FROM, DEFAULT_SHARED_MEMORY_FROM) as u64 - 1
 }

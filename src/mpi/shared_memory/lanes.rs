@@ -6,8 +6,8 @@ use super::geometry::{Geometry, LANES, NONBLOCKING};
 use super::node::Memory;
 use super::segment::Segment;
 use super::sharing::Making;
+use super::spared::Spared;
 use crate::mpi::messages::transport::Error;
-use crate::mpi::parameters::settings::by_messages;
 use crate::mpi::shim::bindings::{RUSTCOLL_ERR_INTERN, RUSTCOLL_ERR_TRUNCATE};
 use std::collections::BTreeSet;
 use std::mem;
@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 #[derive(Default)]
 pub struct Lanes {
     memory: Mutex<Search>,
-    /// The number of non-blocking collectives that went by messages though their choice depends on shared memory; [`u64::MAX`] once one did not.
-    by_messages: AtomicU64,
+    /// The first non-blocking collectives.
+    spared: Spared,
     /// The number of prepared persistent collectives whose choice depends on shared memory.
     prepared: AtomicU64,
     /// The error after which this rank's count may differ from that of other ranks.
@@ -28,7 +28,8 @@ pub struct Lanes {
     failed: OnceLock<Error>,
     /// The persistent collectives that this rank freed before it knew whether there is memory.
     freed_early: Mutex<BTreeSet<u64>>,
-    lanes: [Lane; LANES],
+    /// Once one is asked for.
+    lanes: OnceLock<Box<[Lane; LANES]>>,
 }
 
 /// What this rank knows about the shared memory of the communicator.
@@ -133,7 +134,7 @@ impl Lanes {
     pub fn of_next(self: &Arc<Self>, is_persistent: bool) -> Result<Option<Turn>, Error> {
         let lanes = Arc::clone(self);
         match (is_persistent, self.miscounted.get()) {
-            (false, _) if self.is_spared() => Ok(None),
+            (false, _) if self.spared.count() => Ok(None),
             (false, _) => Ok(Some(Turn { lanes, lane: Some(NONBLOCKING), persistent: None, asked: None })),
             (true, Some(error)) => Err(*error),
             (true, None) => {
@@ -143,21 +144,13 @@ impl Lanes {
         }
     }
 
-    /// Whether the next non-blocking collective is one of the first. Once one was not, none is, whatever the parameter says by then: calls that
-    /// repeat earlier ones no longer ask.
-    fn is_spared(&self) -> bool {
-        let first = by_messages();
-        let next = |count| Some(if count < first { count + 1 } else { u64::MAX });
-        self.by_messages.fetch_update(Relaxed, Relaxed, next).is_ok_and(|count| count < first)
-    }
-
     /// Notes that this rank refused a collective before that got a turn. The other ranks may carry it out, so every later one of its kind
     /// fails at this rank.
     pub fn miss(&self, is_persistent: bool, error: Error) {
         match is_persistent {
             true => drop(self.miscounted.set(error)),
             false => {
-                self.by_messages.store(u64::MAX, Relaxed);
+                self.spared.end();
                 self.break_off(NONBLOCKING, error);
             }
         }
@@ -201,12 +194,16 @@ impl Lanes {
         }
     }
 
+    fn lane(&self, lane: usize) -> &Lane {
+        &self.lanes.get_or_init(Box::default)[lane]
+    }
+
     fn is_broken(&self, lane: usize) -> bool {
-        locked(&self.lanes[lane].state).broken_by.is_some()
+        locked(&self.lane(lane).state).broken_by.is_some()
     }
 
     fn break_off(&self, lane: usize, error: Error) {
-        locked(&self.lanes[lane].state).broken_by.get_or_insert(error);
+        locked(&self.lane(lane).state).broken_by.get_or_insert(error);
     }
 }
 
@@ -253,7 +250,7 @@ impl Turn {
     /// Joins the end of the queue, unless the collective is in it.
     pub fn ask(&mut self) {
         if let (None, Some(lane)) = (self.asked, self.lane) {
-            self.asked = Some(self.lanes.lanes[lane].asked.fetch_add(1, Relaxed));
+            self.asked = Some(self.lanes.lane(lane).asked.fetch_add(1, Relaxed));
         }
     }
 
@@ -267,7 +264,7 @@ impl Turn {
         self.ask();
         let Some(lane) = self.lane else { return Ok(false) };
         // Another thread may hold the lock to start the next collective.
-        let Some(mut state) = unless_held(&self.lanes.lanes[lane].state) else { return Ok(false) };
+        let Some(mut state) = unless_held(&self.lanes.lane(lane).state) else { return Ok(false) };
         let State { had, segment, broken_by } = &mut *state;
         if let Some(error) = *broken_by {
             return Err(error);

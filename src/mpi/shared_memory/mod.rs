@@ -9,4 +9,5 @@ pub mod nodes;
 pub mod patience;
 pub mod segment;
 pub mod sharing;
+pub mod spared;
 pub mod tenancy;

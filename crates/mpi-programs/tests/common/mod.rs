@@ -99,12 +99,17 @@ fn run_within(seconds: u32, command: &mut Command) -> Job {
 /// How often a job is run again that died of what Open MPI does by itself.
 const REPETITIONS: u32 = 2;
 
+/// From which call on a communicator has shared memory.
+pub const SHARED_MEMORY_FROM: &str = "OMPI_MCA_coll_rustcoll_shared_memory_from";
+
 /// `mpirun` with the component that `make` built and named in `--mca coll`.
 pub fn mpirun(ranks: usize) -> Command {
     assert!(root().join("build/mca_coll_rustcoll.so").exists(), "run make first: the component is not built");
     let mut command = Command::new(root().join("scripts/mpirun-clone"));
     // What is chosen anyway where there is no fast network; to look for one takes a third of a short job's time.
     command.env("OMPI_MCA_pml", "ob1").args(["-n", &ranks.to_string()]);
+    // The programs make few calls on a communicator. Unless a test says otherwise, these go over shared memory as later ones do.
+    command.env(SHARED_MEMORY_FROM, "1");
     command
 }
 
