@@ -15,6 +15,7 @@ pub mod parallel;
 pub mod random;
 pub mod report;
 pub mod schedule;
+pub mod schedule_file;
 pub mod selection;
 pub mod text;
 pub mod trace;

@@ -17,7 +17,7 @@ pub use blocks::{Buffer, Message, Run};
 pub use builder::Builder;
 pub use layout::Layout;
 pub use repeat::{Moduli, Move, Part, Repeat};
-pub use text::ParseError;
+pub use text::{Listing, ParseError};
 
 /// How often a flag can be raised in one schedule.
 pub const MOST_TIMES: u32 = u16::MAX as u32;

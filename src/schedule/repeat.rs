@@ -109,6 +109,23 @@ impl Schedule {
         Schedule { steps: steps.collect(), repeats: Vec::new(), ..self }
     }
 
+    /// Where the step stands that is at a position of the program without loops.
+    pub fn origin(&self, mut position: usize) -> usize {
+        let mut start = 0;
+        for part in self.parts() {
+            let (steps, times) = match part {
+                Part::Once(steps) => (steps.len(), 1),
+                Part::Repeat(repeat) => (repeat.steps.len(), repeat.times as usize),
+            };
+            if position < steps * times {
+                return start + position % steps;
+            }
+            position -= steps * times;
+            start += steps;
+        }
+        start + position
+    }
+
     /// The same programs without loops.
     pub fn all_unrolled(programs: &[Schedule]) -> Cow<'_, [Schedule]> {
         match programs.iter().all(|program| program.repeats.is_empty()) {

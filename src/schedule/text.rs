@@ -115,30 +115,42 @@ impl FromStr for Schedule {
 
     /// Reads one schedule; a second header is no step.
     fn from_str(text: &str) -> Result<Schedule, ParseError> {
-        let mut schedules = read(text, |_, schedules| schedules.is_empty())?;
-        Ok(schedules.remove(0))
+        let mut listings = read(text, |_, before| before.is_empty())?;
+        Ok(listings.remove(0).schedule)
     }
 }
 
-impl Schedule {
+/// A schedule as it stands in a text, whose lines are numbered from 1.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    /// What stands there.
+    pub schedule: Schedule,
+    /// The line of its header.
+    pub header: usize,
+    /// The line of each of its steps.
+    pub lines: Vec<usize>,
+}
+
+impl Listing {
     /// Reads one schedule or several, each from its header on; at least one.
-    pub fn parse_all(text: &str) -> Result<Vec<Schedule>, ParseError> {
-        read(text, |line, schedules| schedules.is_empty() || line.rest.starts_with("rank"))
+    pub fn parse_all(text: &str) -> Result<Vec<Listing>, ParseError> {
+        read(text, |line, before| before.is_empty() || line.rest.starts_with("rank"))
     }
 }
 
-/// Reads at least one schedule. A header is what is said to be one, given the schedules before it.
-fn read(text: &str, is_header: impl Fn(&Line, &[Schedule]) -> bool) -> Result<Vec<Schedule>, ParseError> {
-    let mut schedules: Vec<Schedule> = Vec::new();
+/// Reads at least one schedule. A header is what is said to be one, given what stands before it.
+fn read(text: &str, is_header: impl Fn(&Line, &[Listing]) -> bool) -> Result<Vec<Listing>, ParseError> {
+    let mut listings: Vec<Listing> = Vec::new();
     // Of the loop that is being read: its beginning.
     let mut open: Option<Line> = None;
     let lines = text.lines().zip(1..).map(|(text, number)| Line::new(number, text));
     for line in lines.filter(|line| !line.at_end()) {
-        if is_header(&line, &schedules) && open.is_none() {
-            schedules.push(line.header()?);
+        if is_header(&line, &listings) && open.is_none() {
+            let (header, lines) = (line.number, Vec::new());
+            listings.push(Listing { schedule: line.header()?, header, lines });
             continue;
         }
-        let Some(schedule) = schedules.last_mut() else { continue };
+        let Some(Listing { schedule, lines, .. }) = listings.last_mut() else { continue };
         match line.token() {
             "repeat" if open.is_none() => {
                 open = Some(line);
@@ -150,16 +162,19 @@ fn read(text: &str, is_header: impl Fn(&Line, &[Schedule]) -> bool) -> Result<Ve
                     return Err(start.error_at_start(format!("loops of at most {MOST_STEPS} steps together")));
                 }
             }
-            _ => schedule.push(line, open.is_some())?,
+            _ => {
+                schedule.push(line, open.is_some())?;
+                lines.push(line.number);
+            }
         }
     }
     match open {
         Some(line) => return Err(line.error_at_start("a loop that has an \"end\"")),
         // What is missing is a header, behind the last line.
-        None if schedules.is_empty() => drop(Line::new(text.lines().count() + 1, "").header()?),
+        None if listings.is_empty() => drop(Line::new(text.lines().count() + 1, "").header()?),
         None => {}
     }
-    Ok(schedules)
+    Ok(listings)
 }
 
 impl Schedule {
@@ -598,10 +613,10 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
     #[test]
     fn several_schedules_stand_one_after_the_other() {
         let text = "\n# two ranks\nrank 0 of 2, 1 blocks\n0: send to 1 from send[0]\nwait 0\n\nrank 1 of 2, 1 blocks # idle\n";
-        let schedules = Schedule::parse_all(text).unwrap();
-        assert_eq!(schedules.iter().map(|schedule| schedule.steps.len()).collect::<Vec<_>>(), [2, 0]);
-        assert_eq!(schedules[1], Schedule::idle(1, 2, 1));
-        let fault = |text: &str| Schedule::parse_all(text).unwrap_err().to_string();
+        let listings = Listing::parse_all(text).unwrap();
+        assert_eq!((listings[0].header, &*listings[0].lines), (3, &[4, 5][..]));
+        assert_eq!(listings[1].schedule, Schedule::idle(1, 2, 1));
+        let fault = |text: &str| Listing::parse_all(text).unwrap_err().to_string();
         assert_eq!(fault(" # nothing\n"), r#"line 2, column 1: expected "rank", found the end of the line"#);
         assert_eq!(fault("wait 0"), r#"line 1, column 1: expected "rank", found "wait""#);
         assert_eq!(

@@ -221,6 +221,19 @@ impl fmt::Display for Fault {
     }
 }
 
+impl Fault {
+    /// The other steps that it is about, each with its rank.
+    pub fn others(&self) -> Vec<(usize, usize)> {
+        match self {
+            Fault::UnorderedRead(_, rank, step)
+            | Fault::UnorderedWrite(_, rank, step)
+            | Fault::MessageMisfit(rank, step, _) => vec![(*rank, *step)],
+            Fault::Deadlock(waiting) => waiting.iter().skip(1).map(|&(rank, step, _)| (rank, step)).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 fn write_deadlock(formatter: &mut fmt::Formatter, waiting: &[(usize, usize, Vec<Step>)]) -> fmt::Result {
     write!(formatter, "deadlock")?;
     for (rank, step, posts) in waiting {

@@ -5,7 +5,8 @@ use crate::problem::{self, ShownProblem, drawn, whole};
 use crate::trace::{Subjects, Trace, Verdict};
 use rustcoll::algorithms::description::below;
 use rustcoll::algorithms::{Collective, Cut, Dimension, Graph, Problem};
-use rustcoll::schedule::{ParseError, Schedule};
+use rustcoll::schedule::{Listing, Schedule};
+use rustcoll::schedule_file::{Misread, complete};
 use rustcoll::verify::verify_schedules;
 use serde::Deserialize;
 use ts_rs::TS;
@@ -44,7 +45,7 @@ pub fn trace(own: &OwnSchedule) -> Result<Trace, Failure> {
         let message = format!("the text has {characters} characters; at most {MOST_CHARACTERS} can be drawn");
         return Err(Failure::of("text", message));
     }
-    let schedules = in_order(Schedule::parse_all(&own.text).map_err(misread)?)?;
+    let schedules = in_order(Listing::parse_all(&own.text).map_err(misread)?)?;
     let problem = own.problem(collective, schedules.len())?;
     let ordered = own.ordered.unwrap_or(false);
     let verdict = Verdict::of(verify_schedules(collective, &problem, ordered, &schedules));
@@ -59,12 +60,11 @@ pub fn trace(own: &OwnSchedule) -> Result<Trace, Failure> {
 }
 
 /// One schedule for each rank, rank 0's first, none of which is too large.
-fn in_order(mut schedules: Vec<Schedule>) -> Result<Vec<Schedule>, Failure> {
-    let size = schedules[0].size;
+fn in_order(listings: Vec<Listing>) -> Result<Vec<Schedule>, Failure> {
+    let size = listings[0].schedule.size;
     drawn("ranks", size, 1..=*problem::DRAWN_RANKS.end())?;
     let wrong = |message: String| Err(Failure::of("text", message));
-    schedules.sort_by_key(|schedule| schedule.rank);
-    for schedule in &schedules {
+    for Listing { schedule, .. } in &listings {
         let Schedule { rank, size: other, blocks, slots, .. } = *schedule;
         if other != size {
             return wrong(format!("rank {rank} is said to be one of {other}; others are of {size}"));
@@ -79,19 +79,8 @@ fn in_order(mut schedules: Vec<Schedule>) -> Result<Vec<Schedule>, Failure> {
             }
         }
     }
-    if let Some(pair) = schedules.windows(2).find(|pair| pair[0].rank == pair[1].rank) {
-        return wrong(format!("there are two schedules of rank {}", pair[0].rank));
-    }
-    match (0..size).find(|&rank| schedules.get(rank).is_none_or(|schedule| schedule.rank != rank)) {
-        Some(missing) => wrong(format!(
-            "there are {} of {size} schedules; that of rank {missing} is missing",
-            schedules.len()
-        )),
-        None if schedules.len() > size => {
-            wrong(format!("rank {}: there are {size} ranks", schedules[size].rank))
-        }
-        None => Ok(schedules.into_iter().map(Schedule::unrolled).collect()),
-    }
+    let listings = complete(size, listings).map_err(misread)?;
+    Ok(listings.into_iter().map(|listing| listing.schedule.unrolled()).collect())
 }
 
 impl OwnSchedule {
@@ -114,7 +103,9 @@ impl OwnSchedule {
     }
 }
 
-fn misread(error: ParseError) -> Failure {
-    let place = TextPlace { line: error.line, column: error.column, message: error.message() };
-    Failure { places: vec![place], ..Failure::of("text", error.to_string()) }
+fn misread(misread: impl Into<Misread>) -> Failure {
+    let misread = misread.into();
+    let failure = Failure::of("text", misread.to_string());
+    let Misread { line, column, message } = misread;
+    Failure { places: vec![TextPlace { line, column, message }], ..failure }
 }

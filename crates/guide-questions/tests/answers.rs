@@ -113,10 +113,13 @@ fn own_schedules_that_cannot_be_drawn_are_refused() {
     let own = |text: &str| json!({"own": {"collective": "bcast", "text": text}});
     assert_eq!(ok(own(two))["verdict"]["is_correct"], true, "in any order");
     for (text, message) in [
-        ("rank 0 of 2, 1 blocks", "there are 1 of 2 schedules; that of rank 1 is missing"),
-        ("rank 0 of 1, 1 blocks\nrank 0 of 1, 1 blocks", "there are two schedules of rank 0"),
+        ("rank 0 of 2, 1 blocks", "line 1, column 1: the program of rank 1 of 2 is missing"),
+        (
+            "rank 0 of 1, 1 blocks\nrank 0 of 1, 1 blocks",
+            "line 2, column 1: this is a second program of rank 0 of 1",
+        ),
         ("rank 0 of 2, 1 blocks\nrank 1 of 3, 1 blocks", "rank 1 is said to be one of 3; others are of 2"),
-        ("rank 5 of 1, 1 blocks", "there are 1 of 1 schedules; that of rank 0 is missing"),
+        ("rank 5 of 1, 1 blocks", "line 1, column 1: there is no rank 5 among 1 ranks"),
         ("rank 0 of 1, 4294967295 blocks", "rank 0 has 4294967295 blocks; at most 1024 can be drawn"),
         (
             "rank 0 of 1, 1 blocks\ncopy recv[0] to scratch[99999]",

@@ -149,6 +149,9 @@ pub struct ScheduleOptions {
     /// ranks would have to tell each other before are taken to be known
     #[arg(long, requires = "bytes", conflicts_with = "rank")]
     pub goal: bool,
+    /// Writes all ranks' schedules as a schedule file, for `rustcoll verify`
+    #[arg(long, conflicts_with_all = ["rank", "goal"])]
+    pub file: bool,
     /// With --goal, the bytes of the vector, or of each block where there is one for each rank or neighbour; in a
     /// reduce-scatter between two groups, of each of the first group's. Units are B, KiB, MiB and GiB, or K, M and G
     #[arg(long, requires = "goal", value_parser = quantity::bytes)]
@@ -196,6 +199,9 @@ pub struct ProblemOptions {
 /// Of `rustcoll verify`.
 #[derive(Args, Debug)]
 pub struct VerifyOptions {
+    /// Schedule files to prove instead; - is the standard input
+    #[arg(value_hint = ValueHint::FilePath, conflicts_with_all = ["collective", "algorithm", "ranks"])]
+    pub files: Vec<PathBuf>,
     /// Only the algorithms of this collective
     #[arg(long, value_parser = collectives())]
     pub collective: Option<Collective>,

@@ -5,6 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::problem::{algorithm, below, problem};
 use rustcoll::algorithms::{Calls, Problem};
 use rustcoll::engine::{Goal, Plan, is_expressible_in_goal};
+use rustcoll::schedule_file::file_of;
 use std::io::Write;
 use std::ops::Range;
 
@@ -16,6 +17,11 @@ pub fn run(options: &ScheduleOptions, output: &mut impl Write) -> Result<Outcome
         Whose::All => 0..problem.size,
         Whose::Rank(rank) => rank..below(rank, problem.size, "rank")? + 1,
     };
+    if options.file {
+        let text = file_of(algorithm, &problem).map_err(Failure::Usage)?;
+        write!(output, "{text}")?;
+        return Ok(Outcome::Right);
+    }
     if let Some(calls) = algorithm.calls() {
         if options.bytes.is_some() {
             let name = algorithm.name;

@@ -2,20 +2,26 @@
 
 use crate::command_line::VerifyOptions;
 use crate::failure::{Failure, Outcome};
+use crate::files;
 use crate::problem::{described, names};
 use crate::progress::Count;
 use crate::words::counted;
 use rustcoll::algorithms::{Algorithm, Cut, Problem, registered};
+use rustcoll::schedule_file::{Disproof, Misread, ScheduleFile};
 use rustcoll::selection::nearest;
 use rustcoll::verify;
 use std::io::Write;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 
 /// Mock-ups are verified on at most so many ranks: every element of every rank is followed.
 const MOST_RANKS_OF_MOCK_UPS: usize = 128;
 
-/// Verifies the algorithms that were asked for.
+/// Verifies the algorithms or the schedule files that were asked for.
 pub fn run(options: &VerifyOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
+    if !options.files.is_empty() {
+        return prove_files(&options.files, output);
+    }
     let algorithms = chosen(options)?;
     verify(&algorithms, options.ranks.clone(), output)
 }
@@ -65,6 +71,41 @@ fn verify(
         Ok(()) => {
             writeln!(output, "{what}: {}, all right", counted(problems, "problem"))?;
             Ok(Outcome::Right)
+        }
+    }
+}
+
+/// Proves schedule files, or shows where each is wrong.
+fn prove_files(paths: &[PathBuf], output: &mut impl Write) -> Result<Outcome, Failure> {
+    let mut outcome = Outcome::Right;
+    for path in paths {
+        match proved(&files::name(path), &files::text(path)?) {
+            Ok(right) => writeln!(output, "{right}")?,
+            Err(wrong) => {
+                writeln!(output, "{wrong}")?;
+                outcome = Outcome::Wrong;
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+fn proved(path: &str, text: &str) -> Result<String, String> {
+    let located = |Misread { line, column, message }| format!("{path}:{line}:{column}: {message}");
+    let file = ScheduleFile::read(text).map_err(located)?;
+    let what = format!("{} {}", file.collective.name(), file.name);
+    match file.prove() {
+        Ok(problems) => {
+            let sizes: Vec<String> = file.programs.keys().map(usize::to_string).collect();
+            let problems = counted(problems, "problem");
+            Ok(format!("{path}: {what} on {} ranks: {problems}, all right", sizes.join(", ")))
+        }
+        Err(disproof) => {
+            let Disproof { size, root, violation, places } = *disproof;
+            let line = places.first().map_or(1, |place| place.line);
+            let root = root.map_or(String::new(), |root| format!(", root {root}"));
+            let places: Vec<String> = places.iter().map(|place| format!("\n  {place}")).collect();
+            Err(format!("{path}:{line}: {what} on {size} ranks{root}: {violation}{}", places.concat()))
         }
     }
 }

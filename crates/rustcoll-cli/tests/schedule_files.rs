@@ -1,0 +1,136 @@
+//! The chapter about schedule files does as it says: its files are written and its commands run, in their order.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PAGE: &str = include_str!("../../../docs/own-schedules.md");
+
+/// A block of code: what stands behind the backquotes, and the code.
+fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
+    let fences = page.split("```").skip(1).step_by(2);
+    fences.filter_map(|block| block.split_once('\n'))
+}
+
+/// A new folder, for one test.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// What a command prints, with the command `rustcoll` in reach.
+fn printed(command: &str, folder: &Path) -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_rustcoll")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    let output = shell.args(["-c", command]).current_dir(folder).env("PATH", path).output().unwrap();
+    String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+}
+
+#[test]
+fn the_chapter_does_as_it_says() {
+    let folder = folder("own-schedules");
+    let mut commands = 0;
+    for (kind, code) in blocks(PAGE) {
+        match kind.split_once(' ').unwrap_or((kind, "")) {
+            ("console", _) => {
+                for part in code.split("$ ").skip(1) {
+                    let (command, expected) = part.split_once('\n').unwrap();
+                    assert_eq!(printed(command, &folder), expected, "{command}");
+                    commands += 1;
+                }
+            }
+            ("text", file) => fs::write(folder.join(file), code).unwrap(),
+            _ => panic!("nobody knows what to do with {kind}"),
+        }
+    }
+    assert_eq!(commands, 6);
+}
+
+#[test]
+fn faults_and_files_that_are_none_end_with_1() {
+    let folder = folder("no-schedules");
+    let run = |command: &str| printed(&format!("{command}; echo $?"), &folder);
+    let first = "a schedule file begins with \"rustcoll schedule, version 1\"";
+    assert_eq!(run("echo | rustcoll verify -"), format!("the standard input:2:1: {first}\n1\n"));
+    assert!(run("rustcoll verify nowhere.sched").starts_with("1\nrustcoll: nowhere.sched: cannot be read"));
+    let both = run("rustcoll verify x.sched --algorithm ring");
+    assert!(both.starts_with("2\nerror: the argument '[FILES]...' cannot be used with"), "{both}");
+    let mock_up = run("rustcoll schedule allgather allgather_as_gather_bcast --ranks 3 --file");
+    let expected =
+        "allgather allgather_as_gather_bcast cannot be written as a file: it calls other collectives";
+    assert_eq!(mock_up, format!("2\nrustcoll: {expected}\n"));
+}
+
+const BCAST: &str = "\
+rustcoll schedule, version 1
+collective bcast
+name mine
+rank 0 of 2, 2 blocks
+0: send to 1 from recv[0..2]
+wait 0
+rank 1 of 2, 2 blocks
+0: receive from 0 into recv[0..2]
+wait 0
+";
+
+const ALLREDUCE: &str = "\
+rustcoll schedule, version 1
+collective allreduce
+name mine
+rank 0 of 2, 1 blocks
+0: receive from 1 into scratch[0]
+1: send to 1 from send[0]
+wait 0 1
+reduce recv[0] = send[0] + scratch[0]
+rank 1 of 2, 1 blocks
+0: receive from 0 into scratch[0]
+1: send to 0 from send[0]
+wait 0 1
+reduce recv[0] = scratch[0] + send[0]
+";
+
+/// Pieces of a text, and what takes their places.
+type Pieces = &'static [(&'static str, &'static str)];
+
+/// Of each message that the chapter has: a right file, and pieces of it that are replaced.
+const FAULTS: [(&str, &str, Pieces); 12] = [
+    ("a schedule file begins with \"rustcoll schedule, version 1\"", BCAST, &[("rustcoll ", "")]),
+    ("unknown key `nam`; the nearest known one is `name`", BCAST, &[("name", "nam")]),
+    ("the program of rank 1 of 2 is missing", BCAST, &[("rank 1 of 2", "rank 1 of 3")]),
+    ("expected \"send\" or \"receive\", found \"get\"", BCAST, &[("receive", "get")]),
+    ("post 1 is never waited for", ALLREDUCE, &[("wait 0 1", "wait 0")]),
+    ("unmatched receive of recv[0..2] from rank 0", BCAST, &[("0: send to 1 from recv[0..2]\nwait 0", "")]),
+    ("recv[0..2] has 2 blocks, recv[0] has 1", BCAST, &[("into recv[0..2]", "into recv[0]")]),
+    ("deadlock; rank 0, step 1 waits for", ALLREDUCE, &[("\n1:", "\nwait 0\n1:"), ("wait 0 1", "wait 1")]),
+    (
+        "recv[0] is read while post 0 receives it",
+        BCAST,
+        &[("\nwait 0", "\ncopy recv[0] to scratch[0]\nwait 0")],
+    ),
+    (
+        "recv[0] is read but holds nothing defined",
+        BCAST,
+        &[("0: receive", "copy recv[0] to scratch[0]\n0: receive")],
+    ),
+    ("recv[0] holds", ALLREDUCE, &[("reduce recv[0] = send[0] + scratch[0]", "copy send[0] to recv[0]")]),
+    ("recv[0] holds operands out of order", ALLREDUCE, &[("send[0] + scratch[0]", "scratch[0] + send[0]")]),
+];
+
+#[test]
+fn every_fault_of_the_chapter_is_told_so() {
+    let folder = folder("wrong-schedules");
+    let verified = |text: &str| {
+        fs::write(folder.join("mine.sched"), text).unwrap();
+        printed("rustcoll verify mine.sched", &folder)
+    };
+    for (message, right, pieces) in FAULTS {
+        assert!(PAGE.contains(message), "the chapter does not have: {message}");
+        assert!(verified(right).ends_with("1 problem, all right\n"), "{}", verified(right));
+        let wrong = pieces.iter().fold(right.to_owned(), |text, (from, to)| text.replace(from, to));
+        let told = verified(&wrong);
+        assert!(told.contains(message), "{message} is not told of\n{wrong}\n{told}");
+    }
+}

@@ -1,0 +1,163 @@
+//! Algorithms that come as files: a head that says what an algorithm does, then the programs of all ranks in the text form of schedules.
+//!
+//! ```text
+//! rustcoll schedule, version 1
+//! collective bcast
+//! name my_bcast
+//! root any
+//!
+//! rank 0 of 2, 1 blocks
+//! 0: send to 1 from recv[0]
+//! wait 0
+//!
+//! rank 1 of 2, 1 blocks
+//! 0: receive from 0 into recv[0]
+//! wait 0
+//! ```
+//!
+//! A file may have the programs for several numbers of ranks. What it says is true only once it is proved ([`ScheduleFile::prove`]).
+
+#![forbid(unsafe_code)]
+
+mod head;
+mod proof;
+mod writing;
+
+pub use proof::{Disproof, Place};
+pub use writing::file_of;
+
+use crate::algorithms::Collective;
+use crate::schedule::{Listing, ParseError};
+use head::Head;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// All programs of a file do at most so many steps together, each time of a loop counted, so that they can be unrolled.
+pub const MOST_STEPS: usize = 1 << 22;
+
+/// An algorithm from a file.
+#[derive(Debug)]
+pub struct ScheduleFile {
+    /// What it performs.
+    pub collective: Collective,
+    /// Its name, which no registered algorithm of the collective has.
+    pub name: String,
+    /// Who described it, as the file says.
+    pub source: Option<String>,
+    /// For which roots its programs are.
+    pub root: Root,
+    /// Whether its reductions need an operator that commutes.
+    pub needs_commutative: bool,
+    /// By number of ranks: the programs of all ranks, rank 0's first.
+    pub programs: BTreeMap<usize, Vec<Listing>>,
+}
+
+/// The root of a file's programs. 0 if the collective has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// This rank.
+    Only(usize),
+    /// Any: the programs are for rank 0, and for root r rank i does what they say of rank i − r, modulo the number of ranks.
+    Any,
+}
+
+/// Why and where a text is not a schedule file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misread {
+    /// Number of the line, from 1.
+    pub line: usize,
+    /// Number of the character within the line, from 1.
+    pub column: usize,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+impl ScheduleFile {
+    /// Reads a file. It says nothing of whether what the programs do is right.
+    pub fn read(text: &str) -> Result<ScheduleFile, Misread> {
+        let (head, lines) = Head::read(text)?;
+        // Empty lines in place of the head, so that the rest keeps the numbers of its lines.
+        let rest: String = (0..lines).map(|_| "\n").chain(text.split_inclusive('\n').skip(lines)).collect();
+        let programs = by_size(Listing::parse_all(&rest)?)?;
+        programs.values().flatten().try_for_each(|listing| check_lengths(listing, head.collective))?;
+        if let (Root::Only(root), Some((&size, listings))) = (head.root, programs.first_key_value())
+            && root >= size
+        {
+            let message = format!("there is no root {root} among {size} ranks");
+            return Err(Misread { line: listings[0].header, column: 1, message });
+        }
+        let Head { collective, name, source, root, needs_commutative } = head;
+        Ok(ScheduleFile { collective, name, source, root, needs_commutative, programs })
+    }
+}
+
+/// Fails if a rank would have to know how long blocks of others are, where each knows only its own.
+fn check_lengths(listing: &Listing, collective: Collective) -> Result<(), Misread> {
+    let knows_own = matches!(
+        collective,
+        Collective::Alltoallv | Collective::Alltoallw | Collective::Gatherv | Collective::Scatterv
+    );
+    if knows_own && (listing.schedule.scratch_blocks() > 0 || listing.schedule.slots > 0) {
+        let collective = collective.name();
+        let message = format!(
+            "this program has scratch blocks or slots, but in {collective} ranks know only how long their own blocks are"
+        );
+        return Err(Misread { line: listing.header, column: 1, message });
+    }
+    Ok(())
+}
+
+/// Those of each number of ranks, which must be complete.
+fn by_size(listings: Vec<Listing>) -> Result<BTreeMap<usize, Vec<Listing>>, Misread> {
+    let mut by_size: BTreeMap<usize, Vec<Listing>> = BTreeMap::new();
+    let mut steps = 0;
+    for listing in listings {
+        steps += listing.schedule.length();
+        if steps > MOST_STEPS {
+            let message = format!("with this program, the programs do more than {MOST_STEPS} steps together");
+            return Err(Misread { line: listing.header, column: 1, message });
+        }
+        by_size.entry(listing.schedule.size).or_default().push(listing);
+    }
+    let complete = |(size, listings)| Ok((size, complete(size, listings)?));
+    by_size.into_iter().map(complete).collect()
+}
+
+/// One program for each of so many ranks, rank 0's first.
+pub fn complete(size: usize, mut listings: Vec<Listing>) -> Result<Vec<Listing>, Misread> {
+    listings.sort_by_key(|listing| listing.schedule.rank);
+    for (rank, listing) in listings.iter().enumerate() {
+        let found = listing.schedule.rank;
+        let message = match found {
+            _ if found == rank => continue,
+            _ if found >= size => format!("there is no rank {found} among {size} ranks"),
+            _ if found < rank => format!("this is a second program of rank {found} of {size}"),
+            _ => format!("the program of rank {rank} of {size} is missing"),
+        };
+        return Err(Misread { line: listing.header, column: 1, message });
+    }
+    match listings.last() {
+        Some(last) if listings.len() < size => {
+            let message = format!("the program of rank {} of {size} is missing", listings.len());
+            Err(Misread { line: last.header, column: 1, message })
+        }
+        _ => Ok(listings),
+    }
+}
+
+impl From<ParseError> for Misread {
+    fn from(error: ParseError) -> Misread {
+        Misread { line: error.line, column: error.column, message: error.message() }
+    }
+}
+
+impl fmt::Display for Misread {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "line {}, column {}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for Misread {}
+
+#[cfg(test)]
+mod tests;

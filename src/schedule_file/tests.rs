@@ -1,0 +1,247 @@
+use super::*;
+use crate::algorithms::{Problem, registered};
+use crate::verify::problems;
+
+/// A bcast along a chain of three ranks.
+const CHAIN: &str = "\
+rustcoll schedule, version 1
+collective bcast
+name my_chain
+root any   # by renumbering
+source nobody 2026
+
+rank 0 of 3, 1 blocks
+0: send to 1 from recv[0]
+wait 0
+
+rank 2 of 3, 1 blocks
+0: receive from 1 into recv[0]
+wait 0
+
+rank 1 of 3, 1 blocks
+0: receive from 0 into recv[0]
+wait 0
+1: send to 2 from recv[0]
+wait 1
+";
+
+fn misread(text: &str) -> String {
+    ScheduleFile::read(text).unwrap_err().to_string()
+}
+
+/// The first disproof's line and what it says.
+fn disproof(text: &str) -> (usize, String) {
+    let disproof = ScheduleFile::read(text).unwrap().prove().unwrap_err();
+    (disproof.places[0].line, disproof.violation.to_string())
+}
+
+#[test]
+fn a_right_file_is_proved_for_all_that_it_claims() {
+    let file = ScheduleFile::read(CHAIN).unwrap();
+    assert_eq!((file.collective, &*file.name, file.root), (Collective::Bcast, "my_chain", Root::Any));
+    assert_eq!(file.source.as_deref(), Some("nobody 2026"));
+    assert_eq!(file.prove(), Ok(3));
+    let only = CHAIN.replace("root any", "root 0");
+    assert_eq!(ScheduleFile::read(&only).unwrap().prove(), Ok(1));
+    let two = format!("{CHAIN}\nrank 0 of 1, 1 blocks\n");
+    assert_eq!(ScheduleFile::read(&two).unwrap().prove(), Ok(4));
+}
+
+#[test]
+fn a_fault_of_the_head_is_named_with_its_place() {
+    let with = |from: &str, to: &str| misread(&CHAIN.replace(from, to));
+    let first = "a schedule file begins with \"rustcoll schedule, version 1\"";
+    assert_eq!(misread(""), format!("line 1, column 1: {first}"));
+    assert_eq!(misread("\n  collective bcast"), format!("line 2, column 3: {first}"));
+    let version = "version \"2\" is not known: this reads \"rustcoll schedule, version 1\"";
+    assert_eq!(with("version 1", "version 2"), format!("line 1, column 1: {version}"));
+    let nearest =
+        |what, found, known| format!("unknown {what} `{found}`; the nearest known one is `{known}`");
+    assert_eq!(with("name", "nam"), format!("line 3, column 1: {}", nearest("key", "nam", "name")));
+    let collective = nearest("collective", "bcats", "bcast");
+    assert_eq!(with("bcast", "bcats"), format!("line 2, column 12: {collective}"));
+    assert_eq!(with("source", "name"), "line 5, column 1: a second line with name");
+    assert_eq!(with("name my_chain", ""), "line 7, column 1: the head does not say which name");
+    assert_eq!(with("collective bcast", ""), "line 7, column 1: the head does not say which collective");
+    let name = "a name has up to 40 small letters, digits and underscores, and begins with a letter";
+    assert_eq!(with("my_chain", "my-chain"), format!("line 3, column 6: {name}"));
+    assert_eq!(
+        with("my_chain", "chain"),
+        "line 3, column 6: rustcoll itself has a bcast algorithm named chain"
+    );
+    assert_eq!(with("any", "first"), "line 4, column 6: expected the number of a rank, or \"any\"");
+    assert_eq!(with("any", "3"), "line 7, column 1: there is no root 3 among 3 ranks");
+    assert_eq!(with("collective bcast", "collective scan"), "line 4, column 6: scan has no root");
+    assert_eq!(with("source nobody 2026", "needs commutative"), "line 5, column 7: bcast has no operator");
+    assert_eq!(with("source nobody 2026", "needs luck"), "line 5, column 7: expected \"commutative\"");
+    let edges = "neighbor_alltoall depends on the neighbours of each rank, which a file cannot describe";
+    assert_eq!(with("bcast", "neighbor_alltoall"), format!("line 2, column 12: {edges}"));
+}
+
+#[test]
+fn so_is_one_of_the_programs() {
+    let with = |from: &str, to: &str| misread(&CHAIN.replace(from, to));
+    assert_eq!(
+        with("rank 2 of 3, 1 blocks\n0: receive", "rank 2 of 3, 1 blocks\n0: get"),
+        "line 12, column 4: expected \"send\" or \"receive\", found \"get\""
+    );
+    assert_eq!(
+        with("rank 2 of 3", "rank 1 of 3"),
+        "line 15, column 1: this is a second program of rank 1 of 3"
+    );
+    assert_eq!(with("rank 2 of 3", "rank 3 of 3"), "line 11, column 1: there is no rank 3 among 3 ranks");
+    assert_eq!(
+        with("rank 1 of 3", "rank 1 of 4"),
+        "line 11, column 1: the program of rank 1 of 3 is missing"
+    );
+    let long = "rank 0 of 2, 1 blocks\nrepeat 3000000 times\ncopy recv[0] to scratch[0]\nend\n";
+    assert!(misread(&format!("{CHAIN}{long}")).contains("loops of at most"));
+    let head = "rustcoll schedule, version 1\ncollective bcast\nname long\n";
+    let program =
+        |rank| format!("rank {rank} of 9, 1 blocks\nrepeat 1000000 times\ncopy recv[0] to scratch[0]\nend\n");
+    let all: String = (0..9).map(program).collect();
+    assert_eq!(
+        misread(&format!("{head}{all}")),
+        "line 20, column 1: with this program, the programs do more than 4194304 steps together"
+    );
+    let lengths = "rustcoll schedule, version 1\ncollective gatherv\nname my\n\
+                   rank 0 of 1, 1 blocks\ncopy send[0] to scratch[0]\n";
+    assert!(
+        misread(lengths)
+            .starts_with("line 4, column 1: this program has scratch blocks or slots, but in gatherv")
+    );
+}
+
+#[test]
+fn a_wrong_program_is_shown_by_its_line() {
+    let with = |from: &str, to: &str| disproof(&CHAIN.replace(from, to));
+    assert_eq!(
+        with("wait 0\n1: send to 2 from recv[0]\nwait 1", "1: send to 2 from recv[0]\nwait 0 1"),
+        (17, "rank 1, step 1: recv[0] is read while post 0 receives it".into())
+    );
+    let (line, fault) = with("1: send to 2 from recv[0]\nwait 1\n", "");
+    assert_eq!((line, fault.contains("unmatched receive")), (12, true), "{fault}");
+    let (line, fault) = with("0: send to 1 from recv[0]\nwait 0\n", "");
+    assert_eq!((line, fault.contains("unmatched receive")), (14, true), "{fault}");
+}
+
+#[test]
+fn a_step_of_a_loop_is_shown_where_it_stands() {
+    let text = "\
+rustcoll schedule, version 1
+collective bcast
+name my_loop
+rank 0 of 2, 1 blocks
+repeat 2 times
+0: send to 1 from recv[0]
+wait 0
+end
+rank 1 of 2, 1 blocks
+0: receive from 0 into recv[0]
+wait 0
+1: receive from 0 into scratch[0]
+";
+    assert_eq!(disproof(text), (12, "rank 1, step 2: post 1 is never waited for".into()));
+    let text = text.replace("1: receive from 0 into scratch[0]\n", "");
+    let disproof = ScheduleFile::read(&text).unwrap().prove().unwrap_err();
+    let place = Place { line: 6, rank: 0, step: Some((2, "1: send to 1 from recv[0]".into())) };
+    assert_eq!(disproof.places, [place]);
+    assert_eq!(disproof.places[0].to_string(), "line 6 (rank 0, step 2): 1: send to 1 from recv[0]");
+}
+
+#[test]
+fn all_steps_of_a_deadlock_are_shown() {
+    let text = "\
+rustcoll schedule, version 1
+collective barrier
+name my_barrier
+rank 0 of 2, 1 blocks
+0: receive from 1 into scratch[0]
+wait 0
+1: send to 1 from scratch[0]
+wait 1
+rank 1 of 2, 1 blocks
+0: receive from 0 into scratch[0]
+wait 0
+1: send to 0 from scratch[0]
+wait 1
+";
+    let disproof = ScheduleFile::read(text).unwrap().prove().unwrap_err();
+    let lines: Vec<usize> = disproof.places.iter().map(|place| place.line).collect();
+    assert_eq!(lines, [6, 11], "{}", disproof.violation);
+}
+
+#[test]
+fn operands_keep_their_order_unless_the_file_needs_an_operator_that_commutes() {
+    let text = "\
+rustcoll schedule, version 1
+collective allreduce
+name my_allreduce
+rank 0 of 2, 1 blocks
+0: send to 1 from send[0]
+1: receive from 1 into scratch[0]
+wait 0 1
+reduce recv[0] = scratch[0] + send[0]
+rank 1 of 2, 1 blocks
+0: send to 0 from send[0]
+1: receive from 0 into scratch[0]
+wait 0 1
+reduce recv[0] = send[0] + scratch[0]
+";
+    let (line, fault) = disproof(text);
+    assert_eq!((line, fault.contains("out of order")), (4, true), "{fault}");
+    let commuting = text.replace("name my_allreduce", "name my_allreduce\nneeds commutative");
+    assert_eq!(ScheduleFile::read(&commuting).unwrap().prove(), Ok(1));
+}
+
+/// Ranks are renumbered for another root, and blocks where they belong to ranks. Operands are out of order then.
+#[test]
+fn programs_for_any_root_are_proved_for_each() {
+    let for_any_root = |collective: Collective, name| {
+        let text = file_of(collective.algorithm(name).unwrap(), &Problem::new(5)).unwrap();
+        ScheduleFile::read(&text.replace("root 0", "root any")).unwrap().prove()
+    };
+    for collective in [Collective::Scatter, Collective::Gather, Collective::Scatterv, Collective::Gatherv] {
+        assert_eq!(for_any_root(collective, "linear"), Ok(5), "{collective:?}");
+    }
+    for (collective, name) in
+        [(Collective::Scatter, "binomial"), (Collective::Gather, "binomial"), (Collective::Reduce, "knomial")]
+    {
+        assert_eq!(for_any_root(collective, name), Ok(5), "{name}");
+    }
+    let disproof = for_any_root(Collective::Reduce, "binomial_in_order").unwrap_err();
+    assert_eq!(disproof.root, Some(1));
+    assert!(disproof.violation.to_string().contains("out of order"), "{}", disproof.violation);
+}
+
+/// What is written is read, and is as right as the registry's.
+#[test]
+fn every_algorithm_that_can_be_written_is_proved() {
+    let mut written = 0;
+    for algorithm in registered() {
+        for problem in [1, 2, 5, 8].into_iter().flat_map(|size| problems(algorithm, size)) {
+            let Ok(text) = file_of(algorithm, &problem) else { continue };
+            let file = ScheduleFile::read(&text).unwrap_or_else(|misread| panic!("{misread}:\n{text}"));
+            let proved = file.prove();
+            assert!(proved.is_ok(), "{} {problem:?}: {proved:?}", algorithm.name);
+            written += 1;
+        }
+    }
+    assert!(written > 1000, "{written}");
+}
+
+#[test]
+fn what_a_file_has_no_words_for_is_refused() {
+    let refused = |collective: Collective, name, problem: Problem| {
+        file_of(collective.algorithm(name).unwrap(), &problem).unwrap_err()
+    };
+    assert_eq!(
+        refused(Collective::NeighborAlltoall, "linear", Problem::new(4)),
+        "neighbor_alltoall linear cannot be written as a file: it depends on the neighbours of each rank"
+    );
+    let in_place = Problem { in_place: true, ..Problem::new(4) };
+    assert_eq!(
+        refused(Collective::Allgather, "ring", in_place),
+        "allgather ring cannot be written as a file: programs in files are for calls that are not in place"
+    );
+}
