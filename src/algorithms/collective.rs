@@ -1,6 +1,6 @@
 //! The collective operations of MPI, and what of their buffers a rank has.
 
-use super::{Algorithm, Parameter, Problem, REGISTRY, registered};
+use super::{Algorithm, Parameter, Problem, registered, scheduled};
 use crate::schedule::Buffer;
 use std::ops::Range;
 
@@ -226,7 +226,7 @@ impl Collective {
 
     /// Those of them that have schedules.
     pub fn scheduled(self) -> impl Iterator<Item = &'static Algorithm> {
-        REGISTRY.iter().copied().filter(move |algorithm| algorithm.performs(self))
+        scheduled().filter(move |algorithm| algorithm.performs(self))
     }
 
     /// Looks an algorithm up by its name or one of its aliases.

@@ -17,6 +17,7 @@ mod gather;
 mod graph;
 mod inter;
 mod lengths;
+mod listed;
 mod mock_ups;
 mod neighbor;
 mod nodes;
@@ -34,11 +35,13 @@ pub use allreduce::recursive_doubling::ALGORITHM as RECURSIVE_DOUBLING_ALLREDUCE
 pub use calls::{Act, Area, Call, Calls, Parts, Region};
 pub use collective::{Collective, Cut};
 pub use graph::{Dimension, Edge, Graph, Neighbours};
+pub use listed::{Listed, Root};
 pub use nodes::{Nodes, Place};
 pub use problem::{Parameter, Problem, Reason, Requirement, default_radix, legal_radix};
 pub use stencil::Stencil;
 
 use crate::schedule::Schedule;
+use std::sync::OnceLock;
 
 /// How algorithms arrange ranks: for those who explain what these do.
 pub mod arrangements {
@@ -79,6 +82,8 @@ pub enum Body {
     /// They send each other messages: the program of one rank, who numbers its own group first if there are two; see
     /// [`Algorithm::program`].
     Messages(fn(&Problem, usize) -> Schedule),
+    /// The same, of programs that were read from a file.
+    Listed(&'static Listed),
     /// They call other collectives of their communicator.
     Calls(Calls),
 }
@@ -251,9 +256,23 @@ pub static MOCK_UPS: &[&Algorithm] = &[
     &mock_ups::scatter::SCATTERV,
 ];
 
+/// Those that were read from files. They have schedules.
+static LOADED: OnceLock<Vec<&'static Algorithm>> = OnceLock::new();
+
+/// Registers algorithms that were read from files, once in a process. Returns whether that was done; nothing is done the second time.
+pub fn register(loaded: Vec<&'static Algorithm>) -> bool {
+    LOADED.set(loaded).is_ok()
+}
+
+/// All that have schedules.
+pub fn scheduled() -> impl Iterator<Item = &'static Algorithm> {
+    REGISTRY.iter().chain(LOADED.get().into_iter().flatten()).copied()
+}
+
 /// All of both kinds.
 pub fn registered() -> impl Iterator<Item = &'static Algorithm> {
-    REGISTRY.iter().chain(MOCK_UPS).copied()
+    let loaded = LOADED.get().into_iter().flatten();
+    REGISTRY.iter().chain(MOCK_UPS).chain(loaded).copied()
 }
 
 #[cfg(test)]

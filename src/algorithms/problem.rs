@@ -231,6 +231,8 @@ pub enum Reason {
     Irreproducible,
     /// A rank would read in slots of one on another node.
     SeveralNodes,
+    /// The file that it comes from has no programs for so many ranks.
+    UnlistedSize,
 }
 
 impl fmt::Display for Reason {
@@ -255,6 +257,7 @@ impl fmt::Display for Reason {
             Reason::Unmet(Requirement::OneGroup) => "the communicator has two groups",
             Reason::Irreproducible => "its results are not reproducible",
             Reason::SeveralNodes => "ranks of different nodes share no memory",
+            Reason::UnlistedSize => "its file has no programs for so many ranks",
         })
     }
 }
@@ -295,6 +298,11 @@ impl super::Algorithm {
             | Requirement::OtherCollectives
             | Requirement::Stencil => true,
         };
+        if let Body::Listed(listed) = self.body
+            && !listed.programs.contains_key(&size)
+        {
+            return Err(Reason::UnlistedSize);
+        }
         let groups = if self.is_for_two_groups() { Requirement::TwoGroups } else { Requirement::OneGroup };
         let mut requirements = [groups].into_iter().chain(self.requires.iter().copied());
         requirements
@@ -337,6 +345,7 @@ impl super::Algorithm {
     pub fn schedule(&self, problem: &Problem, rank: usize) -> Schedule {
         match self.body {
             Body::Messages(schedule) => schedule(problem, rank),
+            Body::Listed(listed) => listed.schedule(problem, rank),
             Body::Calls(_) => panic!("{} has no schedule: it calls other collectives", self.name),
         }
     }
@@ -344,7 +353,7 @@ impl super::Algorithm {
     /// The calls that it is made of, if it is.
     pub fn calls(&self) -> Option<&Calls> {
         match &self.body {
-            Body::Messages(_) => None,
+            Body::Messages(_) | Body::Listed(_) => None,
             Body::Calls(calls) => Some(calls),
         }
     }

@@ -1,7 +1,7 @@
 //! The head of a schedule file: a key and what it says in each line.
 
-use super::{Misread, Root};
-use crate::algorithms::{Collective, Cut};
+use super::Misread;
+use crate::algorithms::{Collective, Cut, Root};
 use crate::text::nearest::unknown;
 
 /// What a file begins with.

@@ -23,10 +23,10 @@ mod head;
 mod proof;
 mod writing;
 
-pub use proof::{Disproof, Place};
+pub use proof::{Disproof, Place, Proved};
 pub use writing::file_of;
 
-use crate::algorithms::Collective;
+use crate::algorithms::{Collective, Listed, Root};
 use crate::schedule::{Listing, ParseError};
 use head::Head;
 use std::collections::BTreeMap;
@@ -35,30 +35,30 @@ use std::fmt;
 /// All programs of a file do at most so many steps together, each time of a loop counted, so that they can be unrolled.
 pub const MOST_STEPS: usize = 1 << 22;
 
+/// All ranks have at most so many blocks together, in buffers, in scratch memory and in slots: what each holds is known while a file is proved.
+pub const MOST_BLOCKS: usize = 1 << 22;
+
 /// An algorithm from a file.
 #[derive(Debug)]
 pub struct ScheduleFile {
-    /// What it performs.
-    pub collective: Collective,
     /// Its name, which no registered algorithm of the collective has.
     pub name: String,
     /// Who described it, as the file says.
     pub source: Option<String>,
-    /// For which roots its programs are.
-    pub root: Root,
     /// Whether its reductions need an operator that commutes.
     pub needs_commutative: bool,
-    /// By number of ranks: the programs of all ranks, rank 0's first.
-    pub programs: BTreeMap<usize, Vec<Listing>>,
+    /// Its programs.
+    pub listed: Listed,
+    /// By number of ranks: where the programs of all ranks stand.
+    lines: BTreeMap<usize, Vec<Lines>>,
 }
 
-/// The root of a file's programs. 0 if the collective has none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Root {
-    /// This rank.
-    Only(usize),
-    /// Any: the programs are for rank 0, and for root r rank i does what they say of rank i − r, modulo the number of ranks.
-    Any,
+/// Where a program stands: numbers of lines, from 1.
+#[derive(Debug)]
+struct Lines {
+    header: usize,
+    /// Of each step.
+    steps: Vec<usize>,
 }
 
 /// Why and where a text is not a schedule file.
@@ -78,16 +78,31 @@ impl ScheduleFile {
         let (head, lines) = Head::read(text)?;
         // Empty lines in place of the head, so that the rest keeps the numbers of its lines.
         let rest: String = (0..lines).map(|_| "\n").chain(text.split_inclusive('\n').skip(lines)).collect();
-        let programs = by_size(Listing::parse_all(&rest)?)?;
-        programs.values().flatten().try_for_each(|listing| check_lengths(listing, head.collective))?;
-        if let (Root::Only(root), Some((&size, listings))) = (head.root, programs.first_key_value())
-            && root >= size
-        {
-            let message = format!("there is no root {root} among {size} ranks");
-            return Err(Misread { line: listings[0].header, column: 1, message });
-        }
         let Head { collective, name, source, root, needs_commutative } = head;
-        Ok(ScheduleFile { collective, name, source, root, needs_commutative, programs })
+        let (mut programs, mut lines) = (BTreeMap::new(), BTreeMap::new());
+        for (size, listings) in by_size(Listing::parse_all(&rest)?)? {
+            listings.iter().try_for_each(|listing| check_lengths(listing, collective))?;
+            if let Root::Only(root) = root
+                && root >= size
+            {
+                let message = format!("there is no root {root} among {size} ranks");
+                return Err(Misread { line: listings[0].header, column: 1, message });
+            }
+            let parts = listings.into_iter().map(|Listing { schedule, header, lines }| {
+                let lines = Lines { header, steps: lines };
+                (schedule, lines)
+            });
+            let (schedules, places) = parts.unzip();
+            programs.insert(size, schedules);
+            lines.insert(size, places);
+        }
+        let listed = Listed { collective, root, programs };
+        Ok(ScheduleFile { name, source, needs_commutative, listed, lines })
+    }
+
+    /// For how many ranks it has programs.
+    pub fn sizes(&self) -> impl Iterator<Item = usize> {
+        self.listed.programs.keys().copied()
     }
 }
 
@@ -110,12 +125,18 @@ fn check_lengths(listing: &Listing, collective: Collective) -> Result<(), Misrea
 /// Those of each number of ranks, which must be complete.
 fn by_size(listings: Vec<Listing>) -> Result<BTreeMap<usize, Vec<Listing>>, Misread> {
     let mut by_size: BTreeMap<usize, Vec<Listing>> = BTreeMap::new();
-    let mut steps = 0;
+    let (mut steps, mut blocks) = (0, 0);
     for listing in listings {
-        steps += listing.schedule.length();
-        if steps > MOST_STEPS {
-            let message = format!("with this program, the programs do more than {MOST_STEPS} steps together");
-            return Err(Misread { line: listing.header, column: 1, message });
+        let program = &listing.schedule;
+        steps += program.length();
+        blocks += 2 * program.blocks + program.scratch_blocks() + program.slots;
+        for (what, count, most) in [("do", steps, MOST_STEPS), ("have", blocks, MOST_BLOCKS)] {
+            if count > most {
+                let things = if what == "do" { "steps" } else { "blocks" };
+                let message =
+                    format!("with this program, all of them {what} more than {most} {things} together");
+                return Err(Misread { line: listing.header, column: 1, message });
+            }
         }
         by_size.entry(listing.schedule.size).or_default().push(listing);
     }

@@ -1,10 +1,18 @@
-//! Whether the programs of a file do what its head says.
+//! Whether the programs of a file do what its head says. What is proved can be registered.
 
-use super::{Root, ScheduleFile};
-use crate::algorithms::{Collective, Cut, Problem};
-use crate::schedule::{Listing, Schedule};
+use super::ScheduleFile;
+use crate::algorithms::{Algorithm, Body, Problem, Requirement, Root};
+use crate::schedule::Schedule;
 use crate::verify::{self, Violation};
 use std::fmt;
+
+/// A file whose programs are right.
+#[derive(Debug)]
+pub struct Proved {
+    file: ScheduleFile,
+    /// For how many problems that was proved.
+    pub problems: usize,
+}
 
 /// What is wrong with the programs of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +21,8 @@ pub struct Disproof {
     pub size: usize,
     /// The root, where the collective has one.
     pub root: Option<usize>,
+    /// Whether it is wrong for calls in place alone.
+    pub in_place: bool,
     /// What is wrong.
     pub violation: Violation,
     /// The steps that are at fault, or the header of the program that is. The first one is that of the violation.
@@ -31,60 +41,87 @@ pub struct Place {
 }
 
 impl ScheduleFile {
-    /// Proves the programs for all their numbers of ranks and roots. Returns how many problems these are.
-    pub fn prove(&self) -> Result<usize, Box<Disproof>> {
+    /// Proves the programs for all their numbers of ranks and roots, and for calls in place.
+    pub fn prove(self) -> Result<Proved, Box<Disproof>> {
         let mut problems = 0;
-        for (&size, listings) in &self.programs {
-            let roots = match self.root {
+        for size in self.sizes() {
+            let roots = match self.listed.root {
                 Root::Any => 0..size,
                 Root::Only(root) => root..root + 1,
             };
-            problems += roots.len();
+            let ways = 1 + usize::from(self.listed.collective.has_in_place());
             for root in roots {
-                self.prove_one(size, root, listings)?;
+                for in_place in [false, true].into_iter().take(ways) {
+                    self.prove_for(&Problem { root, in_place, ..Problem::new(size) })?;
+                    problems += 1;
+                }
             }
         }
-        Ok(problems)
+        Ok(Proved { file: self, problems })
     }
 
-    fn prove_one(&self, size: usize, root: usize, listings: &[Listing]) -> Result<(), Box<Disproof>> {
-        let collective = self.collective;
-        let problem = Problem { root, ..Problem::new(size) };
+    fn prove_for(&self, problem: &Problem) -> Result<(), Box<Disproof>> {
+        let collective = self.listed.collective;
         let is_ordered = collective.reduces() && !self.needs_commutative;
-        let by = if self.root == Root::Any { root } else { 0 };
-        let programs: Vec<Schedule> = (0..size)
-            .map(|rank| renumbered(&listings[(rank + size - by) % size].schedule, by, collective))
-            .collect();
-        let proved = verify::verify_schedules(collective, &problem, is_ordered, &programs);
-        proved.map_err(|violation| {
-            let steps = [(violation.rank, violation.step)].into_iter();
-            let steps =
-                steps.chain(violation.fault.others().into_iter().map(|(rank, step)| (rank, Some(step))));
-            let place =
-                |(rank, step)| place(&listings[(rank + size - by) % size], &programs[rank], rank, step, by);
-            let places = steps.map(place).collect();
-            let root = collective.is_rooted().then_some(root);
-            Box::new(Disproof { size, root, violation, places })
+        let programs: Vec<Schedule> =
+            (0..problem.size).map(|rank| self.listed.schedule(problem, rank)).collect();
+        verify::verify_schedules(collective, problem, is_ordered, &programs).map_err(|violation| {
+            let others = violation.fault.others().into_iter().map(|(rank, step)| (rank, Some(step)));
+            let steps = [(violation.rank, violation.step)].into_iter().chain(others);
+            let places = steps.map(|(rank, step)| self.place(problem, &programs[rank], rank, step)).collect();
+            let root = collective.is_rooted().then_some(problem.root);
+            let (size, in_place) = (problem.size, problem.in_place);
+            Box::new(Disproof { size, root, in_place, violation, places })
         })
     }
-}
 
-/// The program for another root, where it was written for rank 0.
-fn renumbered(program: &Schedule, by: usize, collective: Collective) -> Schedule {
-    match (by, collective.cut()) {
-        (0, _) => program.clone(),
-        (_, Cut::Vector) => program.clone().relabel(by),
-        _ => program.clone().relabel(by).relabel_blocks(by),
+    /// Where a step stands. What was made for another root or for a call in place may have other steps: then it is the program's header.
+    fn place(&self, problem: &Problem, program: &Schedule, rank: usize, step: Option<usize>) -> Place {
+        let origin = self.listed.origin(problem, rank);
+        let listed = &self.listed.programs[&problem.size][origin];
+        let lines = &self.lines[&problem.size][origin];
+        let step = step.filter(|_| program.length() == listed.length());
+        let Some(step) = step else { return Place { line: lines.header, rank, step: None } };
+        let text = program.clone().unrolled().steps[step].to_string();
+        Place { line: lines.steps[listed.origin(step)], rank, step: Some((step, text)) }
     }
 }
 
-/// Where a step stands. Steps of programs for another root may be cut into several: then it is the program's header.
-fn place(listing: &Listing, program: &Schedule, rank: usize, step: Option<usize>, by: usize) -> Place {
-    let step = step.filter(|_| by == 0 || program.length() == listing.schedule.length());
-    let Some(step) = step else { return Place { line: listing.header, rank, step: None } };
-    let line = listing.lines[listing.schedule.origin(step)];
-    let text = program.clone().unrolled().steps[step].to_string();
-    Place { line, rank, step: Some((step, text)) }
+impl Proved {
+    /// What was proved.
+    pub fn file(&self) -> &ScheduleFile {
+        &self.file
+    }
+
+    /// It as an algorithm beside the registered ones, which lives as long as the process. An error: why it cannot be one.
+    pub fn algorithm(self, path: &str) -> Result<&'static Algorithm, String> {
+        let ScheduleFile { name, source, needs_commutative, listed, .. } = self.file;
+        let collective = listed.collective;
+        if collective.is_rooted() && listed.root != Root::Any {
+            let collective = collective.name();
+            return Err(format!(
+                "{collective} {name} is for one root alone: it is proved, but to be used it has to say \"root any\""
+            ));
+        }
+        let shares = listed.programs.values().flatten().any(|program| program.slots > 0);
+        let requires = [
+            needs_commutative.then_some(Requirement::Commutative),
+            shares.then_some(Requirement::OneNode),
+            shares.then_some(Requirement::SharedMemory),
+        ];
+        let lasting = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+        Ok(Box::leak(Box::new(Algorithm {
+            collectives: Box::leak(Box::new([collective])),
+            name: lasting(name),
+            aliases: &[],
+            source: lasting(source.unwrap_or_else(|| "the file does not say".into())),
+            idea: lasting(format!("What {path} says.")),
+            avoid_when: "the number of ranks is not one of its file.",
+            parameters: &[],
+            requires: Vec::leak(requires.into_iter().flatten().collect()),
+            body: Body::Listed(Box::leak(Box::new(listed))),
+        })))
+    }
 }
 
 impl fmt::Display for Place {

@@ -1,5 +1,7 @@
+use super::proof::Disproof;
 use super::*;
 use crate::algorithms::{Problem, registered};
+use crate::random::{Random, mutate};
 use crate::verify::problems;
 
 /// A bcast along a chain of three ranks.
@@ -29,22 +31,26 @@ fn misread(text: &str) -> String {
     ScheduleFile::read(text).unwrap_err().to_string()
 }
 
+/// For how many problems it is right.
+fn proved(text: &str) -> Result<usize, Box<Disproof>> {
+    ScheduleFile::read(text).unwrap().prove().map(|proved| proved.problems)
+}
+
 /// The first disproof's line and what it says.
 fn disproof(text: &str) -> (usize, String) {
-    let disproof = ScheduleFile::read(text).unwrap().prove().unwrap_err();
+    let disproof = proved(text).unwrap_err();
     (disproof.places[0].line, disproof.violation.to_string())
 }
 
 #[test]
 fn a_right_file_is_proved_for_all_that_it_claims() {
     let file = ScheduleFile::read(CHAIN).unwrap();
-    assert_eq!((file.collective, &*file.name, file.root), (Collective::Bcast, "my_chain", Root::Any));
+    let Listed { collective, root, .. } = file.listed;
+    assert_eq!((collective, &*file.name, root), (Collective::Bcast, "my_chain", Root::Any));
     assert_eq!(file.source.as_deref(), Some("nobody 2026"));
-    assert_eq!(file.prove(), Ok(3));
-    let only = CHAIN.replace("root any", "root 0");
-    assert_eq!(ScheduleFile::read(&only).unwrap().prove(), Ok(1));
-    let two = format!("{CHAIN}\nrank 0 of 1, 1 blocks\n");
-    assert_eq!(ScheduleFile::read(&two).unwrap().prove(), Ok(4));
+    assert_eq!(proved(CHAIN), Ok(3));
+    assert_eq!(proved(&CHAIN.replace("root any", "root 0")), Ok(1));
+    assert_eq!(proved(&format!("{CHAIN}\nrank 0 of 1, 1 blocks\n")), Ok(4));
 }
 
 #[test]
@@ -102,7 +108,7 @@ fn so_is_one_of_the_programs() {
     let all: String = (0..9).map(program).collect();
     assert_eq!(
         misread(&format!("{head}{all}")),
-        "line 20, column 1: with this program, the programs do more than 4194304 steps together"
+        "line 20, column 1: with this program, all of them do more than 4194304 steps together"
     );
     let lengths = "rustcoll schedule, version 1\ncollective gatherv\nname my\n\
                    rank 0 of 1, 1 blocks\ncopy send[0] to scratch[0]\n";
@@ -143,7 +149,7 @@ wait 0
 ";
     assert_eq!(disproof(text), (12, "rank 1, step 2: post 1 is never waited for".into()));
     let text = text.replace("1: receive from 0 into scratch[0]\n", "");
-    let disproof = ScheduleFile::read(&text).unwrap().prove().unwrap_err();
+    let disproof = proved(&text).unwrap_err();
     let place = Place { line: 6, rank: 0, step: Some((2, "1: send to 1 from recv[0]".into())) };
     assert_eq!(disproof.places, [place]);
     assert_eq!(disproof.places[0].to_string(), "line 6 (rank 0, step 2): 1: send to 1 from recv[0]");
@@ -166,7 +172,7 @@ wait 0
 1: send to 0 from scratch[0]
 wait 1
 ";
-    let disproof = ScheduleFile::read(text).unwrap().prove().unwrap_err();
+    let disproof = proved(text).unwrap_err();
     let lines: Vec<usize> = disproof.places.iter().map(|place| place.line).collect();
     assert_eq!(lines, [6, 11], "{}", disproof.violation);
 }
@@ -191,7 +197,7 @@ reduce recv[0] = send[0] + scratch[0]
     let (line, fault) = disproof(text);
     assert_eq!((line, fault.contains("out of order")), (4, true), "{fault}");
     let commuting = text.replace("name my_allreduce", "name my_allreduce\nneeds commutative");
-    assert_eq!(ScheduleFile::read(&commuting).unwrap().prove(), Ok(1));
+    assert_eq!(proved(&commuting), Ok(2), "in place, too");
 }
 
 /// Ranks are renumbered for another root, and blocks where they belong to ranks. Operands are out of order then.
@@ -199,19 +205,41 @@ reduce recv[0] = send[0] + scratch[0]
 fn programs_for_any_root_are_proved_for_each() {
     let for_any_root = |collective: Collective, name| {
         let text = file_of(collective.algorithm(name).unwrap(), &Problem::new(5)).unwrap();
-        ScheduleFile::read(&text.replace("root 0", "root any")).unwrap().prove()
+        proved(&text.replace("root 0", "root any"))
     };
     for collective in [Collective::Scatter, Collective::Gather, Collective::Scatterv, Collective::Gatherv] {
-        assert_eq!(for_any_root(collective, "linear"), Ok(5), "{collective:?}");
+        assert_eq!(for_any_root(collective, "linear"), Ok(10), "{collective:?}");
     }
     for (collective, name) in
         [(Collective::Scatter, "binomial"), (Collective::Gather, "binomial"), (Collective::Reduce, "knomial")]
     {
-        assert_eq!(for_any_root(collective, name), Ok(5), "{name}");
+        assert_eq!(for_any_root(collective, name), Ok(10), "{name}");
     }
     let disproof = for_any_root(Collective::Reduce, "binomial_in_order").unwrap_err();
     assert_eq!(disproof.root, Some(1));
     assert!(disproof.violation.to_string().contains("out of order"), "{}", disproof.violation);
+}
+
+#[test]
+fn no_text_makes_it_fail() {
+    let mut random = Random(7);
+    for text in [
+        CHAIN.to_owned(),
+        file_of(Collective::Allreduce.algorithm("ring").unwrap(), &Problem::new(4)).unwrap(),
+    ] {
+        for _ in 0..3000 {
+            let mut mutated = text.clone().into_bytes();
+            (0..1 + random.below(3)).for_each(|_| mutate(&mut mutated, b"0123456789[]:. +-", &mut random));
+            if let Ok(file) = ScheduleFile::read(&String::from_utf8_lossy(&mutated)) {
+                let _ = file.prove();
+            }
+        }
+    }
+    let wide = CHAIN.replace("1 blocks", "4000000000 blocks");
+    assert_eq!(
+        misread(&wide),
+        "line 7, column 1: with this program, all of them have more than 4194304 blocks together"
+    );
 }
 
 /// What is written is read, and is as right as the registry's.

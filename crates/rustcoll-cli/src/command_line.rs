@@ -49,6 +49,10 @@ pub struct CommandLine {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// Schedule files, separated by commas, whose algorithms stand beside the registered ones once they are proved. Programs that are
+    /// run by an MPI do not know them
+    #[arg(long, global = true, value_delimiter = ',', value_name = "FILES", value_hint = ValueHint::FilePath)]
+    pub schedules: Vec<PathBuf>,
 }
 
 /// The commands.

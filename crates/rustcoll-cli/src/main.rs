@@ -21,6 +21,7 @@ mod progress;
 mod report_html;
 mod rules;
 mod schedule;
+mod schedules;
 mod table;
 mod tune;
 mod validate;
@@ -35,7 +36,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut output = io::BufWriter::new(io::stdout().lock());
-    let result = run(CommandLine::parse().command, &mut output);
+    let CommandLine { command, schedules } = CommandLine::parse();
+    let result = schedules::load(&schedules).and_then(|()| run(command, &mut output));
     let flushed = output.flush().map_err(Failure::Output);
     match result.and_then(|outcome| flushed.map(|()| outcome)) {
         Ok(outcome) => outcome.into(),

@@ -5,9 +5,9 @@ use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::problem::{described, names};
 use crate::progress::Count;
+use crate::schedules;
 use crate::words::counted;
 use rustcoll::algorithms::{Algorithm, Cut, Problem, registered};
-use rustcoll::schedule_file::{Disproof, Misread, ScheduleFile};
 use rustcoll::selection::nearest;
 use rustcoll::verify;
 use std::io::Write;
@@ -79,8 +79,17 @@ fn verify(
 fn prove_files(paths: &[PathBuf], output: &mut impl Write) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Right;
     for path in paths {
-        match proved(&files::name(path), &files::text(path)?) {
-            Ok(right) => writeln!(output, "{right}")?,
+        match schedules::proved(path)? {
+            Ok(proved) => {
+                let (name, file) = (files::name(path), proved.file());
+                let sizes: Vec<String> = file.sizes().map(|size| size.to_string()).collect();
+                let (what, sizes) = (schedules::title(file), sizes.join(", "));
+                writeln!(
+                    output,
+                    "{name}: {what} on {sizes} ranks: {}, all right",
+                    counted(proved.problems, "problem")
+                )?;
+            }
             Err(wrong) => {
                 writeln!(output, "{wrong}")?;
                 outcome = Outcome::Wrong;
@@ -88,26 +97,6 @@ fn prove_files(paths: &[PathBuf], output: &mut impl Write) -> Result<Outcome, Fa
         }
     }
     Ok(outcome)
-}
-
-fn proved(path: &str, text: &str) -> Result<String, String> {
-    let located = |Misread { line, column, message }| format!("{path}:{line}:{column}: {message}");
-    let file = ScheduleFile::read(text).map_err(located)?;
-    let what = format!("{} {}", file.collective.name(), file.name);
-    match file.prove() {
-        Ok(problems) => {
-            let sizes: Vec<String> = file.programs.keys().map(usize::to_string).collect();
-            let problems = counted(problems, "problem");
-            Ok(format!("{path}: {what} on {} ranks: {problems}, all right", sizes.join(", ")))
-        }
-        Err(disproof) => {
-            let Disproof { size, root, violation, places } = *disproof;
-            let line = places.first().map_or(1, |place| place.line);
-            let root = root.map_or(String::new(), |root| format!(", root {root}"));
-            let places: Vec<String> = places.iter().map(|place| format!("\n  {place}")).collect();
-            Err(format!("{path}:{line}: {what} on {size} ranks{root}: {violation}{}", places.concat()))
-        }
-    }
 }
 
 /// Verifies schedules, or calls of several lengths: how a vector is cut depends on its length.

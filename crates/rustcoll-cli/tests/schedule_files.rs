@@ -46,7 +46,7 @@ fn the_chapter_does_as_it_says() {
             _ => panic!("nobody knows what to do with {kind}"),
         }
     }
-    assert_eq!(commands, 6);
+    assert_eq!(commands, 8);
 }
 
 #[test]
@@ -128,9 +128,35 @@ fn every_fault_of_the_chapter_is_told_so() {
     };
     for (message, right, pieces) in FAULTS {
         assert!(PAGE.contains(message), "the chapter does not have: {message}");
-        assert!(verified(right).ends_with("1 problem, all right\n"), "{}", verified(right));
+        assert!(verified(right).ends_with("all right\n"), "{}", verified(right));
         let wrong = pieces.iter().fold(right.to_owned(), |text, (from, to)| text.replace(from, to));
         let told = verified(&wrong);
         assert!(told.contains(message), "{message} is not told of\n{wrong}\n{told}");
     }
+}
+
+/// A file that must not be used is refused whatever is to be done, and nothing is done.
+#[test]
+fn only_proved_algorithms_are_used() {
+    let folder = folder("used-schedules");
+    let listed = |text: &str| {
+        fs::write(folder.join("mine.sched"), text).unwrap();
+        printed("rustcoll algorithms bcast --schedules mine.sched; echo $?", &folder)
+    };
+    let for_any_root = BCAST.replace("name mine", "name mine\nroot any");
+    let right = listed(&for_any_root);
+    assert!(right.contains("\nbcast       mine ") && right.ends_with("0\n"), "{right}");
+    let one_root =
+        "bcast mine is for one root alone: it is proved, but to be used it has to say \"root any\"";
+    assert_eq!(listed(BCAST), format!("1\nrustcoll: mine.sched: {one_root}\n"));
+    let wrong = listed(&for_any_root.replace("into recv[0..2]", "into recv[0]"));
+    assert!(wrong.starts_with("1\nrustcoll: mine.sched:9: bcast mine on 2 ranks, root 0: "), "{wrong}");
+    listed(&for_any_root);
+    let twice = printed("rustcoll algorithms --schedules mine.sched,mine.sched; echo $?", &folder);
+    assert_eq!(twice, "1\nrustcoll: mine.sched: a second file with bcast mine\n");
+    let other_size = printed("rustcoll schedule bcast mine --ranks 3 --schedules mine.sched", &folder);
+    assert_eq!(
+        other_size,
+        "rustcoll: bcast mine cannot serve this: its file has no programs for so many ranks\n"
+    );
 }
