@@ -73,6 +73,15 @@ pub struct Misread {
 }
 
 impl ScheduleFile {
+    /// Whether a text is meant to be a schedule file, rather than programs alone.
+    pub fn is_begun(text: &str) -> bool {
+        let lines = text.lines().map(|line| line.trim_start());
+        lines
+            .into_iter()
+            .find(|line| !line.is_empty() && !line.starts_with('#'))
+            .is_some_and(|line| line.starts_with("rustcoll"))
+    }
+
     /// Reads a file. It says nothing of whether what the programs do is right.
     pub fn read(text: &str) -> Result<ScheduleFile, Misread> {
         let (head, lines) = Head::read(text)?;

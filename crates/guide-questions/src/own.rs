@@ -4,9 +4,9 @@ use crate::failure::{Failure, TextPlace};
 use crate::problem::{self, ShownProblem, drawn, whole};
 use crate::trace::{Subjects, Trace, Verdict};
 use rustcoll::algorithms::description::below;
-use rustcoll::algorithms::{Collective, Cut, Dimension, Graph, Problem};
+use rustcoll::algorithms::{Collective, Cut, Dimension, Graph, Problem, Root};
 use rustcoll::schedule::{Listing, Schedule};
-use rustcoll::schedule_file::{Misread, complete};
+use rustcoll::schedule_file::{Misread, ScheduleFile, complete};
 use rustcoll::verify::verify_schedules;
 use serde::Deserialize;
 use ts_rs::TS;
@@ -18,7 +18,7 @@ use ts_rs::TS;
 pub struct OwnSchedule {
     /// The collective's name.
     pub collective: String,
-    /// The schedules of all ranks.
+    /// The schedules of all ranks, or a schedule file.
     pub text: String,
     /// The root, where there is one; 0 unless given.
     pub root: Option<f64>,
@@ -45,9 +45,10 @@ pub fn trace(own: &OwnSchedule) -> Result<Trace, Failure> {
         let message = format!("the text has {characters} characters; at most {MOST_CHARACTERS} can be drawn");
         return Err(Failure::of("text", message));
     }
-    let schedules = in_order(Listing::parse_all(&own.text).map_err(misread)?)?;
-    let problem = own.problem(collective, schedules.len())?;
-    let ordered = own.ordered.unwrap_or(false);
+    let Asked { problem, ordered, schedules } = match ScheduleFile::is_begun(&own.text) {
+        true => own.of_file(collective)?,
+        false => own.of_programs(collective)?,
+    };
     let verdict = Verdict::of(verify_schedules(collective, &problem, ordered, &schedules));
     let shown = ShownProblem {
         ranks: problem.size,
@@ -59,16 +60,19 @@ pub fn trace(own: &OwnSchedule) -> Result<Trace, Failure> {
     Ok(Trace::drawn(&subjects, shown, verdict))
 }
 
-/// One schedule for each rank, rank 0's first, none of which is too large.
-fn in_order(listings: Vec<Listing>) -> Result<Vec<Schedule>, Failure> {
-    let size = listings[0].schedule.size;
-    drawn("ranks", size, 1..=*problem::DRAWN_RANKS.end())?;
+/// What is to be drawn.
+struct Asked {
+    problem: Problem,
+    ordered: bool,
+    /// Without loops, rank 0's first.
+    schedules: Vec<Schedule>,
+}
+
+/// Fails if one of the schedules is too large to be drawn.
+fn check_room<'a>(schedules: impl Iterator<Item = &'a Schedule>) -> Result<(), Failure> {
     let wrong = |message: String| Err(Failure::of("text", message));
-    for Listing { schedule, .. } in &listings {
-        let Schedule { rank, size: other, blocks, slots, .. } = *schedule;
-        if other != size {
-            return wrong(format!("rank {rank} is said to be one of {other}; others are of {size}"));
-        }
+    for schedule in schedules {
+        let Schedule { rank, blocks, slots, .. } = *schedule;
         let (scratch, steps) = (schedule.scratch_blocks(), schedule.length());
         if steps > MOST_STEPS {
             return wrong(format!("rank {rank} does {steps} steps; at most {MOST_STEPS} can be drawn"));
@@ -79,11 +83,57 @@ fn in_order(listings: Vec<Listing>) -> Result<Vec<Schedule>, Failure> {
             }
         }
     }
-    let listings = complete(size, listings).map_err(misread)?;
-    Ok(listings.into_iter().map(|listing| listing.schedule.unrolled()).collect())
+    Ok(())
 }
 
 impl OwnSchedule {
+    /// What a text asks that has programs alone: one for each rank.
+    fn of_programs(&self, collective: Collective) -> Result<Asked, Failure> {
+        let listings = Listing::parse_all(&self.text).map_err(misread)?;
+        let size = listings[0].schedule.size;
+        drawn("ranks", size, 1..=*problem::DRAWN_RANKS.end())?;
+        check_room(listings.iter().map(|listing| &listing.schedule))?;
+        if let Some(Schedule { rank, size: other, .. }) =
+            listings.iter().map(|listing| &listing.schedule).find(|schedule| schedule.size != size)
+        {
+            let message = format!("rank {rank} is said to be one of {other}; others are of {size}");
+            return Err(Failure::of("text", message));
+        }
+        let listings = complete(size, listings).map_err(misread)?;
+        let schedules = listings.into_iter().map(|listing| listing.schedule.unrolled()).collect();
+        let problem = self.problem(collective, size)?;
+        Ok(Asked { problem, ordered: self.ordered.unwrap_or(false), schedules })
+    }
+
+    /// What a schedule file asks.
+    fn of_file(&self, collective: Collective) -> Result<Asked, Failure> {
+        let ScheduleFile { listed, needs_commutative, .. } =
+            ScheduleFile::read(&self.text).map_err(misread)?;
+        let wrong = |message: String| Err(Failure::of("text", message));
+        if listed.collective != collective {
+            let (file, page) = (listed.collective.name(), collective.name());
+            return wrong(format!("this file is of {file}, and this page of {page}"));
+        }
+        let sizes: Vec<usize> = listed.programs.keys().copied().collect();
+        let [size] = sizes[..] else {
+            return wrong(format!(
+                "this file has programs for {sizes:?} ranks; those for one number are drawn"
+            ));
+        };
+        drawn("ranks", size, 1..=*problem::DRAWN_RANKS.end())?;
+        let problem = self.problem(collective, size)?;
+        if let Root::Only(root) = listed.root
+            && collective.is_rooted()
+            && root != problem.root
+        {
+            return Err(Failure::of("root", format!("the programs of this file are for root {root}")));
+        }
+        check_room(listed.programs[&size].iter())?;
+        let schedules = (0..size).map(|rank| listed.schedule(&problem, rank).unrolled()).collect();
+        let ordered = self.ordered.unwrap_or(false) || (collective.reduces() && !needs_commutative);
+        Ok(Asked { problem, ordered, schedules })
+    }
+
     fn problem(&self, collective: Collective, size: usize) -> Result<Problem, Failure> {
         for (field, is_given, has_effect) in [
             ("root", self.root.is_some(), collective.is_rooted()),

@@ -133,6 +133,32 @@ fn own_schedules_that_cannot_be_drawn_are_refused() {
 }
 
 #[test]
+fn a_schedule_file_is_drawn_for_any_root() {
+    let chain = "rustcoll schedule, version 1\ncollective bcast\nname mine\nroot any\n\
+                 rank 0 of 2, 1 blocks\n0: send to 1 from recv[0]\nwait 0\n\
+                 rank 1 of 2, 1 blocks\n0: receive from 0 into recv[0]\nwait 0\n";
+    let own = |text: &str, root| json!({"own": {"collective": "bcast", "text": text, "root": root}});
+    for root in [0, 1] {
+        assert_eq!(ok(own(chain, root))["verdict"]["is_correct"], true, "root {root}");
+    }
+    let refused = |text: &str, root, message: &str, field: &str| {
+        assert_eq!(error(own(text, root)), (message.into(), Some(field.into())));
+    };
+    let only = chain.replace("any", "0");
+    refused(&only, 1, "the programs of this file are for root 0", "root");
+    let scatter = chain.replace("bcast", "scatter").replace("1 blocks", "2 blocks");
+    refused(&scatter, 0, "this file is of scatter, and this page of bcast", "text");
+    let two = format!("{chain}rank 0 of 1, 1 blocks\n");
+    refused(&two, 0, "this file has programs for [1, 2] ranks; those for one number are drawn", "text");
+    refused(
+        "rustcoll",
+        0,
+        "line 1, column 1: a schedule file begins with \"rustcoll schedule, version 1\"",
+        "text",
+    );
+}
+
+#[test]
 fn what_is_reduced_again_and_again_is_drawn_in_time() {
     let step = "copy recv[0] to scratch[0]\nreduce recv[0] = scratch[0] + recv[0]\n";
     let rank = |rank| format!("rank {rank} of 2, 1 blocks\ncopy send[0] to recv[0]\n{}", step.repeat(500));

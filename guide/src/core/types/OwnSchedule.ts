@@ -9,7 +9,7 @@ export type OwnSchedule = {
  */
 collective: string, 
 /**
- * The schedules of all ranks.
+ * The schedules of all ranks, or a schedule file.
  */
 text: string, 
 /**
