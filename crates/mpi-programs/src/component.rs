@@ -134,8 +134,11 @@ impl Component {
         found.expect("there are variables for every collective")
     }
 
-    /// Has the first collectives of a communicator share memory already.
+    /// Has the first collectives of a communicator share memory already, unless the user says from which on.
     pub fn share_memory_at_once(&self) -> Result<(), Error> {
-        self.shared_memory_from.write(1)
+        match self.shared_memory_from.read()? {
+            0 => self.shared_memory_from.write(1),
+            _ => Ok(()),
+        }
     }
 }

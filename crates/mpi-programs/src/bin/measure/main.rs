@@ -84,7 +84,7 @@ fn measure(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
     };
     let limit = options.limit.filter(|_| world.rank() == 0).map(Duration::from_secs_f64);
     let timer = Timer::new(&options, &control, Clock::new(is_synchronised), Watchdog::new(limit));
-    let bystander = Bystander::find();
+    let bystander = Bystander::find()?;
     let setting = Setting { options: &options, control: &control, bystander: &bystander, timer: &timer };
     for heat in &heats {
         Race::new(heat, &setting)?.run(&mut tell)?;
