@@ -96,6 +96,11 @@ impl Collective {
         Scatterv,
     ];
 
+    /// The collective of a name.
+    pub fn named(name: &str) -> Option<Collective> {
+        Collective::ALL.into_iter().find(|collective| collective.name() == name)
+    }
+
     /// Lower-case name as in MPI without its prefix.
     pub fn name(self) -> &'static str {
         match self {

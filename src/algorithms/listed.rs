@@ -32,7 +32,7 @@ impl Listed {
     }
 
     /// By how much ranks are renumbered for a root.
-    pub fn moved_by(&self, problem: &Problem) -> usize {
+    fn moved_by(&self, problem: &Problem) -> usize {
         if self.root == Root::Any { problem.root } else { 0 }
     }
 
@@ -58,17 +58,15 @@ fn in_place(collective: Collective, program: Schedule, problem: &Problem) -> Sch
     // Scratch blocks are as long as the blocks of their numbers, modulo the number of blocks.
     let free = program.scratch_blocks().next_multiple_of(blocks.max(1));
     let kept = |run: Run| Buffer::Scratch.blocks(run.indices().start + free..run.indices().end + free);
-    let has = |range: std::ops::Range<usize>| !range.is_empty();
-    let sends = has(collective.send_blocks(problem, rank, blocks));
-    let receives = has(collective.recv_blocks(problem, rank, blocks));
+    let sends = !collective.send_blocks(problem, rank, blocks).is_empty();
+    let receives = !collective.recv_blocks(problem, rank, blocks).is_empty();
     let mut moved = program.map_runs(|run| match run.buffer {
         Buffer::Send if !sends => kept(run),
         Buffer::Recv if !receives => kept(run),
         _ => run,
     });
     if let Some((Buffer::Recv, input)) = collective.input(problem, rank, blocks)
-        && !sends
-        && has(input.clone())
+        && !input.is_empty()
     {
         let source = Buffer::Recv.blocks(input);
         moved.insert(0, Step::Copy { source, target: kept(source) });

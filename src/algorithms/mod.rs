@@ -259,9 +259,12 @@ pub static MOCK_UPS: &[&Algorithm] = &[
 /// Those that were read from files. They have schedules.
 static LOADED: OnceLock<Vec<&'static Algorithm>> = OnceLock::new();
 
-/// Registers algorithms that were read from files, once in a process. Returns whether that was done; nothing is done the second time.
-pub fn register(loaded: Vec<&'static Algorithm>) -> bool {
-    LOADED.set(loaded).is_ok()
+/// Registers algorithms that were read from files.
+///
+/// # Panics
+/// The second time in a process.
+pub fn register(loaded: Vec<&'static Algorithm>) {
+    assert!(LOADED.set(loaded).is_ok(), "algorithms of files are registered once");
 }
 
 /// All that have schedules.

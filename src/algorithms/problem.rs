@@ -201,6 +201,11 @@ pub enum Requirement {
 }
 
 impl Requirement {
+    /// Whether ranks tell each other lengths of blocks first.
+    pub fn is_of_lengths(&self) -> bool {
+        matches!(self, Requirement::BlockLengths | Requirement::LongestBlock)
+    }
+
     /// What there must be, in the words of users.
     pub fn description(self) -> &'static str {
         match self {

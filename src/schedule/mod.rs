@@ -17,6 +17,7 @@ pub use blocks::{Buffer, Message, Run};
 pub use builder::Builder;
 pub use layout::Layout;
 pub use repeat::{Moduli, Move, Part, Repeat};
+pub(crate) use text::content;
 pub use text::{Listing, ParseError};
 
 /// How often a flag can be raised in one schedule.

@@ -120,7 +120,7 @@ impl FromStr for Schedule {
     }
 }
 
-/// A schedule as it stands in a text, whose lines are numbered from 1.
+/// A schedule and the lines of the text that it stands in. The first line has the number 1.
 #[derive(Clone, Debug)]
 pub struct Listing {
     /// What stands there.
@@ -229,6 +229,11 @@ const MOST_STEPS: usize = 1 << 20;
 /// Blocks of higher numbers do not move in loops, so that numbers of blocks stay below 2^32.
 const MOST_MOVED: usize = 1 << 31;
 
+/// A line without its comment.
+pub(crate) fn content(line: &str) -> &str {
+    line.split('#').next().unwrap_or_default().trim_end()
+}
+
 const ANY: RangeInclusive<u32> = 0..=u32::MAX;
 
 /// A line that is being read.
@@ -242,7 +247,7 @@ struct Line<'text> {
 
 impl<'text> Line<'text> {
     fn new(number: usize, text: &'text str) -> Self {
-        let text = text.split('#').next().unwrap_or_default().trim_end();
+        let text = content(text);
         Line { number, text, rest: text.trim_start() }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Misread;
 use crate::algorithms::{Collective, Cut, Root};
+use crate::schedule::content;
 use crate::text::nearest::unknown;
 
 /// What a file begins with.
@@ -40,41 +41,38 @@ impl Said<'_> {
 
 impl Head {
     /// Reads the head of a file. Returns also how many lines it has.
-    pub fn read(text: &str) -> Result<(Head, usize), Misread> {
+    pub fn read<'text>(text: &'text str) -> Result<(Head, usize), Misread> {
         let mut said = [None; KEYS.len()];
         let mut is_begun = false;
         let mut lines = 0;
         for (line, number) in text.lines().zip(1..) {
-            let content = line.split('#').next().unwrap_or_default().trim_end();
-            let here = |part: &str| Said {
+            let line = content(line);
+            let said_here = |value: &'text str| Said {
                 line: number,
-                column: content.chars().count() - part.chars().count() + 1,
-                value: "",
+                column: line.chars().count() - value.chars().count() + 1,
+                value,
             };
-            let trimmed = content.trim_start();
+            let trimmed = line.trim_start();
             let (key, value) = trimmed.split_once(' ').unwrap_or((trimmed, ""));
-            match key {
-                _ if trimmed.is_empty() => {}
-                _ if !is_begun => {
-                    check_version(trimmed).or_else(|message| here(trimmed).wrong(message))?;
-                    is_begun = true;
-                }
-                "rank" => break,
-                _ => match KEYS.iter().position(|&known| known == key) {
-                    None => {
-                        let known = KEYS.into_iter().chain(["rank"]);
-                        return here(trimmed).wrong(unknown("key", key, known));
-                    }
-                    Some(place) if said[place].is_some() => {
-                        return here(trimmed).wrong(format!("a second line with {key}"));
-                    }
-                    Some(place) => {
-                        let value = value.trim_start();
-                        said[place] = Some(Said { value, ..here(value) });
-                    }
-                },
+            if key == "rank" && is_begun {
+                break;
             }
             lines = number;
+            if trimmed.is_empty() {
+                continue;
+            }
+            if !is_begun {
+                check_version(trimmed).or_else(|message| said_here(trimmed).wrong(message))?;
+                is_begun = true;
+                continue;
+            }
+            let Some(place) = KEYS.iter().position(|&known| known == key) else {
+                let known = KEYS.into_iter().chain(["rank"]);
+                return said_here(trimmed).wrong(unknown("key", key, known));
+            };
+            if said[place].replace(said_here(value.trim_start())).is_some() {
+                return said_here(trimmed).wrong(format!("a second line with {key}"));
+            }
         }
         let end = Said { line: lines + 1, column: 1, value: "" };
         if !is_begun {
@@ -105,9 +103,8 @@ fn check_version(line: &str) -> Result<(), String> {
 }
 
 fn collective_of(said: Said) -> Result<Collective, Misread> {
-    let names = Collective::ALL.map(Collective::name);
-    match Collective::ALL.into_iter().find(|collective| collective.name() == said.value) {
-        None => said.wrong(unknown("collective", said.value, names)),
+    match Collective::named(said.value) {
+        None => said.wrong(unknown("collective", said.value, Collective::ALL.map(Collective::name))),
         Some(collective) if collective.cut() == Cut::Edges => {
             let name = collective.name();
             said.wrong(format!("{name} depends on the neighbours of each rank, which a file cannot describe"))

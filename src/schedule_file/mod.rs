@@ -27,7 +27,7 @@ pub use proof::{Disproof, Place, Proved};
 pub use writing::file_of;
 
 use crate::algorithms::{Collective, Listed, Root};
-use crate::schedule::{Listing, ParseError};
+use crate::schedule::{Listing, ParseError, content};
 use head::Head;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -75,11 +75,8 @@ pub struct Misread {
 impl ScheduleFile {
     /// Whether a text is meant to be a schedule file, rather than programs alone.
     pub fn is_begun(text: &str) -> bool {
-        let lines = text.lines().map(|line| line.trim_start());
-        lines
-            .into_iter()
-            .find(|line| !line.is_empty() && !line.starts_with('#'))
-            .is_some_and(|line| line.starts_with("rustcoll"))
+        let mut lines = text.lines().map(|line| content(line).trim_start());
+        lines.find(|line| !line.is_empty()).is_some_and(|line| line.starts_with("rustcoll"))
     }
 
     /// Reads a file. It says nothing of whether what the programs do is right.
@@ -95,7 +92,7 @@ impl ScheduleFile {
                 && root >= size
             {
                 let message = format!("there is no root {root} among {size} ranks");
-                return Err(Misread { line: listings[0].header, column: 1, message });
+                return Err(Misread::of(&listings[0], message));
             }
             let parts = listings.into_iter().map(|Listing { schedule, header, lines }| {
                 let lines = Lines { header, steps: lines };
@@ -107,6 +104,11 @@ impl ScheduleFile {
         }
         let listed = Listed { collective, root, programs };
         Ok(ScheduleFile { name, source, needs_commutative, listed, lines })
+    }
+
+    /// Whether its reductions keep the order of operands.
+    pub fn keeps_order(&self) -> bool {
+        self.listed.collective.reduces() && !self.needs_commutative
     }
 
     /// For how many ranks it has programs.
@@ -126,7 +128,7 @@ fn check_lengths(listing: &Listing, collective: Collective) -> Result<(), Misrea
         let message = format!(
             "this program has scratch blocks or slots, but in {collective} ranks know only how long their own blocks are"
         );
-        return Err(Misread { line: listing.header, column: 1, message });
+        return Err(Misread::of(listing, message));
     }
     Ok(())
 }
@@ -139,12 +141,13 @@ fn by_size(listings: Vec<Listing>) -> Result<BTreeMap<usize, Vec<Listing>>, Misr
         let program = &listing.schedule;
         steps += program.length();
         blocks += 2 * program.blocks + program.scratch_blocks() + program.slots;
-        for (what, count, most) in [("do", steps, MOST_STEPS), ("have", blocks, MOST_BLOCKS)] {
+        for (does, count, most, things) in
+            [("do", steps, MOST_STEPS, "steps"), ("have", blocks, MOST_BLOCKS, "blocks")]
+        {
             if count > most {
-                let things = if what == "do" { "steps" } else { "blocks" };
                 let message =
-                    format!("with this program, all of them {what} more than {most} {things} together");
-                return Err(Misread { line: listing.header, column: 1, message });
+                    format!("with this program, all of them {does} more than {most} {things} together");
+                return Err(Misread::of(&listing, message));
             }
         }
         by_size.entry(listing.schedule.size).or_default().push(listing);
@@ -164,14 +167,21 @@ pub fn complete(size: usize, mut listings: Vec<Listing>) -> Result<Vec<Listing>,
             _ if found < rank => format!("this is a second program of rank {found} of {size}"),
             _ => format!("the program of rank {rank} of {size} is missing"),
         };
-        return Err(Misread { line: listing.header, column: 1, message });
+        return Err(Misread::of(listing, message));
     }
     match listings.last() {
         Some(last) if listings.len() < size => {
             let message = format!("the program of rank {} of {size} is missing", listings.len());
-            Err(Misread { line: last.header, column: 1, message })
+            Err(Misread::of(last, message))
         }
         _ => Ok(listings),
+    }
+}
+
+impl Misread {
+    /// Something about a program as a whole.
+    fn of(listing: &Listing, message: String) -> Misread {
+        Misread { line: listing.header, column: 1, message }
     }
 }
 

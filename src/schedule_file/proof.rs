@@ -62,10 +62,9 @@ impl ScheduleFile {
 
     fn prove_for(&self, problem: &Problem) -> Result<(), Box<Disproof>> {
         let collective = self.listed.collective;
-        let is_ordered = collective.reduces() && !self.needs_commutative;
         let programs: Vec<Schedule> =
             (0..problem.size).map(|rank| self.listed.schedule(problem, rank)).collect();
-        verify::verify_schedules(collective, problem, is_ordered, &programs).map_err(|violation| {
+        verify::verify_schedules(collective, problem, self.keeps_order(), &programs).map_err(|violation| {
             let others = violation.fault.others().into_iter().map(|(rank, step)| (rank, Some(step)));
             let steps = [(violation.rank, violation.step)].into_iter().chain(others);
             let places = steps.map(|(rank, step)| self.place(problem, &programs[rank], rank, step)).collect();

@@ -8,8 +8,10 @@ use std::fmt::Write;
 /// The file of an algorithm's programs for a problem. Its name says that it is the user's now. An error: why there can be none.
 pub fn file_of(algorithm: &Algorithm, problem: &Problem) -> Result<String, String> {
     let collective = algorithm.contract();
+    let refusal =
+        |lack| format!("{} {} cannot be written as a file: {lack}", collective.name(), algorithm.name);
     if let Some(lack) = lack(algorithm, problem) {
-        return Err(format!("{} {} cannot be written as a file: {lack}", collective.name(), algorithm.name));
+        return Err(refusal(lack));
     }
     let mut text = format!("{FIRST_LINE}\ncollective {}\nname my_{}\n", collective.name(), algorithm.name);
     if collective.is_rooted() {
@@ -22,10 +24,7 @@ pub fn file_of(algorithm: &Algorithm, problem: &Problem) -> Result<String, Strin
     let programs: Vec<Schedule> =
         (0..problem.size).map(|rank| algorithm.program_with_loops(problem, rank)).collect();
     if programs.iter().any(|program| program.slots > 0) && problem.nodes.number() > 1 {
-        let (collective, name) = (collective.name(), algorithm.name);
-        return Err(format!(
-            "{collective} {name} on several nodes shares memory, for which a file has no words"
-        ));
+        return Err(refusal("it shares memory on several nodes"));
     }
     programs.iter().for_each(|program| {
         let _ = write!(text, "\n{program}");
@@ -40,13 +39,9 @@ fn lack(algorithm: &Algorithm, problem: &Problem) -> Option<&'static str> {
         _ if algorithm.contract().cut() == Cut::Edges => Some("it depends on the neighbours of each rank"),
         _ if problem.remote > 0 => Some("it is for two groups"),
         _ if problem.in_place => Some("programs in files are for calls that are not in place"),
-        _ if learns_lengths(algorithm) => Some("its ranks tell each other the lengths of blocks first"),
+        _ if algorithm.requires.iter().any(Requirement::is_of_lengths) => {
+            Some("its ranks tell each other the lengths of blocks first")
+        }
         _ => None,
     }
-}
-
-fn learns_lengths(algorithm: &Algorithm) -> bool {
-    let is_so =
-        |required: &Requirement| matches!(required, Requirement::BlockLengths | Requirement::LongestBlock);
-    algorithm.requires.iter().any(is_so)
 }

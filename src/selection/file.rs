@@ -76,8 +76,7 @@ impl Reader<'_> {
         rules: &Value,
     ) -> Option<(Collective, Vec<Entry>)> {
         let text = name.get_ref().as_ref();
-        let Some(collective) = Collective::ALL.into_iter().find(|collective| collective.name() == text)
-        else {
+        let Some(collective) = Collective::named(text) else {
             let known = Collective::ALL.map(Collective::name).into_iter().chain([PRIORITY]);
             return self.fault(name.span(), unknown("collective", text, known));
         };

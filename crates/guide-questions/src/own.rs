@@ -107,14 +107,14 @@ impl OwnSchedule {
 
     /// What a schedule file asks.
     fn of_file(&self, collective: Collective) -> Result<Asked, Failure> {
-        let ScheduleFile { listed, needs_commutative, .. } =
-            ScheduleFile::read(&self.text).map_err(misread)?;
+        let file = ScheduleFile::read(&self.text).map_err(misread)?;
+        let listed = &file.listed;
         let wrong = |message: String| Err(Failure::of("text", message));
         if listed.collective != collective {
             let (file, page) = (listed.collective.name(), collective.name());
             return wrong(format!("this file is of {file}, and this page of {page}"));
         }
-        let sizes: Vec<usize> = listed.programs.keys().copied().collect();
+        let sizes: Vec<usize> = file.sizes().collect();
         let [size] = sizes[..] else {
             return wrong(format!(
                 "this file has programs for {sizes:?} ranks; those for one number are drawn"
@@ -123,14 +123,13 @@ impl OwnSchedule {
         drawn("ranks", size, 1..=*problem::DRAWN_RANKS.end())?;
         let problem = self.problem(collective, size)?;
         if let Root::Only(root) = listed.root
-            && collective.is_rooted()
             && root != problem.root
         {
             return Err(Failure::of("root", format!("the programs of this file are for root {root}")));
         }
         check_room(listed.programs[&size].iter())?;
         let schedules = (0..size).map(|rank| listed.schedule(&problem, rank).unrolled()).collect();
-        let ordered = self.ordered.unwrap_or(false) || (collective.reduces() && !needs_commutative);
+        let ordered = self.ordered.unwrap_or(false) || file.keeps_order();
         Ok(Asked { problem, ordered, schedules })
     }
 

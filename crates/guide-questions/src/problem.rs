@@ -59,9 +59,9 @@ pub fn control(field: &str) -> String {
 
 /// Looks a collective up.
 pub fn collective(name: &str) -> Result<Collective, Failure> {
-    let found = Collective::ALL.into_iter().find(|collective| collective.name() == name);
     let names = Collective::ALL.into_iter().map(Collective::name);
-    found.ok_or_else(|| Failure::of("collective", nearest::unknown("collective", name, names)))
+    Collective::named(name)
+        .ok_or_else(|| Failure::of("collective", nearest::unknown("collective", name, names)))
 }
 
 impl Subject {

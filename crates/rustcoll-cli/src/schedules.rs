@@ -13,11 +13,8 @@ pub fn load(paths: &[PathBuf]) -> Result<(), Failure> {
         let name = files::name(path);
         let algorithm = proved(path)?.map_err(Failure::Input)?.algorithm(&name);
         let algorithm = algorithm.map_err(|lack| Failure::Input(format!("{name}: {lack}")))?;
-        let is_it =
-            |other: &&Algorithm| (other.contract(), other.name) == (algorithm.contract(), algorithm.name);
-        if loaded.iter().copied().any(|other| is_it(&other)) {
-            let (collective, algorithm) = (algorithm.contract().name(), algorithm.name);
-            return Err(Failure::Input(format!("{name}: a second file with {collective} {algorithm}")));
+        if loaded.iter().any(|other| other.title() == algorithm.title()) {
+            return Err(Failure::Input(format!("{name}: a second file with {}", algorithm.title())));
         }
         loaded.push(algorithm);
     }

@@ -1,7 +1,10 @@
 //! The chapter about schedule files does as it says: its files are written and its commands run, in their order.
 
+mod common;
+
+use common::folder;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 const PAGE: &str = include_str!("../../../docs/own-schedules.md");
@@ -10,14 +13,6 @@ const PAGE: &str = include_str!("../../../docs/own-schedules.md");
 fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
     let fences = page.split("```").skip(1).step_by(2);
     fences.filter_map(|block| block.split_once('\n'))
-}
-
-/// A new folder, for one test.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
 }
 
 /// What a command prints, with the command `rustcoll` in reach.

@@ -176,11 +176,6 @@ impl Lists {
     }
 }
 
-/// A collective by the name that all libraries give it.
-fn collective_named(name: &str) -> Option<Collective> {
-    Collective::ALL.into_iter().find(|collective| collective.name() == name)
-}
-
 /// A collective's name as it stands in those of MPI's functions.
 fn capitalised(collective: Collective) -> String {
     let name = collective.name();

@@ -13,7 +13,7 @@ use super::super::reading::MOST_RULES;
 use super::json::{as_object, check_keys, elements, key_place, object, place, properties};
 use super::tuned_algorithms::{TunedAlgorithm, TunedMeasure, algorithms};
 use super::tuned_rule::{Number, TunedRule, left_to_others, no_measure};
-use super::{Conditions, Entry, Fault, Lists, Standing, Written, collective_named};
+use super::{Conditions, Entry, Fault, Lists, Standing, Written};
 use crate::algorithms::Collective;
 use jsonc_parser::ast::{Object, Value};
 use std::ops::RangeInclusive;
@@ -62,7 +62,7 @@ impl Reader<'_> {
         };
         let Some(collectives) = as_object(&collectives.value, self.faults) else { return };
         for (name, property) in properties(collectives, self.faults) {
-            let Some(collective) = collective_named(name) else {
+            let Some(collective) = Collective::named(name) else {
                 let message = unknown("collective", name, Collective::ALL.map(Collective::name));
                 self.faults.push(Fault { place: key_place(property), message });
                 continue;

@@ -16,7 +16,7 @@ use super::super::nearest::unknown;
 use super::super::quantity::number;
 use super::super::ranges::Ranges;
 use super::super::reading::MOST_RULES;
-use super::{Conditions, Entry, Fault, Lists, Standing, Written, capitalised, collective_named, words};
+use super::{Conditions, Entry, Fault, Lists, Standing, Written, capitalised, words};
 use crate::algorithms::Collective;
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
@@ -223,7 +223,7 @@ impl Reader<'_> {
 
     fn collective(&mut self, place: &Range<usize>) -> Option<Collective> {
         let name = &self.text[place.clone()];
-        let found = name.strip_prefix("MPI_").and_then(|name| collective_named(&name.to_ascii_lowercase()));
+        let found = name.strip_prefix("MPI_").and_then(|name| Collective::named(&name.to_ascii_lowercase()));
         let found = found.filter(|collective| COLLECTIVES.contains(collective));
         if found.is_none() {
             let mpi_names: Vec<_> = COLLECTIVES.iter().map(|known| mpi_name(*known)).collect();

@@ -275,8 +275,7 @@ impl Exclusion {
 }
 
 fn place(collective: &str, ranks: usize, bytes: usize) -> Option<CellKey> {
-    let collective =
-        rustcoll::algorithms::Collective::ALL.into_iter().find(|one| one.name() == collective)?;
+    let collective = rustcoll::algorithms::Collective::named(collective)?;
     Some(CellKey { collective, ranks, bytes })
 }
 

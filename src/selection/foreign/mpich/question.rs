@@ -3,7 +3,7 @@
 use super::super::super::error::shortened;
 use super::super::super::nearest::unknown;
 use super::super::super::quantity::number;
-use super::super::{Conditions, collective_named};
+use super::super::Conditions;
 use crate::algorithms::Collective;
 use std::ops::Range;
 
@@ -137,10 +137,10 @@ pub fn answer(key: &str, node: &Node, place: &Range<usize>) -> Result<Answer, St
 }
 
 fn collective(name: &str, node: Node) -> Result<Answer, String> {
-    if let Some(collective) = collective_named(name) {
+    if let Some(collective) = Collective::named(name) {
         return Ok(Answer::Some(Node { collective: Some(collective), ..node }));
     }
-    match name.strip_prefix('i').and_then(collective_named) {
+    match name.strip_prefix('i').and_then(Collective::named) {
         Some(collective) => Ok(Answer::Left(format!(
             "the rules of {} hold here for all its forms: these are left out",
             collective.name()

@@ -166,13 +166,10 @@ impl Programs {
     fn new(case: &Case, algorithm: &Algorithm) -> Self {
         let graph = case.topology.graph.clone();
         let problem = Problem { root: case.root, in_place: case.in_place, graph, ..Problem::new(case.size) };
-        let are_sent = |requirement: &&Requirement| {
-            matches!(requirement, Requirement::BlockLengths | Requirement::LongestBlock)
-        };
         Programs {
             collective: case.collective,
             schedules: algorithm.programs(&problem),
-            lengths: algorithm.requires.iter().filter(are_sent).copied().collect(),
+            lengths: algorithm.requires.iter().filter(|one| one.is_of_lengths()).copied().collect(),
         }
     }
     /// Values in the scratch memory of all ranks.

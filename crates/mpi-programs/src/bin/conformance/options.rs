@@ -46,8 +46,8 @@ pub struct Options {
 }
 
 fn collective(name: &str) -> Result<Collective, String> {
-    let found = Collective::ALL.into_iter().find(|collective| collective.name() == name);
-    found.ok_or_else(|| format!("one of {}", Collective::ALL.map(Collective::name).join(", ")))
+    Collective::named(name)
+        .ok_or_else(|| format!("one of {}", Collective::ALL.map(Collective::name).join(", ")))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
