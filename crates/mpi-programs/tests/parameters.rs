@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Job, mpirun, root, run, user_program};
+use common::{Job, SHARED_MEMORY_FROM, mpirun, root, run, user_program};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -134,9 +134,10 @@ fn path_of_another_release() -> &'static str {
     })
 }
 
-/// Runs the program with that component.
+/// Runs the program with that component, and with no parameter of it but those given.
 fn run_another_release(name: &str, content: &str, environment: &[(&str, &str)]) -> Job {
     let (mut command, _) = with_file(name, content, environment);
+    command.env_remove(SHARED_MEMORY_FROM);
     run(command.args(["--mca", "mca_base_component_path", path_of_another_release()]).arg(user_program()))
 }
 
