@@ -41,8 +41,10 @@ pub struct Board {
     batons: [AtomicU32; MOST_RANKS],
     /// Draws whose turn it is, and which message arrives.
     pub random: Random,
-    /// How many turns there were since anything happened.
+    /// How many turns of ranks that wait there were since anything happened.
     pub quiet: usize,
+    /// How many of these each rank had.
+    pub quiet_of: [usize; MOST_RANKS],
     /// Number of ranks.
     pub ranks: usize,
     /// Of each rank whether it waits for memory that it shares, if it waits.
@@ -84,6 +86,7 @@ impl Board {
         self.batons = Default::default();
         self.random = Random(seed);
         (self.quiet, self.ranks, self.verdict.length) = (0, ranks, 0);
+        self.quiet_of = [0; MOST_RANKS];
         self.wait_for_memory = [false; MOST_RANKS];
         self.standings = [Standing::Begins; MOST_RANKS];
         self.outcomes[..steps].fill([NOT_BEGUN; MOST_RANKS]);

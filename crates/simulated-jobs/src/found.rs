@@ -1,7 +1,7 @@
 //! Short histories in which something was wrong once and is not found again by a few thousand seeds. Each is run in many orders.
 
 use expected_results::arithmetic::Arithmetic;
-use rustcoll::algorithms::{Collective, Dimension, Graph, Stencil};
+use rustcoll::algorithms::{Collective, Dimension, Graph, Neighbours, Stencil};
 
 use crate::history::{
     Call, Communicator, Deed, Delivery, Fault, FaultKind, History, Setting, Step, Surroundings, Topology,
@@ -10,10 +10,11 @@ use crate::history::{
 /// Each history is run in so many orders.
 const ORDERS: u64 = 200;
 
-const HISTORIES: [fn() -> History; 3] = [
+const HISTORIES: [fn() -> History; 4] = [
     a_rank_refuses_a_call_where_none_shares_memory,
     a_message_fails_while_mpi_duplicates,
     a_rank_has_no_memory_to_find_a_stencil,
+    a_rank_fails_whom_the_others_do_not_need,
 ];
 
 /// How many histories there are, in all their orders.
@@ -54,6 +55,22 @@ fn a_rank_has_no_memory_to_find_a_stencil() -> History {
     let grid = [2, 2].map(|length| Dimension { length, periodic: true });
     let graph = Graph::of_stencil(Stencil::around(&grid)).without_stencil();
     history.communicators[0].topology = Topology::Listed(graph);
+    history
+}
+
+/// A rank without neighbours fails, so the others go on, and MPI duplicates the communicator. The others' first calls go by messages; that rank must not
+/// look for memory to share, which nobody else does.
+fn a_rank_fails_whom_the_others_do_not_need() -> History {
+    let neighbours = || call(Collective::NeighborAllgather);
+    // Its second message is the last one that it receives while the ranks look for a stencil.
+    let fault = Fault { rank: 3, kind: FaultKind::Receive, after: 1 };
+    let deeds = [Deed::Make(0), Deed::Block(neighbours()), Deed::Begin(neighbours()), Deed::Duplicate(0)];
+    let mut history = of_four_ranks(deeds, vec![fault]);
+    let in_a_ring = |rank: usize| match rank {
+        3 => Neighbours::default(),
+        _ => Neighbours::listed([Some((rank + 2) % 3)], [Some((rank + 1) % 3)]),
+    };
+    history.communicators[0].topology = Topology::Listed(Graph::new((0..4).map(in_a_ring)));
     history
 }
 

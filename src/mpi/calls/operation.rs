@@ -149,6 +149,7 @@ impl Operation {
     /// Whether it is known if the operation has a lane of memory that the ranks share.
     fn is_placed(&mut self) -> Result<bool, Error> {
         if let (Course::Undecided(undecided), Some(turn)) = (&mut self.course, &mut self.turn) {
+            turn.check()?;
             if !undecided.find_memory()? {
                 return Ok(false);
             }

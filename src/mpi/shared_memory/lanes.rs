@@ -254,6 +254,15 @@ impl Turn {
         }
     }
 
+    /// Fails if its lane is broken at this rank. Then it must not look for memory: the other ranks may not allocate any yet, and this one
+    /// would wait for ever.
+    pub fn check(&self) -> Result<(), Error> {
+        let Some(lane) = self.lane else { return Ok(()) };
+        // Whoever holds the lock is at an earlier collective; this one is asked again.
+        let broken_by = unless_held(&self.lanes.lane(lane).state).and_then(|state| state.broken_by);
+        broken_by.map_or(Ok(()), Err)
+    }
+
     /// Whether the collective is in the queue.
     pub fn is_due(&self) -> bool {
         self.asked.is_some()
