@@ -124,6 +124,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &allreduce::shared_slices::ALGORITHM,
     &allreduce::shared_leaders::ALGORITHM,
     &allreduce::shared_multi_leaders::ALGORITHM,
+    &allreduce::shared_multi_leaders_multiplying::ALGORITHM,
     &alltoall::bruck::ALGORITHM,
     &alltoall::bruck_modified::ALGORITHM,
     &alltoall::spread_out::ALGORITHM,
@@ -267,15 +268,19 @@ pub fn register(loaded: Vec<&'static Algorithm>) {
     assert!(LOADED.set(loaded).is_ok(), "algorithms of files are registered once");
 }
 
+/// All that are compiled in.
+pub fn compiled() -> impl Iterator<Item = &'static Algorithm> {
+    REGISTRY.iter().chain(MOCK_UPS).copied()
+}
+
 /// All that have schedules.
 pub fn scheduled() -> impl Iterator<Item = &'static Algorithm> {
     REGISTRY.iter().chain(LOADED.get().into_iter().flatten()).copied()
 }
 
-/// All of both kinds.
+/// All, those of files the last.
 pub fn registered() -> impl Iterator<Item = &'static Algorithm> {
-    let loaded = LOADED.get().into_iter().flatten();
-    REGISTRY.iter().chain(MOCK_UPS).chain(loaded).copied()
+    compiled().chain(LOADED.get().into_iter().flatten().copied())
 }
 
 #[cfg(test)]

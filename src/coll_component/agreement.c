@@ -53,6 +53,11 @@ static int has_the_same_faults(opal_process_name_t process)
     return is_same;
 }
 
+void rustcoll_show_faults(void)
+{
+    rustcoll_show("left-out-rules", (int) OPAL_PROC_MY_NAME.vpid, opal_process_info.nodename, rustcoll_faults());
+}
+
 void rustcoll_tell_faults(struct ompi_communicator_t *communicator)
 {
     static int is_told;
@@ -66,7 +71,7 @@ void rustcoll_tell_faults(struct ompi_communicator_t *communicator)
             return;
         }
     }
-    rustcoll_show("left-out-rules", (int) OPAL_PROC_MY_NAME.vpid, opal_process_info.nodename, rustcoll_faults());
+    rustcoll_show_faults();
 }
 
 /* The first rank of a group that differs from the next one; `last` is one that does. */

@@ -185,6 +185,10 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
             value = place = "unknown";
         }
         const char *word = rustcoll_nearest_word(parameter, value);
+        /* It may be the name of an algorithm whose file has a fault. */
+        if (is_first_on_node && '\0' != *rustcoll_faults()) {
+            rustcoll_show_faults();
+        }
         return give_up(is_first_on_node, "illegal-parameter",
                        (const char *[5]) {parameter, value, place, NULL == word ? "none" : word, legal});
     }

@@ -76,12 +76,17 @@ static mca_base_var_enum_t *new_number_enumerator(const char *name, const char *
 
 static mca_base_var_enum_t *new_word_enumerator(const char *name, const char *const *words)
 {
-    mca_base_var_enum_value_t values[64] = {{0, NULL}};
     mca_base_var_enum_t *enumerator = NULL;
-    for (int i = 0; i < 63 && NULL != words[i]; i++) {
+    int number = 0;
+    while (NULL != words[number]) {
+        number++;
+    }
+    mca_base_var_enum_value_t *values = calloc(number + 1, sizeof *values);
+    for (int i = 0; i < number; i++) {
         values[i] = (mca_base_var_enum_value_t) {i, words[i]};
     }
     mca_base_var_enum_create(name, values, &enumerator);
+    free(values);
     return enumerator;
 }
 

@@ -160,6 +160,12 @@ static void compare_holdings(rustcoll_state *state, MPI_Comm all)
     state->is_set_up = 1;
 }
 
+void rustcoll_show_faults(int rank)
+{
+    fprintf(stderr, "rustcoll: rules or schedule files have faults; what is faulty is left out; rank %d is the first that finds these:\n%s\n", rank,
+            rustcoll_faults());
+}
+
 /* Tells what is wrong with rules that are left out, once for all ranks that have the same faults. */
 static void tell_faults(uint64_t own)
 {
@@ -176,8 +182,7 @@ static void tell_faults(uint64_t own)
     }
     free(all);
     if (0 != own && first == rank) {
-        fprintf(stderr, "rustcoll: the rules have faults; what is faulty is left out; rank %d is the first that finds these:\n%s\n", rank,
-                rustcoll_faults());
+        rustcoll_show_faults(rank);
     }
 }
 

@@ -51,6 +51,8 @@ void rustcoll_free_states(void);
 /* Waits until all processes of the job are here. */
 void rustcoll_meet(void);
 /* Has all processes of the job compare what they hold, while none of them can be in another call. */
+/* Tells what is wrong with rules and schedule files that are left out. */
+void rustcoll_show_faults(int rank);
 void rustcoll_compare_job(int is_active);
 
 /* ---- the process ---- */

@@ -116,6 +116,10 @@ static void refuse(const rustcoll_parameter *parameter, const char *variable, co
     }
     const char *word = rustcoll_nearest_word(variable, text);
     let_speak(is_first_on_node());
+    /* It may be the name of an algorithm whose file has a fault. */
+    if ('\0' != *rustcoll_faults()) {
+        rustcoll_show_faults(world_rank());
+    }
     if (NULL == word) {
         rustcoll_end_job("rustcoll: %s=%s: legal are %s", variable, text, legal);
     } else {
@@ -249,7 +253,7 @@ int rustcoll_shim_is_crowded(void)
 void rustcoll_shim_refuse_rules(const char *faults, int speaks_first)
 {
     let_speak(speaks_first);
-    rustcoll_end_job("rustcoll: the rules have faults, and RUSTCOLL_RULES_STRICT asks for the end of the job:\n%s", faults);
+    rustcoll_end_job("rustcoll: rules or schedule files have faults, and RUSTCOLL_RULES_STRICT asks for the end of the job:\n%s", faults);
 }
 
 /* The library reports wrong settings at once, before ranks that differ can wait for each other. */

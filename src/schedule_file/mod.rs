@@ -19,10 +19,13 @@
 
 #![forbid(unsafe_code)]
 
+mod certificate;
 mod head;
+mod loading;
 mod proof;
 mod writing;
 
+pub use loading::{Loaded, MOST_RANKS_AT_START, certify, files, prove, prove_at_start};
 pub use proof::{Disproof, Place, Proved};
 pub use writing::file_of;
 
@@ -109,6 +112,11 @@ impl ScheduleFile {
     /// Whether its reductions keep the order of operands.
     pub fn keeps_order(&self) -> bool {
         self.listed.collective.reduces() && !self.needs_commutative
+    }
+
+    /// The collective and its name.
+    pub fn title(&self) -> String {
+        format!("{} {}", self.listed.collective.name(), self.name)
     }
 
     /// For how many ranks it has programs.

@@ -9,7 +9,7 @@ use std::fmt;
 /// A file whose programs are right.
 #[derive(Debug)]
 pub struct Proved {
-    file: ScheduleFile,
+    pub(super) file: ScheduleFile,
     /// For how many problems that was proved.
     pub problems: usize,
 }

@@ -204,7 +204,7 @@ reduce recv[0] = send[0] + scratch[0]
 #[test]
 fn programs_for_any_root_are_proved_for_each() {
     let for_any_root = |collective: Collective, name| {
-        let text = file_of(collective.algorithm(name).unwrap(), &Problem::new(5)).unwrap();
+        let text = file_of(collective.algorithm(name).unwrap(), collective, &Problem::new(5)).unwrap();
         proved(&text.replace("root 0", "root any"))
     };
     for collective in [Collective::Scatter, Collective::Gather, Collective::Scatterv, Collective::Gatherv] {
@@ -225,7 +225,8 @@ fn no_text_makes_it_fail() {
     let mut random = Random(7);
     for text in [
         CHAIN.to_owned(),
-        file_of(Collective::Allreduce.algorithm("ring").unwrap(), &Problem::new(4)).unwrap(),
+        file_of(Collective::Allreduce.algorithm("ring").unwrap(), Collective::Allreduce, &Problem::new(4))
+            .unwrap(),
     ] {
         for _ in 0..3000 {
             let mut mutated = text.clone().into_bytes();
@@ -246,12 +247,14 @@ fn no_text_makes_it_fail() {
 #[test]
 fn every_algorithm_that_can_be_written_is_proved() {
     let mut written = 0;
-    for algorithm in registered() {
+    let of_all =
+        registered().flat_map(|algorithm| algorithm.collectives.iter().map(move |&one| (algorithm, one)));
+    for (algorithm, collective) in of_all {
         for problem in [1, 2, 5, 8].into_iter().flat_map(|size| problems(algorithm, size)) {
-            let Ok(text) = file_of(algorithm, &problem) else { continue };
+            let Ok(text) = file_of(algorithm, collective, &problem) else { continue };
             let file = ScheduleFile::read(&text).unwrap_or_else(|misread| panic!("{misread}:\n{text}"));
             let proved = file.prove();
-            assert!(proved.is_ok(), "{} {problem:?}: {proved:?}", algorithm.name);
+            assert!(proved.is_ok(), "{collective:?} {} {problem:?}: {proved:?}", algorithm.name);
             written += 1;
         }
     }
@@ -261,7 +264,7 @@ fn every_algorithm_that_can_be_written_is_proved() {
 #[test]
 fn what_a_file_has_no_words_for_is_refused() {
     let refused = |collective: Collective, name, problem: Problem| {
-        file_of(collective.algorithm(name).unwrap(), &problem).unwrap_err()
+        file_of(collective.algorithm(name).unwrap(), collective, &problem).unwrap_err()
     };
     assert_eq!(
         refused(Collective::NeighborAlltoall, "linear", Problem::new(4)),

@@ -1,13 +1,13 @@
 //! Registered algorithms as files: to begin with, and to compare with.
 
 use super::head::FIRST_LINE;
-use crate::algorithms::{Algorithm, Cut, Problem, Requirement};
+use crate::algorithms::{Algorithm, Collective, Cut, Problem, Requirement};
 use crate::schedule::Schedule;
 use std::fmt::Write;
 
-/// The file of an algorithm's programs for a problem. Its name says that it is the user's now. An error: why there can be none.
-pub fn file_of(algorithm: &Algorithm, problem: &Problem) -> Result<String, String> {
-    let collective = algorithm.contract();
+/// The file of an algorithm's programs for a problem of one of its collectives. Its name says that it is the user's now. An error: why there
+/// can be none.
+pub fn file_of(algorithm: &Algorithm, collective: Collective, problem: &Problem) -> Result<String, String> {
     let refusal =
         |lack| format!("{} {} cannot be written as a file: {lack}", collective.name(), algorithm.name);
     if let Some(lack) = lack(algorithm, problem) {

@@ -72,6 +72,12 @@ impl CollectiveVariables {
         })
     }
 
+    /// What a number in the variable `ran` means. The component also knows algorithms that come from files.
+    pub fn name(&self, ran: i32) -> String {
+        let named = self.algorithm.names().into_iter().find(|(number, _)| *number == ran && ran != BELOW);
+        named.map_or_else(|| name_of(self.collective, ran).to_owned(), |(_, name)| name)
+    }
+
     /// Chooses an algorithm for the next calls, `None` for the component's own choice.
     pub fn choose(&self, algorithm: Option<&Algorithm>) -> Result<(), Error> {
         self.algorithm.write(algorithm.map_or(AUTO, |algorithm| number(self.collective, algorithm)))
@@ -102,7 +108,7 @@ pub fn number(collective: Collective, algorithm: &Algorithm) -> i32 {
     place.expect("every algorithm is registered") as i32 + 1
 }
 
-/// What a number in a variable `ran` means.
+/// What a number in a variable `ran` means, of algorithms that are compiled in.
 pub fn name_of(collective: Collective, number: i32) -> &'static str {
     match (number, collective.algorithms().nth((number - 1).max(0) as usize)) {
         (BELOW, _) => "below",

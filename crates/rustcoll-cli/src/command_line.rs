@@ -49,8 +49,8 @@ pub struct CommandLine {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Schedule files, separated by commas, whose algorithms stand beside the registered ones once they are proved. Programs that are
-    /// run by an MPI do not know them
+    /// Schedule files and folders of them, separated by commas, whose algorithms stand beside the registered ones once they are proved;
+    /// jobs that this command starts have them, too
     #[arg(long, global = true, value_delimiter = ',', value_name = "FILES", value_hint = ValueHint::FilePath)]
     pub schedules: Vec<PathBuf>,
 }
@@ -206,6 +206,9 @@ pub struct VerifyOptions {
     /// Schedule files to prove instead; - is the standard input
     #[arg(value_hint = ValueHint::FilePath, conflicts_with_all = ["collective", "algorithm", "ranks"])]
     pub files: Vec<PathBuf>,
+    /// Writes a certificate beside each file that is right, as FILE.certificate; jobs take programs for more than 64 ranks only with one
+    #[arg(long, requires = "files")]
+    pub certify: bool,
     /// Only the algorithms of this collective
     #[arg(long, value_parser = collectives())]
     pub collective: Option<Collective>,

@@ -9,7 +9,8 @@ use std::path::Path;
 /// The standard input's name in messages.
 const STANDARD_INPUT: &str = "the standard input";
 
-fn is_standard_input(path: &Path) -> bool {
+/// Whether a name stands for the standard input.
+pub fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
 }
 

@@ -18,7 +18,7 @@ pub fn run(options: &ScheduleOptions, output: &mut impl Write) -> Result<Outcome
         Whose::Rank(rank) => rank..below(rank, problem.size, "rank")? + 1,
     };
     if options.file {
-        let text = file_of(algorithm, &problem).map_err(Failure::Usage)?;
+        let text = file_of(algorithm, options.collective, &problem).map_err(Failure::Usage)?;
         write!(output, "{text}")?;
         return Ok(Outcome::Right);
     }

@@ -2,46 +2,36 @@
 
 use crate::failure::Failure;
 use crate::files;
-use rustcoll::algorithms::{Algorithm, register};
-use rustcoll::schedule_file::{Disproof, Misread, Proved, ScheduleFile};
-use std::path::{Path, PathBuf};
+use rustcoll::schedule_file::{self, Loaded};
+use std::path::PathBuf;
+use std::sync::OnceLock;
 
-/// Registers the algorithms of schedule files, once they are proved. Fails with what is wrong with the first that is not.
+/// The files, for jobs that are to know them, too.
+static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
+
+/// Registers the algorithms of schedule files and of folders of such, once they are proved. Fails with what is wrong with the first that is not.
 pub fn load(paths: &[PathBuf]) -> Result<(), Failure> {
-    let mut loaded: Vec<&'static Algorithm> = Vec::new();
-    for path in paths {
-        let name = files::name(path);
-        let algorithm = proved(path)?.map_err(Failure::Input)?.algorithm(&name);
-        let algorithm = algorithm.map_err(|lack| Failure::Input(format!("{name}: {lack}")))?;
-        if loaded.iter().any(|other| other.title() == algorithm.title()) {
-            return Err(Failure::Input(format!("{name}: a second file with {}", algorithm.title())));
-        }
-        loaded.push(algorithm);
+    let mut loaded = Loaded::default();
+    for path in expanded(paths)? {
+        let name = files::name(&path);
+        let proved = schedule_file::prove(&name, &files::text(&path)?).map_err(Failure::Input)?;
+        loaded.add(&name, proved).map_err(Failure::Input)?;
     }
-    register(loaded);
+    loaded.register();
+    let _ = FILES.set(paths.to_vec());
     Ok(())
 }
 
-/// What a file has, proved; or what is wrong with it.
-pub fn proved(path: &Path) -> Result<Result<Proved, String>, Failure> {
-    Ok(prove(&files::name(path), &files::text(path)?))
+/// The files of folders in the place of these.
+pub fn expanded(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let files: Result<Vec<_>, _> = paths.iter().map(|path| schedule_file::files(path)).collect();
+    Ok(files.map_err(Failure::Input)?.concat())
 }
 
-fn prove(path: &str, text: &str) -> Result<Proved, String> {
-    let located = |Misread { line, column, message }| format!("{path}:{line}:{column}: {message}");
-    let file = ScheduleFile::read(text).map_err(located)?;
-    let what = title(&file);
-    file.prove().map_err(|disproof| {
-        let Disproof { size, root, in_place, violation, places } = *disproof;
-        let line = places.first().map_or(1, |place| place.line);
-        let root = root.map_or(String::new(), |root| format!(", root {root}"));
-        let in_place = if in_place { ", in place" } else { "" };
-        let places: Vec<String> = places.iter().map(|place| format!("\n  {place}")).collect();
-        format!("{path}:{line}: {what} on {size} ranks{root}{in_place}: {violation}{}", places.concat())
-    })
-}
-
-/// The collective and the name of what a file has.
-pub fn title(file: &ScheduleFile) -> String {
-    format!("{} {}", file.listed.collective.name(), file.name)
+/// The parameter by which jobs get the files that were loaded, wherever they run; `None` if there are none.
+pub fn parameter() -> Option<(&'static str, String)> {
+    let files = FILES.get().filter(|files| !files.is_empty())?;
+    let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
+    let names: Vec<String> = files.iter().map(|file| absolute(file).display().to_string()).collect();
+    Some(("coll_rustcoll_schedules", names.join(",")))
 }

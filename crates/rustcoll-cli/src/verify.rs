@@ -8,6 +8,7 @@ use crate::progress::Count;
 use crate::schedules;
 use crate::words::counted;
 use rustcoll::algorithms::{Algorithm, Cut, Problem, registered};
+use rustcoll::schedule_file;
 use rustcoll::selection::nearest;
 use rustcoll::verify;
 use std::io::Write;
@@ -20,7 +21,7 @@ const MOST_RANKS_OF_MOCK_UPS: usize = 128;
 /// Verifies the algorithms or the schedule files that were asked for.
 pub fn run(options: &VerifyOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     if !options.files.is_empty() {
-        return prove_files(&options.files, output);
+        return prove_files(&options.files, options.certify, output);
     }
     let algorithms = chosen(options)?;
     verify(&algorithms, options.ranks.clone(), output)
@@ -76,19 +77,29 @@ fn verify(
 }
 
 /// Proves schedule files, or shows where each is wrong.
-fn prove_files(paths: &[PathBuf], output: &mut impl Write) -> Result<Outcome, Failure> {
+fn prove_files(paths: &[PathBuf], certifies: bool, output: &mut impl Write) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Right;
-    for path in paths {
-        match schedules::proved(path)? {
+    for path in schedules::expanded(paths)? {
+        let (name, text) = (files::name(&path), files::text(&path)?);
+        match schedule_file::prove(&name, &text) {
             Ok(proved) => {
-                let (name, file) = (files::name(path), proved.file());
+                let (file, problems) = (proved.file(), counted(proved.problems, "problem"));
                 let sizes: Vec<String> = file.sizes().map(|size| size.to_string()).collect();
-                let (what, sizes) = (schedules::title(file), sizes.join(", "));
                 writeln!(
                     output,
-                    "{name}: {what} on {sizes} ranks: {}, all right",
-                    counted(proved.problems, "problem")
+                    "{name}: {} on {} ranks: {problems}, all right",
+                    file.title(),
+                    sizes.join(", ")
                 )?;
+                if certifies && files::is_standard_input(&path) {
+                    return Err(Failure::Usage(
+                        "--certify: the standard input has no place for a certificate".into(),
+                    ));
+                }
+                if certifies {
+                    let place = schedule_file::certify(&path, text.as_bytes(), &proved);
+                    writeln!(output, "{}: written", place.map_err(Failure::Input)?.display())?;
+                }
             }
             Err(wrong) => {
                 writeln!(output, "{wrong}")?;

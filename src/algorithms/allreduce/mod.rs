@@ -18,6 +18,7 @@ pub mod ring_segmented;
 pub mod shared_flat;
 pub mod shared_leaders;
 pub mod shared_multi_leaders;
+pub mod shared_multi_leaders_multiplying;
 pub mod shared_slices;
 
 use super::Problem;

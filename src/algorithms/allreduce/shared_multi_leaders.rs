@@ -23,25 +23,27 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..shared_leaders::ALGORITHM
 };
 
-/// What those who own a slice do between the nodes.
-const BETWEEN: Algorithm = circulant::ALGORITHM;
-
 /// A rank of the emptiest node owns so many slices at most, one after the other.
 const MOST_SLICES: usize = 4;
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
+    through_owners(problem, rank, &circulant::ALGORITHM)
+}
+
+/// Allreduce in which each rank of a node stands for it with a slice; `between` is what those who own the same slice do.
+pub fn through_owners(problem: &Problem, rank: usize, between: &Algorithm) -> Schedule {
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let population = placement.population(node);
     let slices = placement.most_members().min(MOST_SLICES * placement.fewest_members());
-    let between = BETWEEN.schedule(&among_nodes(problem, &placement, population == 1), node);
-    let width = between.blocks;
+    let among_owners = between.schedule(&among_nodes(problem, &placement, population == 1), node);
+    let width = among_owners.blocks;
     let up = placement.within(node, combine_slices(local, population, slices, width, contribution(problem)));
     let down = placement.within(node, hand_out_slices(local, population, slices, width));
-    let among_owners = (local..slices)
+    let of_slices = (local..slices)
         .step_by(population)
-        .map(|slice| placement.among_owners(slice, slices, between.clone()));
-    let program = among_owners.fold(up, Schedule::then).then(down);
+        .map(|slice| placement.among_owners(slice, slices, among_owners.clone()));
+    let program = of_slices.fold(up, Schedule::then).then(down);
     with_slots(slices * width, placement.most_members(), program)
 }
 

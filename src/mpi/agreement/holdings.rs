@@ -1,7 +1,7 @@
 //! What all ranks of a communicator must hold alike, for else they would choose different algorithms and wait for each
 //! other for ever. Each rank publishes a text about what it holds, and compares it with that of one other rank.
 
-use crate::algorithms::{Parameter, registered};
+use crate::algorithms::{Parameter, compiled};
 use crate::hash::hash;
 use crate::mpi::decision::rules::{self, Collected, Source};
 use crate::mpi::parameters::registered;
@@ -15,7 +15,7 @@ const BUILT_IN_RULES: &str = include_str!("../../../selection-rules/default.toml
 const MOST_SHOWN: usize = 500;
 
 /// What must be alike, in the order of the lines that are published.
-const THINGS: [&str; 4] = ["builds", "priorities", "parameters", "rules"];
+const THINGS: [&str; 4] = ["builds", "priorities", "parameters", "rules or schedule files"];
 
 /// What a rank holds of one thing.
 struct Holding {
@@ -44,7 +44,7 @@ fn switches() -> String {
     unsafe { CStr::from_ptr(rustcoll_shim_switches()) }.to_string_lossy().into_owned()
 }
 
-/// The rules that hold, and for people why others do not. The names of files do not count: hosts may keep the same file in different
+/// The schedule files and the rules that hold, and for people why others do not. The names of files do not count: hosts may keep the same file in different
 /// places.
 fn rules(Collected { sources, faults, .. }: &Collected) -> Holding {
     let digest = |source: &Source| format!("{:016x}", hash(&source.content));
@@ -70,7 +70,7 @@ fn or_default(given: &str) -> String {
 
 /// All of a build that choices and messages depend on, but for its code.
 fn build() -> String {
-    let algorithms = registered().map(|algorithm| {
+    let algorithms = compiled().map(|algorithm| {
         let parameters: Vec<_> =
             algorithm.parameters.iter().map(|&parameter| Parameter::name(parameter)).collect();
         format!("{} {parameters:?}", algorithm.title())

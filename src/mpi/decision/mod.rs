@@ -3,6 +3,7 @@
 pub mod decided;
 pub mod info;
 pub mod rules;
+pub mod schedule_files;
 pub mod schedules;
 pub mod stencil;
 pub mod topology;

@@ -1,5 +1,7 @@
-//! The rules of a job: those that the user gives in lines and files, then the site's, then the default ones.
+//! The rules of a job: those that the user gives in lines and files, then the site's, then the default ones. Algorithms that come from files
+//! stand at their side: rules name them.
 
+use super::schedule_files;
 use crate::algorithms::Collective;
 use crate::mpi::parameters::settings::{self, Settings};
 use crate::mpi::shim::bindings::rustcoll_shim_refuse_rules;
@@ -23,8 +25,8 @@ pub struct Collected {
     pub sources: Vec<Source>,
 }
 
-/// A text of rules that hold.
-#[derive(Debug, PartialEq, Eq)]
+/// A text of rules that hold, or of an algorithm that stands beside the registered ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// Where it comes from: a file, or a line's parameter.
     pub name: String,
@@ -37,7 +39,9 @@ pub struct Source {
 /// What the user gives for the whole job, then what the site gives.
 pub fn given() -> &'static Collected {
     static GIVEN: LazyLock<Collected> = LazyLock::new(|| {
-        let mut given = Collected::default();
+        let schedule_files::Given { sources, faults } = schedule_files::given();
+        let (sources, faults) = (sources.clone(), faults.clone());
+        let mut given = Collected { rules: Rules::default(), faults, sources };
         for collective in Collective::ALL {
             if let Some(line) = Settings::of(collective).rules() {
                 let name = settings::full_name(&settings::line_name(collective));

@@ -3,6 +3,7 @@
 use super::given::Given;
 use super::settings::*;
 use crate::algorithms::{Collective, Parameter};
+use crate::mpi::decision::schedule_files;
 use crate::mpi::shim::bindings::rustcoll_parameter;
 use crate::text::nearest::nearest;
 use std::ffi::{CString, c_char, c_int};
@@ -100,12 +101,28 @@ fn text(text: &str) -> CString {
     CString::new(text).expect("the registry's names hold no zero bytes")
 }
 
-static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
+/// The first parameter: the others may have the names of algorithms that come from its files.
+static FIRST: LazyLock<Registered> = LazyLock::new(|| {
+    text_parameter(
+        SCHEDULES_NAME,
+        "Schedule files, and folders of files *.sched, separated by commas. Each has an algorithm, which is proved when the job starts and \
+         then chosen as all others are, by its name",
+        &SCHEDULES,
+    )
+});
+
+static OTHERS: LazyLock<Vec<Registered>> = LazyLock::new(|| {
+    schedule_files::given();
     let of_collectives = Collective::ALL.into_iter().flat_map(registered);
     let of_memory =
         shared_memory_parameters().into_iter().chain(mock_up_parameters()).chain(scratch_parameters());
     of_memory.chain(other_parameters()).chain(rule_parameters()).chain(of_collectives).collect()
 });
+
+/// All parameters, in the order in which they are registered.
+fn all() -> impl Iterator<Item = &'static Registered> {
+    [&*FIRST].into_iter().chain(OTHERS.iter())
+}
 
 /// The parameters of the memory that ranks share.
 fn shared_memory_parameters() -> [Registered; 4] {
@@ -229,7 +246,7 @@ fn rule_parameters() -> [Registered; 4] {
         ),
         fixed(general_parameter(
             "rules_strict",
-            "Whether a job ends if the rules that it is given have faults; else it warns and leaves them out",
+            "Whether a job ends if rules or schedule files that it is given have faults; else it warns and leaves them out",
             &SWITCH,
             0,
             &RULES_STRICT,
@@ -327,14 +344,13 @@ fn shaping_parameter(collective: Collective, parameter: Parameter) -> Registered
 
 /// What the user sets of the parameters that must be equal on all ranks, but for rules, as names and values.
 pub fn shaping() -> String {
-    let shared =
-        REGISTERED.iter().filter(|parameter| matches!(parameter.role, Role::Shared | Role::SharedAndFixed));
+    let shared = all().filter(|parameter| matches!(parameter.role, Role::Shared | Role::SharedAndFixed));
     shared.filter_map(Registered::setting).collect::<Vec<_>>().join(", ")
 }
 
 /// The parameter of that number, if there are so many.
 pub fn parameter(index: usize) -> Option<rustcoll_parameter> {
-    REGISTERED.get(index).map(Registered::describe)
+    if index == 0 { Some(FIRST.describe()) } else { OTHERS.get(index - 1).map(Registered::describe) }
 }
 
 /// What the shim reads itself; and the filter of logs.
@@ -347,7 +363,7 @@ fn read_by_shim() -> &'static [&'static str] {
 
 /// The first parameter of this library that is given and not known, and the nearest known name.
 pub fn unknown(given: &[Given]) -> Option<(&Given, String)> {
-    let registered = REGISTERED.iter().filter_map(|parameter| parameter.name.to_str().ok());
+    let registered = all().filter_map(|parameter| parameter.name.to_str().ok());
     let known: Vec<String> = read_by_shim().iter().copied().chain(registered).map(full_name).collect();
     let unknown = given.iter().find(|given| !known.contains(&given.name))?;
     let nearest = nearest(&unknown.name, known.iter().map(String::as_str))?.to_owned();
@@ -356,7 +372,7 @@ pub fn unknown(given: &[Given]) -> Option<(&Given, String)> {
 
 /// The word that comes nearest to a value, if a parameter of that full name takes one of several words.
 pub fn nearest_word(parameter: &str, value: &str) -> Option<&'static str> {
-    let words = REGISTERED.iter().find_map(|registered| match &registered.kept {
+    let words = all().find_map(|registered| match &registered.kept {
         Kept::Number { words, minimum: 0, .. } => {
             let is_it = registered.name.to_str().is_ok_and(|name| full_name(name) == parameter);
             is_it.then_some(&words.texts)
@@ -399,7 +415,7 @@ mod tests {
     }
 
     fn names() -> Vec<&'static str> {
-        REGISTERED.iter().map(|parameter| parameter.name.to_str().unwrap()).collect()
+        all().map(|parameter| parameter.name.to_str().unwrap()).collect()
     }
 
     #[test]
@@ -418,7 +434,7 @@ mod tests {
     #[test]
     fn what_shapes_schedules_must_be_equal_on_all_ranks() {
         let shared = |name: &str| {
-            let parameter = REGISTERED.iter().find(|parameter| parameter.name.to_str() == Ok(name)).unwrap();
+            let parameter = all().find(|parameter| parameter.name.to_str() == Ok(name)).unwrap();
             matches!(parameter.role, Role::Shared | Role::SharedAndFixed)
         };
         for name in [

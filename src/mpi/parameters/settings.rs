@@ -204,7 +204,13 @@ pub static SITE_RULES_FILE: Text = Text::new();
 /// The name of the parameter that names them.
 pub const SITE_RULES: &str = "site_rules_file";
 
-/// The names of both.
+/// The schedule files.
+pub static SCHEDULES: Text = Text::new();
+
+/// The name of the parameter that names them.
+pub const SCHEDULES_NAME: &str = "schedules";
+
+/// The names of both parameters of rule files.
 pub fn rules_files() -> [&'static str; 2] {
     ["rules_file", if is_preloaded() { "rules" } else { "dynamic_rules_filename" }]
 }
@@ -329,6 +335,11 @@ pub fn rule_files() -> [(String, Option<String>); 2] {
 /// The rule files of the site, with the parameter that names them.
 pub fn site_rule_files() -> (String, Option<String>) {
     (full_name(SITE_RULES), SITE_RULES_FILE.value())
+}
+
+/// The schedule files, with the parameter that names them.
+pub fn schedule_files() -> (String, Option<String>) {
+    (full_name(SCHEDULES_NAME), SCHEDULES.value())
 }
 
 /// Whether the user, not the site, gives rules, be they faulty or not.

@@ -3,6 +3,7 @@
 use super::Race;
 use crate::command_line::LaunchOptions;
 use crate::failure::Failure;
+use crate::schedules;
 use measurements::Contestant;
 use std::env;
 use std::path::{Path, PathBuf};
@@ -126,6 +127,7 @@ impl Launcher {
         if race.all_contestants().any(asks_tuned) {
             needed.push(("coll_tuned_use_dynamic_rules", "1".into()));
         }
+        needed.extend(schedules::parameter());
         if let Some(folder) = &self.plugins {
             needed.push(("mca_base_component_path", component_path(folder)));
         }

@@ -100,6 +100,7 @@ impl Family {
             | "node_aware_chain"
             | "shared_leaders"
             | "shared_multi_leaders"
+            | "shared_multi_leaders_multiplying"
             | "shared_leaders_pipelined" => nodes::FAMILY,
             _ => return None,
         })
@@ -115,6 +116,6 @@ mod tests {
     #[test]
     fn no_algorithm_has_lost_its_family() {
         let known = REGISTRY.iter().filter(|algorithm| Family::of(algorithm).is_some()).count();
-        assert_eq!(known, 104);
+        assert_eq!(known, 105);
     }
 }

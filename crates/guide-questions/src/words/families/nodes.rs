@@ -73,8 +73,8 @@ fn after(scene: &Scene) -> &'static str {
 /// Whether each rank of a node has to do with other nodes for a part of the vector, which takes nodes of one size.
 fn splits(scene: &Scene) -> bool {
     let name = scene.subjects.algorithm.map_or("", |algorithm| algorithm.name);
-    let is_such =
-        name == "node_aware_circulant" || name == "shared_multi_leaders" && scene.collective() == Allreduce;
+    let is_multi_leader = name.starts_with("shared_multi_leaders") && scene.collective() == Allreduce;
+    let is_such = name == "node_aware_circulant" || is_multi_leader;
     let nodes = nodes(scene);
     is_such && nodes.iter().all(|ranks| ranks.len() == nodes[0].len())
 }

@@ -17,6 +17,8 @@ mod soak;
 mod topologies;
 
 use std::error::Error;
+use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -27,11 +29,24 @@ use mpi_programs::component::{self, CollectiveVariables, Component};
 use mpi_programs::environment::{self, Environment};
 use mpi_programs::topology::Topology;
 use rustcoll::algorithms::{Algorithm, Collective, Cut};
+use rustcoll::schedule_file::{self, Loaded};
 
 use case::Case;
 use options::Options;
 use progress::Progress;
 use report::Report;
+
+/// Registers the algorithms of a folder's files, as the component does.
+fn register(folder: &Path) -> Result<(), String> {
+    let mut loaded = Loaded::default();
+    for path in schedule_file::files(folder)? {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(&path).map_err(|error| format!("{name}: {error}"))?;
+        loaded.add(&name, schedule_file::prove(&name, &text)?)?;
+    }
+    loaded.register();
+    Ok(())
+}
 
 /// Cases between two looks at the clock.
 const CASES_PER_LOOK: usize = 8;
@@ -51,6 +66,9 @@ fn conform(environment: &Environment) -> Result<ExitCode, Box<dyn Error>> {
         Ok(options) => options,
         Err(code) => return Ok(code),
     };
+    if let Some(Err(fault)) = options.schedules.as_deref().map(register) {
+        return Ok(refuse(&world, fault));
+    }
     let subjects = match subjects(&options) {
         Ok(subjects) => subjects,
         Err(error) => return Ok(refuse(&world, error)),

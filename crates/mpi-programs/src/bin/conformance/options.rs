@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -21,6 +22,9 @@ pub struct Options {
     /// Test only this algorithm; "auto" is the component's own choice
     #[arg(long)]
     pub algorithm: Option<String>,
+    /// A folder of schedule files, which the component is given, too: their algorithms are tested as well
+    #[arg(long)]
+    pub schedules: Option<PathBuf>,
     /// The most cases that are drawn for one algorithm and size, if enough to show every value of every argument
     #[arg(long, default_value_t = 24)]
     pub cases: usize,

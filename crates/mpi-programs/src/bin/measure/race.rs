@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use measurements::{Cause, Contestant, Fault, Heat, Line, Measurement, Reference, Series, Shape, Trial};
 use mpi_programs::communicator::Communicator;
-use mpi_programs::component::name_of;
 use mpi_programs::environment::Error;
 use mpi_programs::shares;
 use rustcoll::algorithms::Collective;
@@ -237,9 +236,9 @@ impl<'job> Race<'job> {
         let Some(variables) = variables else { return Ok(Ok(String::new())) };
         let (ran, asked) = (variables.ran.read()?, variables.algorithm.read()?);
         let obeys = racer.contestant.algorithm.is_none() || ran == asked;
-        let name = name_of(self.collective(), ran);
+        let name = variables.name(ran);
         Ok(match self.setting.control.everywhere(obeys)? {
-            true => Ok(name.to_owned()),
+            true => Ok(name),
             false => Err((Cause::NotEligible, format!("this algorithm does not serve the call, but {name}"))),
         })
     }

@@ -1,0 +1,187 @@
+//! Algorithms from schedule files: the component proves them, and then chooses them as its own ones.
+
+mod common;
+
+use common::{Job, mpirun, root, run, run_alone, user_program};
+use rustcoll::algorithms::{Collective, Problem};
+use rustcoll::schedule_file::file_of;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SCHEDULES: &str = "OMPI_MCA_coll_rustcoll_schedules";
+const FORCED: &str = "OMPI_MCA_coll_rustcoll_bcast_algorithm";
+const REPORT: &str = "OMPI_MCA_coll_rustcoll_report";
+
+/// An empty folder of a test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The file of one of the registered algorithms, under the name `mine`.
+fn mine(collective: Collective, algorithm: &str, sizes: &[usize]) -> String {
+    let registered = collective.algorithm(algorithm).unwrap();
+    let text = |size: &usize| file_of(registered, collective, &Problem::new(*size)).unwrap();
+    let texts: Vec<String> = sizes.iter().map(text).collect();
+    // The head of the first, and the programs of all.
+    let programs = texts.iter().map(|text| &text[text.find("\nrank 0 of").unwrap()..]);
+    let head = texts[0].split("\nrank 0 of").next().unwrap();
+    let head = head.replace(&format!("name my_{algorithm}"), "name mine").replace("root 0", "root any");
+    head + &programs.collect::<Vec<_>>().join("\n")
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> String {
+    let file = folder.join(name);
+    fs::write(&file, text).unwrap();
+    file.display().to_string()
+}
+
+/// A job of the user's program with files.
+fn job(ranks: usize, environment: &[(&str, &str)]) -> Job {
+    run(mpirun(ranks).envs(environment.iter().copied()).arg(user_program()))
+}
+
+const ALGORITHMS: [(Collective, &str); 13] = [
+    (Collective::Allgather, "ring"),
+    (Collective::Allgatherv, "bruck"),
+    (Collective::Allreduce, "rabenseifner"),
+    (Collective::Alltoall, "bruck"),
+    (Collective::Alltoallv, "pairwise"),
+    (Collective::Alltoallw, "pairwise"),
+    (Collective::Barrier, "dissemination"),
+    (Collective::Bcast, "scatter_ring_allgather"),
+    (Collective::Gather, "binomial"),
+    (Collective::Reduce, "knomial"),
+    (Collective::ReduceScatterBlock, "butterfly"),
+    (Collective::Scan, "recursive_doubling"),
+    (Collective::Scatter, "binomial"),
+];
+
+/// In every form, with every datatype and operator, in place and not, of all roots; on 3 and 4 ranks, not on 2.
+#[test]
+fn algorithms_of_files_serve_all_calls_as_others_do() {
+    let folder = folder("all-schedules");
+    for (collective, algorithm) in ALGORITHMS {
+        write(&folder, &format!("{}.sched", collective.name()), &mine(collective, algorithm, &[3, 4]));
+    }
+    let options = ["--algorithm", "mine", "--sizes", "3,4", "--schedules"];
+    let mut command = mpirun(4);
+    command.env("OMPI_MCA_coll", "rustcoll").env(SCHEDULES, &folder);
+    let job = run_alone(
+        common::PATIENCE,
+        command.arg(env!("CARGO_BIN_EXE_conformance")).args(options).arg(&folder).args(["--cases", "60"]),
+    );
+    job.assert(job.success, "conformance fails");
+    job.assert_contains(" passed, 0 failed");
+    for (collective, _) in ALGORITHMS {
+        job.assert_contains(collective.name());
+    }
+}
+
+#[test]
+fn the_report_names_them_and_rules_choose_them() {
+    let folder = folder("chosen-schedules");
+    let file = write(&folder, "bcast.sched", &mine(Collective::Bcast, "chain", &[4]));
+    let rules = write(&folder, "rules.toml", "[[bcast]]\nalgorithm = \"mine\"\n");
+    for choice in [
+        (FORCED, "mine"),
+        ("OMPI_MCA_coll_rustcoll_bcast_rules", "-> mine"),
+        ("OMPI_MCA_coll_rustcoll_rules_file", &rules),
+    ] {
+        let job = job(4, &[(SCHEDULES, &file), choice, (REPORT, "summary")]);
+        job.assert(job.success, "the program failed");
+        job.assert_contains("0 wrong");
+        let row = job.text.lines().find(|line| line.contains(" bcast ") && line.contains(" mine "));
+        job.assert(row.is_some(), "the report does not name it");
+    }
+    // On other numbers of ranks the rules decide.
+    let job = job(3, &[(SCHEDULES, &file), (FORCED, "mine"), (REPORT, "summary")]);
+    job.assert(job.success, "the program failed");
+    job.assert_contains("0 wrong");
+    job.assert_contains("mine is forced for bcast, but cannot serve this call");
+}
+
+/// What is wrong is never used, and told.
+#[test]
+fn wrong_files_are_left_out_or_end_the_job() {
+    let folder = folder("wrong-schedules");
+    let right = mine(Collective::Bcast, "chain", &[4]);
+    let wrong = right.replacen("\nwait 0", "\ncopy recv[0] to scratch[0]\nwait 0", 2);
+    let file = write(&folder, "wrong.sched", &wrong);
+    let told = "recv[0] is read while post 0 receives it";
+    let left_out = job(4, &[(SCHEDULES, &file)]);
+    left_out.assert(left_out.success, "the program failed");
+    left_out.assert(left_out.count(told) > 0, "the fault is not told");
+    left_out.assert(left_out.count("have faults") == 1, "it is told more than once");
+    let strict = job(4, &[(SCHEDULES, &file), ("OMPI_MCA_coll_rustcoll_rules_strict", "on")]);
+    strict.assert(!strict.success && strict.count("wrong\n") == 0, "the job went on");
+    strict.assert_contains(told);
+    // Who forces it, hears first why it is not there.
+    let forced = job(4, &[(SCHEDULES, &file), (FORCED, "mine")]);
+    forced.assert(!forced.success, "the job went on");
+    forced.assert_contains(told);
+    forced.assert_contains("Parameter:    coll_rustcoll_bcast_algorithm");
+}
+
+/// Ranks whose files differ would wait for each other.
+#[test]
+fn ranks_with_other_files_end_the_job() {
+    let folder = folder("other-schedules");
+    let one = write(&folder, "one.sched", &mine(Collective::Bcast, "chain", &[4]));
+    let other = write(&folder, "other.sched", &mine(Collective::Bcast, "binomial", &[4]));
+    let mut command = mpirun(2);
+    command.args(["-x", &format!("{SCHEDULES}={one}")]).arg(user_program());
+    command.args([":", "-n", "2", "-x", &format!("{SCHEDULES}={other}")]).arg(user_program());
+    let job = run(&mut command);
+    job.assert(!job.success, "the job went on");
+    job.assert_contains("different rules or schedule files");
+    job.assert_contains("one.sched");
+    job.assert_contains("other.sched");
+}
+
+/// The words of a text, line by line: without numbers, and without notes in parentheses, such as on calls that began late.
+fn words(text: &str) -> Vec<Vec<&str>> {
+    let is_word = |word: &&str| word.contains(|one: char| one.is_alphabetic()) && !word.ends_with(')');
+    text.lines().map(|line| line.split_whitespace().filter(is_word).collect()).collect()
+}
+
+/// The chapter's files are written and its commands run, in their order; those that need an MPI print other numbers each time.
+#[test]
+fn the_chapter_runs_as_it_says() {
+    const PAGE: &str = include_str!("../../../docs/own-schedules.md");
+    let folder = folder("own-schedules");
+    let programs = folder.join("programs");
+    fs::create_dir(&programs).unwrap();
+    symlink(root().join("build/rustcoll"), programs.join("rustcoll")).unwrap();
+    let others = std::env::var("PATH").unwrap();
+    let clone = root().join("scripts/mpirun-clone");
+    write(&programs, "mpirun", &format!("#!/bin/sh\nPATH='{others}' exec '{}' \"$@\"\n", clone.display()));
+    fs::set_permissions(programs.join("mpirun"), Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{others}", programs.display());
+    let printed = |command: &str| {
+        let mut shell = Command::new("sh");
+        let output = shell.args(["-c", command]).current_dir(&folder).env("PATH", &path).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let mut compared = 0;
+    for block in PAGE.split("```").skip(1).step_by(2) {
+        let (kind, code) = block.split_once('\n').unwrap();
+        if let Some(("text" | "c", file)) = kind.split_once(' ') {
+            write(&folder, file, code);
+            continue;
+        }
+        for part in code.split("$ ").skip(1) {
+            let (command, expected) = part.split_once('\n').unwrap();
+            let printed = printed(command);
+            if kind == "console mpi" {
+                assert_eq!(words(&printed), words(expected), "{command}");
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 3);
+}

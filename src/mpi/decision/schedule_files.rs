@@ -1,0 +1,70 @@
+//! Algorithms from the files that the user names: they are proved when the process starts, and then stand beside the registered ones.
+
+use super::rules::Source;
+use crate::mpi::parameters::settings;
+use crate::schedule_file::{Loaded, files, prove_at_start};
+use crate::selection;
+use std::path::Path;
+use std::sync::LazyLock;
+
+/// What the files have.
+#[derive(Default)]
+pub struct Given {
+    /// Those that are right.
+    pub sources: Vec<Source>,
+    /// What is wrong with the others, which are left out.
+    pub faults: Vec<String>,
+}
+
+/// What is given, which is registered at the first call.
+pub fn given() -> &'static Given {
+    static GIVEN: LazyLock<Given> = LazyLock::new(|| {
+        let (origin, list) = settings::schedule_files();
+        let (given, loaded) = list.map_or_else(Default::default, |list| read(&origin, &list));
+        loaded.register();
+        given
+    });
+    &GIVEN
+}
+
+/// Reads and proves the files of a list, and all of its folders; `origin` is where the list stands.
+fn read(origin: &str, list: &str) -> (Given, Loaded) {
+    let (mut given, mut loaded) = (Given::default(), Loaded::default());
+    for name in list.split(',').map(str::trim) {
+        if name.is_empty() {
+            given.faults.push(format!("{origin}: an empty name stands in the list `{list}`"));
+            continue;
+        }
+        let paths = files(Path::new(name)).unwrap_or_else(|fault| {
+            given.faults.push(fault);
+            Vec::new()
+        });
+        for path in paths {
+            match add(&path, &mut loaded) {
+                Ok(source) => given.sources.push(source),
+                Err(fault) => given.faults.push(fault),
+            }
+        }
+    }
+    (given, loaded)
+}
+
+fn add(path: &Path, loaded: &mut Loaded) -> Result<Source, String> {
+    let name = path.display().to_string();
+    let content = selection::file_content(path).map_err(|faults| faults.to_string())?;
+    loaded.add(&name, prove_at_start(path, &content)?)?;
+    Ok(Source { name, is_file: true, content })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faulty_files_are_left_out_and_told() {
+        let (given, _) = read("list", "/nowhere/a.sched,,/nowhere/b.sched");
+        assert_eq!(given.sources, []);
+        let places: Vec<_> = given.faults.iter().map(|fault| fault.split(": ").next().unwrap()).collect();
+        assert_eq!(places, ["/nowhere/a.sched", "list", "/nowhere/b.sched"]);
+    }
+}

@@ -1,0 +1,160 @@
+//! From the names of files to algorithms that may be registered.
+
+use super::certificate::{certificate, certificate_of, certified};
+use super::{Disproof, Misread, Proved, ScheduleFile};
+use crate::algorithms::{Algorithm, register};
+use crate::text::file_content;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The files of a folder that are meant have names that end so.
+const ENDING: &str = "sched";
+
+/// What a process proves by itself when it starts: programs of up to so many ranks.
+pub const MOST_RANKS_AT_START: usize = 64;
+
+/// What a name stands for: a file, or a folder's files that end with `.sched`, in the order of their names. An error: why nothing.
+pub fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let name = path.display();
+    let unreadable = |error| format!("{name}: cannot be read: {error}");
+    let entries = fs::read_dir(path).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let paths = entries.map_err(unreadable)?.into_iter().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|it| it == ENDING)).collect();
+    files.sort();
+    if files.is_empty() { Err(format!("{name}: this folder has no file *.{ENDING}")) } else { Ok(files) }
+}
+
+/// Reads and proves a text. An error: what is wrong, with the places in the text of that name.
+pub fn prove(name: &str, text: &str) -> Result<Proved, String> {
+    let file = read(name, text)?;
+    let title = file.title();
+    file.prove().map_err(|disproof| {
+        let Disproof { size, root, in_place, violation, places } = *disproof;
+        let line = places.first().map_or(1, |place| place.line);
+        let root = root.map_or(String::new(), |root| format!(", root {root}"));
+        let in_place = if in_place { ", in place" } else { "" };
+        let places: Vec<String> = places.iter().map(|place| format!("\n  {place}")).collect();
+        format!("{name}:{line}: {title} on {size} ranks{root}{in_place}: {violation}{}", places.concat())
+    })
+}
+
+fn read(name: &str, text: &str) -> Result<ScheduleFile, String> {
+    let located = |Misread { line, column, message }| format!("{name}:{line}:{column}: {message}");
+    ScheduleFile::read(text).map_err(located)
+}
+
+/// The same for a process that starts, which has no time to prove much: programs of many ranks need a certificate beside the file.
+pub fn prove_at_start(path: &Path, content: &[u8]) -> Result<Proved, String> {
+    let name = path.display().to_string();
+    let text = str::from_utf8(content).map_err(|_| format!("{name}: this is not text"))?;
+    let file = read(&name, text)?;
+    let most = file.sizes().max().unwrap_or(0);
+    if most <= MOST_RANKS_AT_START {
+        return prove(&name, text);
+    }
+    let certificate = certificate_of(path);
+    let again = format!("`rustcoll verify --certify {name}` writes one");
+    if !certificate.exists() {
+        return Err(format!(
+            "{name}: this has programs for {most} ranks; for more than {MOST_RANKS_AT_START} it takes a certificate; {again}"
+        ));
+    }
+    let said = file_content(&certificate).map_err(|faults| faults.to_string())?;
+    let problems = certified(&String::from_utf8_lossy(&said), content);
+    match problems {
+        Ok(problems) => Ok(Proved { file, problems }),
+        Err(lack) => Err(format!("{}: {lack}; {again}", certificate.display())),
+    }
+}
+
+/// Writes the certificate of a proved file beside it. Returns its name; an error: why not.
+pub fn certify(path: &Path, content: &[u8], proved: &Proved) -> Result<PathBuf, String> {
+    let place = certificate_of(path);
+    match fs::write(&place, certificate(content, proved.problems)) {
+        Ok(()) => Ok(place),
+        Err(error) => Err(format!("{}: cannot be written: {error}", place.display())),
+    }
+}
+
+/// Algorithms of files, to be registered together.
+#[derive(Default)]
+pub struct Loaded(Vec<&'static Algorithm>);
+
+impl Loaded {
+    /// Adds what a file of that name has. An error: why it cannot be used.
+    pub fn add(&mut self, name: &str, proved: Proved) -> Result<(), String> {
+        let algorithm = proved.algorithm(name).map_err(|lack| format!("{name}: {lack}"))?;
+        if self.0.iter().any(|other| other.title() == algorithm.title()) {
+            return Err(format!("{name}: a second file with {}", algorithm.title()));
+        }
+        self.0.push(algorithm);
+        Ok(())
+    }
+
+    /// Registers them, beside those that are compiled in.
+    ///
+    /// # Panics
+    /// The second time in a process.
+    pub fn register(self) {
+        register(self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::{Collective, Problem};
+    use crate::schedule_file::file_of;
+
+    /// A folder of the test's own, empty.
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("rustcoll-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn barrier(ranks: usize) -> String {
+        let dissemination = Collective::Barrier.algorithm("dissemination").unwrap();
+        file_of(dissemination, Collective::Barrier, &Problem::new(ranks)).unwrap()
+    }
+
+    #[test]
+    fn a_folder_stands_for_its_files() {
+        let folder = folder("files");
+        assert!(files(&folder).unwrap_err().ends_with("this folder has no file *.sched"));
+        for name in ["b.sched", "a.sched", "c.txt", "a.sched.certificate"] {
+            fs::write(folder.join(name), "").unwrap();
+        }
+        assert_eq!(files(&folder).unwrap(), ["a.sched", "b.sched"].map(|name| folder.join(name)));
+        assert_eq!(files(&folder.join("nothing")).unwrap(), [folder.join("nothing")]);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn programs_of_many_ranks_need_a_certificate_and_those_of_few_none() {
+        let folder = folder("certificates");
+        let path = folder.join("my.sched");
+        let few = barrier(MOST_RANKS_AT_START);
+        assert_eq!(prove_at_start(&path, few.as_bytes()).unwrap().problems, 1);
+        let many = barrier(MOST_RANKS_AT_START + 1);
+        let lack = prove_at_start(&path, many.as_bytes()).unwrap_err();
+        assert!(
+            lack.contains("65 ranks; for more than 64 it takes a certificate; `rustcoll verify --certify"),
+            "{lack}"
+        );
+        certify(&path, many.as_bytes(), &prove("my.sched", &many).unwrap()).unwrap();
+        assert_eq!(prove_at_start(&path, many.as_bytes()).unwrap().problems, 1);
+        let changed = many.replace("source ", "source changed, ");
+        let lack = prove_at_start(&path, changed.as_bytes()).unwrap_err();
+        assert!(
+            lack.contains("my.sched.certificate: it is for another file, or the file was changed"),
+            "{lack}"
+        );
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
