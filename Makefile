@@ -19,6 +19,7 @@
 # make screenshots     the pictures of docs/guide
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
 # make check-mpi4py-shared  the same with everything over shared memory that can go there, on more numbers of ranks
+# make check-python    the Python module: it is built, installed below build, and tested, its page in the book too
 # make check-lab       the emulated cluster of lab/: whether it works and is what is asked of it; needs root
 # make check-valgrind  the component under valgrind
 # make check-sanitizer  the component with AddressSanitizer
@@ -78,7 +79,7 @@ PKGCONFIG_DIR ?= $(LIBDIR)/pkgconfig
 MODULEFILES ?= $(COMMAND_PREFIX)/share/modulefiles
 DEMO_RANKS ?= 8
 SHARED_RANKS ?= 2 3 4 5 6 7 8 9 13 16
-CHECK_ALL ?= check check-long check-guide check-mpi4py check-mpi4py-shared check-preload check-series check-in-tree check-packages \
+CHECK_ALL ?= check check-long check-guide check-mpi4py check-mpi4py-shared check-python check-preload check-series check-in-tree check-packages \
   check-supply-chain check-mutations check-sanitizer check-book check-lab bench-quick
 LAB_TESTS = python3 -B -m unittest discover --top-level-directory lab --start-directory lab/tests
 
@@ -298,6 +299,11 @@ check-long: all programs
 check-mpi4py: all
 	@scripts/prerequisites --python
 	scripts/check-mpi4py
+
+.PHONY: check-python
+check-python:
+	@scripts/prerequisites --python
+	scripts/check-python
 
 .PHONY: check-mpi4py-shared
 check-mpi4py-shared: all

@@ -19,6 +19,7 @@ const SHORTEST_LOOP: usize = 3;
 /// program.reduce(Send.block(0), Scratch.block(0), Recv.block(0));
 /// assert_eq!(program.build().rounds(), 1);
 /// ```
+#[derive(Clone)]
 pub struct Builder {
     schedule: Schedule,
     posts: Post,

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod drawing;
 mod memory;
 mod values;
 

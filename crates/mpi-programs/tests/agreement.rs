@@ -164,7 +164,7 @@ fn with_rule_files(name: &str, contents: [&str; 2]) -> Job {
 fn hosts_with_different_rule_files_end_the_job_with_their_names() {
     let rules = "[[allreduce]]\nalgorithm = \"ring\"\n";
     let job = with_rule_files("other_rules", [rules, &rules.replace("ring", "linear")]);
-    assert_ended_by_difference(&job, "rules");
+    assert_ended_by_difference(&job, "rules or schedule files");
     job.assert_contains("0.toml (");
     job.assert_contains("1.toml (");
 }
@@ -180,7 +180,7 @@ fn ranks_with_different_rules_of_a_site_end_the_job() {
     fs::write(&file, "[[allreduce]]\nalgorithm = \"ring\"\n").unwrap();
     let setting = format!("OMPI_MCA_coll_rustcoll_site_rules_file={}", file.display());
     let job = with_odd_ranks(1, &[&setting], 2);
-    assert_ended_by_difference(&job, "rules");
+    assert_ended_by_difference(&job, "rules or schedule files");
     job.assert_contains("site_of_one_rank.toml (");
 }
 
@@ -191,7 +191,7 @@ fn a_host_whose_rule_file_is_faulty_ends_the_job() {
         "faulty",
         ["[[allreduce]]\nalgorithm = \"ring\"\n", "[[allreduce]]\nalgorithm = \"rinq\"\n"],
     );
-    assert_ended_by_difference(&job, "rules");
+    assert_ended_by_difference(&job, "rules or schedule files");
     job.assert_contains("0.toml (");
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("faulty/1.toml");
     job.assert_contains(&format!(
@@ -224,7 +224,7 @@ fn faults_of_rules_are_told_once_for_all_ranks_that_have_them() {
 #[test]
 fn ranks_with_different_lines_of_rules_end_the_job() {
     let job = with_odd_ranks(1, &["OMPI_MCA_coll_rustcoll_allreduce_rules=-> ring"], 2);
-    assert_ended_by_difference(&job, "rules");
+    assert_ended_by_difference(&job, "rules or schedule files");
     job.assert_contains("coll_rustcoll_allreduce_rules=-> ring");
     job.assert_contains("all as by default");
 }

@@ -1,0 +1,149 @@
+//! The programs of all ranks, and what can be done with them.
+
+use crate::Wrong;
+use crate::pricing::{Described, collective, priced};
+use crate::program::Program;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use rustcoll::algorithms::{Algorithm, Collective, Cut, Problem};
+use rustcoll::atlas::{Candidate, Sweep};
+use rustcoll::cost::Cost;
+use rustcoll::schedule;
+use rustcoll::schedule_file::{file_of, prove};
+use rustcoll::trace::Trace;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+/// An algorithm for one number of ranks: a program for each of them.
+#[pyclass(module = "rustcoll")]
+pub struct Schedule {
+    collective: Collective,
+    /// The lines before the programs.
+    head: String,
+    programs: Vec<Py<Program>>,
+}
+
+/// What errors call a schedule that has no file.
+const TEXT: &str = "schedule";
+
+#[pymethods]
+impl Schedule {
+    /// Empty programs of so many ranks. A vector has so many blocks; in collectives whose blocks belong to ranks, each rank has one. The programs are
+    /// for the root 0; with "any", for every root: rank i then does for root r what they say of rank i - r.
+    #[new]
+    #[pyo3(signature = (collective, ranks, blocks = None, *, name = "mine", root = None, needs_commutative = false, source = None, slots = 0))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        collective: &str,
+        ranks: usize,
+        blocks: Option<usize>,
+        name: &str,
+        root: Option<&str>,
+        needs_commutative: bool,
+        source: Option<&str>,
+        slots: usize,
+    ) -> PyResult<Schedule> {
+        let collective = self::collective(collective)?;
+        let blocks = blocks.unwrap_or(if collective.cut() == Cut::Vector { 1 } else { ranks });
+        let lines = [
+            Some("rustcoll schedule, version 1".to_owned()),
+            Some(format!("collective {}", collective.name())),
+            Some(format!("name {name}")),
+            root.map(|root| format!("root {root}")),
+            needs_commutative.then(|| "needs commutative".to_owned()),
+            source.map(|source| format!("source {source}")),
+        ];
+        let head = lines.into_iter().flatten().map(|line| line + "\n").collect();
+        let program = |rank| Py::new(py, Program::new(rank, ranks, blocks, slots));
+        let programs = (0..ranks).map(program).collect::<PyResult<_>>()?;
+        Ok(Schedule { collective, head, programs })
+    }
+
+    /// The program of a rank, to be written.
+    fn __getitem__(&self, py: Python<'_>, rank: usize) -> PyResult<Py<Program>> {
+        let program = self.programs.get(rank);
+        let missing =
+            || PyIndexError::new_err(format!("there is no rank {rank} among {}", self.programs.len()));
+        program.map(|program| program.clone_ref(py)).ok_or_else(missing)
+    }
+
+    fn __len__(&self) -> usize {
+        self.programs.len()
+    }
+
+    /// The schedule file.
+    fn __str__(&self, py: Python<'_>) -> String {
+        let programs = self.schedules(py).into_iter().map(|program| format!("\n{program}"));
+        self.head.clone() + &programs.collect::<String>()
+    }
+
+    /// Proves it. Returns for how many problems: roots, in place and not. Raises `Wrong`, which says what is wrong and where.
+    fn verify(&self, py: Python<'_>) -> PyResult<usize> {
+        verify(&self.__str__(py))
+    }
+
+    /// Counts at the busiest rank, and in all.
+    fn cost(&self, py: Python<'_>) -> BTreeMap<&'static str, usize> {
+        Cost::count(&self.schedules(py)).fields().into_iter().collect()
+    }
+
+    /// Predicts how many seconds it takes on a machine. It must be right, and if it has a root, for any.
+    #[pyo3(signature = (bytes, machine, ranks_per_node = None))]
+    fn time(
+        &self,
+        py: Python<'_>,
+        bytes: usize,
+        machine: Described,
+        ranks_per_node: Option<usize>,
+    ) -> PyResult<f64> {
+        let candidate = Candidate::of(self.collective, self.algorithm(py)?, Sweep::Defaults);
+        let prices = priced(&candidate, &machine.machine(ranks_per_node)?, self.programs.len(), bytes)?;
+        prices.first().map(|(_, time)| *time).ok_or_else(|| Wrong::new_err("it has no price on this machine"))
+    }
+
+    /// Draws what happens, step by step, as SVG. It need not be right.
+    fn draw(&self, py: Python<'_>) -> PyResult<String> {
+        let problem = Problem::new(self.programs.len());
+        let trace = Trace::new(self.collective, &problem, &self.schedules(py));
+        Ok(trace.map_err(|violation| Wrong::new_err(violation.to_string()))?.svg(problem.size))
+    }
+
+    /// Notebooks show the drawing.
+    fn _repr_svg_(&self, py: Python<'_>) -> PyResult<String> {
+        self.draw(py)
+    }
+
+    /// Writes the schedule file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        Ok(fs::write(path, self.__str__(py))?)
+    }
+}
+
+impl Schedule {
+    fn schedules(&self, py: Python<'_>) -> Vec<schedule::Schedule> {
+        self.programs.iter().map(|program| program.borrow(py).schedule()).collect()
+    }
+
+    fn algorithm(&self, py: Python<'_>) -> PyResult<&'static Algorithm> {
+        let proved = prove(TEXT, &self.__str__(py)).map_err(Wrong::new_err)?;
+        proved.algorithm(TEXT).map_err(Wrong::new_err)
+    }
+}
+
+/// Proves the text of a schedule file. Returns for how many problems: numbers of ranks, roots, in place and not. Raises `Wrong`, which says what is wrong
+/// and where.
+#[pyfunction]
+pub fn verify(text: &str) -> PyResult<usize> {
+    Ok(prove(TEXT, text).map_err(Wrong::new_err)?.problems)
+}
+
+/// The schedule file of one of rustcoll's own algorithms.
+#[pyfunction]
+pub fn registered(collective: &str, algorithm: &str, ranks: usize) -> PyResult<String> {
+    let collective = self::collective(collective)?;
+    let unknown = || Wrong::new_err(format!("{} has no algorithm `{algorithm}`", collective.name()));
+    let algorithm = collective.algorithm(algorithm).ok_or_else(unknown)?;
+    file_of(algorithm, collective, &Problem::new(ranks)).map_err(Wrong::new_err)
+}

@@ -1,0 +1,100 @@
+"""What the module does, and that the page about it does as it says."""
+
+import contextlib
+import io
+import os
+import pathlib
+import re
+import tempfile
+import unittest
+
+import rustcoll
+from rustcoll import recv, scratch, send
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/python.md").read_text()
+
+
+def chain(ranks, waits=True):
+    """A broadcast in which each rank sends to the next one."""
+    bcast = rustcoll.Schedule("bcast", ranks, name="my_chain", root="any")
+    for rank in range(ranks):
+        program = bcast[rank]
+        if rank > 0:
+            post = program.receive(rank - 1, recv[0])
+            if waits:
+                program.wait(post)
+        if rank + 1 < ranks:
+            program.send(rank + 1, recv[0])
+    return bcast
+
+
+class Schedules(unittest.TestCase):
+    def test_a_right_one_is_proved_for_each_root(self):
+        self.assertEqual(chain(5).verify(), 5)
+
+    def test_a_wrong_one_says_where(self):
+        with self.assertRaisesRegex(rustcoll.Wrong, r"schedule:\d+: bcast my_chain on 3 ranks, root 0: rank 1, step 1: recv\[0\] is read while"):
+            chain(3, waits=False).verify()
+
+    def test_reductions_copies_and_scratch(self):
+        allreduce = rustcoll.Schedule("allreduce", 2, name="exchange")
+        for rank in range(2):
+            program = allreduce[rank]
+            program.receive(1 - rank, scratch[0])
+            program.send(1 - rank, send[0])
+            program.wait()
+            left, right = (send, scratch) if rank == 0 else (scratch, send)
+            program.reduce(left[0], right[0], recv[0])
+        self.assertEqual(allreduce.verify(), 2)
+        self.assertEqual(allreduce.cost(), {"rounds": 1, "messages": 1, "blocks": 1, "reduced": 1, "read": 0})
+
+    def test_a_file_is_read_as_it_was_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "my.sched"
+            chain(4).save(path)
+            self.assertEqual(path.read_text(), str(chain(4)))
+            self.assertEqual(rustcoll.verify(path.read_text()), 4)
+
+    def test_what_is_registered_is_right(self):
+        self.assertEqual(rustcoll.verify(rustcoll.registered("allgather", "ring", 6)), 2)
+        with self.assertRaisesRegex(rustcoll.Wrong, "allgather has no algorithm `rong`"):
+            rustcoll.registered("allgather", "rong", 6)
+
+    def test_a_chain_takes_as_long_as_its_messages_together(self):
+        self.assertAlmostEqual(chain(5).time(8, (1e-6, 0, 0)), 4e-6)
+        names = [name for name, _ in rustcoll.compare("bcast", 5, 8, (1e-6, 0, 0))]
+        self.assertIn("binomial", names)
+
+    def test_what_is_wrong_can_be_drawn(self):
+        for schedule in (chain(3), chain(3, waits=False)):
+            self.assertEqual(schedule.draw().count("marker-end"), 2)
+        self.assertEqual(chain(3)._repr_svg_(), chain(3).draw())
+
+    def test_what_makes_no_sense_is_refused(self):
+        for wrong in (lambda: recv[2:2], lambda: recv[0:4:2], lambda: chain(3)[3]):
+            self.assertRaises(IndexError, wrong)
+        for wrong in (lambda: recv[-1], lambda: recv[2:]):
+            self.assertRaises((OverflowError, TypeError), wrong)
+        with self.assertRaisesRegex(rustcoll.Wrong, "unknown collective `brodcast`; known are allgather"):
+            rustcoll.Schedule("brodcast", 3)
+        with self.assertRaises(FileNotFoundError):
+            chain(3).time(8, "nowhere.toml")
+
+
+class Page(unittest.TestCase):
+    def test_it_does_as_it_says(self):
+        os.chdir(ROOT)
+        blocks = re.findall(r"^```(python|text)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+        names, printed = {}, io.StringIO()
+        for kind, text in blocks:
+            if kind == "text":
+                self.assertEqual(printed.getvalue(), text)
+                continue
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(text.replace("opened.save(\"", "opened.save(\"build/"), names)
+
+
+if __name__ == "__main__":
+    unittest.main()
