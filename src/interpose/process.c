@@ -201,8 +201,9 @@ static void begin(void)
     }
     is_alone = is_on("RUSTCOLL_ALONE");
     serves_nonblocking = is_on("RUSTCOLL_NONBLOCKING");
-    refuse_unknown();
+    /* First, for what is known depends on it: the names of algorithms that come from files. */
     read_parameters();
+    refuse_unknown();
     rustcoll_note_neighbours(ranks_on_node());
     PMPI_Comm_dup(MPI_COMM_SELF, &itself);
     PMPI_Comm_set_errhandler(itself, MPI_ERRORS_RETURN);
