@@ -10,8 +10,11 @@ use std::path::{Path, PathBuf};
 /// The files of a folder that are meant have names that end so.
 const ENDING: &str = "sched";
 
-/// What a process proves by itself when it starts: programs of up to so many ranks.
+/// What a process proves by itself when it starts: programs of up to so many ranks,
 pub const MOST_RANKS_AT_START: usize = 64;
+
+/// and of so many steps, over all numbers of ranks and roots: they take about a second.
+const MOST_STEPS_AT_START: usize = 1 << 22;
 
 /// What a name stands for: a file, or a folder's files that end with `.sched`, in the order of their names. An error: why nothing.
 pub fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
@@ -47,27 +50,29 @@ fn read(name: &str, text: &str) -> Result<ScheduleFile, String> {
     ScheduleFile::read(text).map_err(located)
 }
 
-/// The same for a process that starts, which has no time to prove much: programs of many ranks need a certificate beside the file.
+/// The same for a process that starts. It has no time to prove much: what is large needs a certificate beside the file.
 pub fn prove_at_start(path: &Path, content: &[u8]) -> Result<Proved, String> {
     let name = path.display().to_string();
     let text = str::from_utf8(content).map_err(|_| format!("{name}: this is not text"))?;
     let file = read(&name, text)?;
-    let most = file.sizes().max().unwrap_or(0);
-    if most <= MOST_RANKS_AT_START {
-        return prove(&name, text);
-    }
+    let (most, effort) = (file.sizes().max().unwrap_or(0), file.effort());
     let certificate = certificate_of(path);
+    let said = match certificate.exists() {
+        true => Some(file_content(&certificate).map_err(|faults| faults.to_string())?),
+        false => None,
+    };
+    let certified = said.map(|said| certified(&String::from_utf8_lossy(&said), content));
     let again = format!("`rustcoll verify --certify {name}` writes one");
-    if !certificate.exists() {
-        return Err(format!(
+    match certified {
+        Some(Ok(problems)) => Ok(Proved { file, problems }),
+        _ if most <= MOST_RANKS_AT_START && effort <= MOST_STEPS_AT_START => prove(&name, text),
+        Some(Err(lack)) => Err(format!("{}: {lack}; {again}", certificate.display())),
+        None if most > MOST_RANKS_AT_START => Err(format!(
             "{name}: this has programs for {most} ranks; for more than {MOST_RANKS_AT_START} it takes a certificate; {again}"
-        ));
-    }
-    let said = file_content(&certificate).map_err(|faults| faults.to_string())?;
-    let problems = certified(&String::from_utf8_lossy(&said), content);
-    match problems {
-        Ok(problems) => Ok(Proved { file, problems }),
-        Err(lack) => Err(format!("{}: {lack}; {again}", certificate.display())),
+        )),
+        None => Err(format!(
+            "{name}: to prove this, {effort} steps are to be followed; for more than {MOST_STEPS_AT_START} it takes a certificate; {again}"
+        )),
     }
 }
 
@@ -156,5 +161,20 @@ mod tests {
             "{lack}"
         );
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn so_do_programs_of_many_steps() {
+        let loops = "repeat 70000 times\ncopy send[0] to scratch[0]\nend\n";
+        let program = |rank: usize| format!("\nrank {rank} of 32, 32 blocks\n{loops}");
+        let text = format!(
+            "rustcoll schedule, version 1\ncollective allgather\nname my\n{}",
+            (0..32).map(program).collect::<String>()
+        );
+        let lack = prove_at_start(Path::new("/nowhere/my.sched"), text.as_bytes()).unwrap_err();
+        assert!(
+            lack.contains("to prove this, 4480000 steps are to be followed; for more than 4194304 it takes"),
+            "{lack}"
+        );
     }
 }

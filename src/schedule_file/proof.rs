@@ -43,21 +43,30 @@ pub struct Place {
 impl ScheduleFile {
     /// Proves the programs for all their numbers of ranks and roots, and for calls in place.
     pub fn prove(self) -> Result<Proved, Box<Disproof>> {
-        let mut problems = 0;
-        for size in self.sizes() {
+        self.problems().try_for_each(|problem| self.prove_for(&problem))?;
+        Ok(Proved { problems: self.problems().count(), file: self })
+    }
+
+    /// How many steps are to be followed for that.
+    pub fn effort(&self) -> usize {
+        let steps = |problem: Problem| -> usize {
+            self.listed.programs[&problem.size].iter().map(Schedule::length).sum()
+        };
+        self.problems().map(steps).sum()
+    }
+
+    /// All that it claims to be right for.
+    fn problems(&self) -> impl Iterator<Item = Problem> {
+        let ways = if self.listed.collective.has_in_place() { &[false, true][..] } else { &[false] };
+        self.sizes().flat_map(move |size| {
             let roots = match self.listed.root {
                 Root::Any => 0..size,
                 Root::Only(root) => root..root + 1,
             };
-            let ways = 1 + usize::from(self.listed.collective.has_in_place());
-            for root in roots {
-                for in_place in [false, true].into_iter().take(ways) {
-                    self.prove_for(&Problem { root, in_place, ..Problem::new(size) })?;
-                    problems += 1;
-                }
-            }
-        }
-        Ok(Proved { file: self, problems })
+            roots.flat_map(move |root| {
+                ways.iter().map(move |&in_place| Problem { root, in_place, ..Problem::new(size) })
+            })
+        })
     }
 
     fn prove_for(&self, problem: &Problem) -> Result<(), Box<Disproof>> {
