@@ -9,7 +9,7 @@ use rustcoll::algorithms::{Algorithm, Collective, Cut, Problem};
 use rustcoll::atlas::{Candidate, Sweep};
 use rustcoll::cost::Cost;
 use rustcoll::schedule;
-use rustcoll::schedule_file::{file_of, prove};
+use rustcoll::schedule_file::{Title, file, file_of, prove};
 use rustcoll::trace::Trace;
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,8 +19,10 @@ use std::path::PathBuf;
 #[pyclass(module = "rustcoll")]
 pub struct Schedule {
     collective: Collective,
-    /// The lines before the programs.
-    head: String,
+    name: String,
+    root: Option<String>,
+    needs_commutative: bool,
+    source: Option<String>,
     programs: Vec<Py<Program>>,
 }
 
@@ -32,33 +34,24 @@ impl Schedule {
     /// Empty programs of so many ranks. A vector has so many blocks; in collectives whose blocks belong to ranks, each rank has one. The programs are
     /// for the root 0; with "any", for every root: rank i then does for root r what they say of rank i - r.
     #[new]
-    #[pyo3(signature = (collective, ranks, blocks = None, *, name = "mine", root = None, needs_commutative = false, source = None, slots = 0))]
+    #[pyo3(signature = (collective, ranks, blocks = None, *, name = "mine".to_owned(), root = None, needs_commutative = false, source = None, slots = 0))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         collective: &str,
         ranks: usize,
         blocks: Option<usize>,
-        name: &str,
-        root: Option<&str>,
+        name: String,
+        root: Option<String>,
         needs_commutative: bool,
-        source: Option<&str>,
+        source: Option<String>,
         slots: usize,
     ) -> PyResult<Schedule> {
         let collective = self::collective(collective)?;
         let blocks = blocks.unwrap_or(if collective.cut() == Cut::Vector { 1 } else { ranks });
-        let lines = [
-            Some("rustcoll schedule, version 1".to_owned()),
-            Some(format!("collective {}", collective.name())),
-            Some(format!("name {name}")),
-            root.map(|root| format!("root {root}")),
-            needs_commutative.then(|| "needs commutative".to_owned()),
-            source.map(|source| format!("source {source}")),
-        ];
-        let head = lines.into_iter().flatten().map(|line| line + "\n").collect();
         let program = |rank| Py::new(py, Program::new(rank, ranks, blocks, slots));
         let programs = (0..ranks).map(program).collect::<PyResult<_>>()?;
-        Ok(Schedule { collective, head, programs })
+        Ok(Schedule { collective, name, root, needs_commutative, source, programs })
     }
 
     /// The program of a rank, to be written.
@@ -75,8 +68,14 @@ impl Schedule {
 
     /// The schedule file.
     fn __str__(&self, py: Python<'_>) -> String {
-        let programs = self.schedules(py).into_iter().map(|program| format!("\n{program}"));
-        self.head.clone() + &programs.collect::<String>()
+        let title = Title {
+            collective: self.collective,
+            name: &self.name,
+            root: self.root.as_deref(),
+            needs_commutative: self.needs_commutative,
+            source: self.source.as_deref(),
+        };
+        file(&title, &self.schedules(py))
     }
 
     /// Proves it. Returns for how many problems: roots, in place and not. Raises `Wrong`, which says what is wrong and where.

@@ -1,9 +1,41 @@
-//! Registered algorithms as files: to begin with, and to compare with.
+//! Schedule files are written: of programs, and of registered algorithms to begin with and to compare with.
 
 use super::head::FIRST_LINE;
 use crate::algorithms::{Algorithm, Collective, Cut, Problem, Requirement};
 use crate::schedule::Schedule;
 use std::fmt::Write;
+
+/// What the head of a file is to say.
+pub struct Title<'a> {
+    /// What the programs perform.
+    pub collective: Collective,
+    /// The algorithm's name.
+    pub name: &'a str,
+    /// The root: a number, or "any".
+    pub root: Option<&'a str>,
+    /// Whether the operator must commute.
+    pub needs_commutative: bool,
+    /// Who described it.
+    pub source: Option<&'a str>,
+}
+
+/// The file of the programs of all ranks.
+pub fn file(title: &Title, programs: &[Schedule]) -> String {
+    let mut text = format!("{FIRST_LINE}\ncollective {}\nname {}\n", title.collective.name(), title.name);
+    if let Some(root) = title.root {
+        let _ = writeln!(text, "root {root}");
+    }
+    if title.needs_commutative {
+        text.push_str("needs commutative\n");
+    }
+    if let Some(source) = title.source {
+        let _ = writeln!(text, "source {source}");
+    }
+    programs.iter().for_each(|program| {
+        let _ = write!(text, "\n{program}");
+    });
+    text
+}
 
 /// The file of an algorithm's programs for a problem of one of its collectives. Its name says that it is the user's now. An error: why there
 /// can be none.
@@ -13,23 +45,20 @@ pub fn file_of(algorithm: &Algorithm, collective: Collective, problem: &Problem)
     if let Some(lack) = lack(algorithm, problem) {
         return Err(refusal(lack));
     }
-    let mut text = format!("{FIRST_LINE}\ncollective {}\nname my_{}\n", collective.name(), algorithm.name);
-    if collective.is_rooted() {
-        let _ = writeln!(text, "root {}", problem.root);
-    }
-    if collective.reduces() && !algorithm.keeps_order() {
-        text.push_str("needs commutative\n");
-    }
-    let _ = writeln!(text, "source {}", algorithm.source);
     let programs: Vec<Schedule> =
         (0..problem.size).map(|rank| algorithm.program_with_loops(problem, rank)).collect();
     if programs.iter().any(|program| program.slots > 0) && problem.nodes.number() > 1 {
         return Err(refusal("it shares memory on several nodes"));
     }
-    programs.iter().for_each(|program| {
-        let _ = write!(text, "\n{program}");
-    });
-    Ok(text)
+    let (name, root) = (format!("my_{}", algorithm.name), problem.root.to_string());
+    let title = Title {
+        collective,
+        name: &name,
+        root: collective.is_rooted().then_some(&root),
+        needs_commutative: collective.reduces() && !algorithm.keeps_order(),
+        source: Some(algorithm.source),
+    };
+    Ok(file(&title, &programs))
 }
 
 /// What of an algorithm a file has no words for.

@@ -13,8 +13,8 @@ pub use bench::{
 pub use guide::GuideOptions;
 pub use guidelines::GuidelinesOptions;
 pub use pricing::{
-    AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions, TableFormat,
-    ValidateOptions,
+    AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions, SynthesizeOptions,
+    TableFormat, ValidateOptions,
 };
 
 pub use tune::TuneOptions;
@@ -66,6 +66,8 @@ pub enum Command {
     Verify(VerifyOptions),
     /// Predicts what the algorithms of a collective cost on a machine, the cheapest first
     Predict(PredictOptions),
+    /// Searches for an algorithm that is faster on a machine than rustcoll's own, and writes its schedule file
+    Synthesize(SynthesizeOptions),
     /// Draws which algorithm of a collective is the fastest on a machine, by ranks and bytes
     Atlas(AtlasOptions),
     /// Finds a machine's parameters from measured times

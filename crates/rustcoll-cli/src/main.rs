@@ -22,6 +22,7 @@ mod report_html;
 mod rules;
 mod schedule;
 mod schedules;
+mod synthesize;
 mod table;
 mod tune;
 mod validate;
@@ -56,6 +57,7 @@ fn run(command: Command, output: &mut impl Write) -> Result<Outcome, Failure> {
         Command::Schedule(options) => schedule::run(&options, output),
         Command::Verify(options) => verify::run(&options, output),
         Command::Predict(options) => predict::run(&options, output),
+        Command::Synthesize(options) => synthesize::run(&options, output),
         Command::Atlas(options) => atlas::run(&options, output),
         Command::Fit(options) => fit::run(&options, output),
         Command::Validate(options) => validate::run(&options, output),

@@ -18,6 +18,9 @@ pub struct MachineOption {
     pub ranks_per_node: Option<usize>,
 }
 
+/// The most ranks for which an algorithm is searched: a timetable takes time in proportion to their number to the fifth.
+const MOST_RANKS_TO_SYNTHESIZE: i64 = 32;
+
 /// Of `rustcoll predict`.
 #[derive(Args, Debug)]
 pub struct PredictOptions {
@@ -58,6 +61,29 @@ pub struct PredictOptions {
     /// What to print
     #[arg(long, value_enum, default_value = "text")]
     pub format: TableFormat,
+}
+
+/// Of `rustcoll synthesize`.
+#[derive(Args, Debug)]
+pub struct SynthesizeOptions {
+    /// The collective: allgather
+    #[arg(value_parser = ["allgather"])]
+    pub collective: String,
+    /// The number of ranks
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=MOST_RANKS_TO_SYNTHESIZE))]
+    pub ranks: u32,
+    /// The bytes of each block. Units are B, KiB, MiB and GiB, or K, M and G
+    #[arg(long, value_parser = bytes_to_price)]
+    pub bytes: usize,
+    /// The machine.
+    #[command(flatten)]
+    pub machine: MachineOption,
+    /// How many timetables are made
+    #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub attempts: u32,
+    /// The schedule file that is written if it is faster than rustcoll's own algorithms
+    #[arg(short, long, value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
 }
 
 /// How a table is printed.

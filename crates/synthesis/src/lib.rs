@@ -1,0 +1,127 @@
+//! Searches for algorithms that are made for one machine and one number of ranks.
+//!
+//! Each attempt makes a *timetable* in which every block gets to every rank as early as it can, and ties are drawn. The simulator prices the best
+//! of them, and the verifier proves what is found: both are the library's own. A search of this kind finds no algorithm for all numbers of ranks, but
+//! it knows nothing of evenness, which the registered ones like: nodes with different numbers of ranks are as good as others.
+
+mod network;
+mod programs;
+mod timetable;
+
+use network::Network;
+use rustcoll::algorithms::{Collective, Graph};
+use rustcoll::atlas::{Candidate, Sweep, prices};
+use rustcoll::cost::Machine;
+use rustcoll::cost::simulation::SimulationError;
+use rustcoll::schedule_file::{Title, file, prove};
+use timetable::Timetable;
+
+/// So many of the attempts are simulated, those that are the fastest by their timetables.
+const SIMULATED: usize = 48;
+
+/// What is searched for: an allgather of blocks.
+pub struct Search<'a> {
+    /// The number of ranks.
+    pub ranks: usize,
+    /// Bytes of each block.
+    pub bytes: usize,
+    /// The machine, and what it is called.
+    pub machine: (&'a Machine, &'a str),
+    /// How many timetables are made.
+    pub attempts: usize,
+}
+
+/// The best that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The schedule file.
+    pub text: String,
+    /// How many seconds it takes, as simulated.
+    pub time: f64,
+}
+
+impl Search<'_> {
+    /// Searches, and tells the observer which part of the work is done. `None` if a single rank has nothing to do.
+    ///
+    /// # Errors
+    /// If a schedule cannot be simulated on the machine.
+    pub fn run(&self, observe: impl Fn(f64)) -> Result<Option<Found>, SimulationError> {
+        let network = Network::new(self.machine.0, self.ranks, self.bytes);
+        let mut attempts: Vec<(f64, usize)> = Vec::new();
+        for seed in 0..self.attempts {
+            attempts.push((Timetable::drawn(&network, seed as u64).end, seed));
+            observe(seed as f64 / self.attempts as f64);
+        }
+        attempts.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let mut best: Option<Found> = None;
+        for (_, seed) in attempts.into_iter().take(SIMULATED) {
+            let found = self.priced(&Timetable::drawn(&network, seed as u64))?;
+            if best.as_ref().is_none_or(|best| found.time < best.time) {
+                best = Some(found);
+            }
+        }
+        Ok(best.filter(|_| self.ranks > 1))
+    }
+
+    fn priced(&self, timetable: &Timetable) -> Result<Found, SimulationError> {
+        let (machine, name) = self.machine;
+        let source = format!("rustcoll synthesize, for {} bytes on {name}", self.bytes);
+        let programs = programs::of(timetable, self.ranks);
+        let title = Title {
+            collective: Collective::Allgather,
+            name: "synthesized",
+            root: None,
+            needs_commutative: false,
+            source: Some(&source),
+        };
+        let text = file(&title, &programs);
+        let proved = prove("a timetable", &text).expect("a timetable brings every block to every rank");
+        let algorithm = proved.algorithm("a timetable").expect("allgather has no root");
+        let candidate = Candidate::of(Collective::Allgather, algorithm, Sweep::Defaults);
+        let prices = prices(&candidate, machine, (self.ranks, &Graph::default()), self.bytes, |_| {})?;
+        Ok(Found { text, time: prices.first().map_or(f64::INFINITY, rustcoll::atlas::Price::time) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustcoll::cost::simulation::simulate;
+
+    /// Nodes of five ranks and of three; between them messages share a port.
+    fn machine() -> Machine {
+        let text = "ranks_per_node = 5\n[within]\nlatency = \"1us\"\nbandwidth = \"10GB/s\"\n\
+                    [between]\nlatency = \"5us\"\nbandwidth = \"1GB/s\"\nport = \"node\"\n";
+        Machine::parse("test", text).unwrap()
+    }
+
+    fn found(ranks: usize, bytes: usize, machine: &Machine) -> Found {
+        let search = Search { ranks, bytes, machine: (machine, "test"), attempts: 50 };
+        search.run(|_| {}).unwrap().unwrap()
+    }
+
+    #[test]
+    fn what_is_found_is_right_for_every_number_of_ranks() {
+        for ranks in 2..14 {
+            let text = found(ranks, 1000, &machine()).text;
+            assert_eq!(prove("found", &text).unwrap().problems, 2, "{text}");
+        }
+    }
+
+    #[test]
+    fn it_is_faster_than_the_ring_on_nodes_of_different_sizes() {
+        let machine = machine();
+        let ring = Collective::Allgather.algorithm("ring").unwrap();
+        let problem = rustcoll::algorithms::Problem::new(8);
+        let time = simulate(Collective::Allgather, ring, &problem, 1 << 16, &machine).unwrap().time();
+        let found = found(8, 1 << 16, &machine).time;
+        assert!(found < 0.85 * time, "{found} {time}");
+    }
+
+    #[test]
+    fn the_same_search_finds_the_same() {
+        assert_eq!(found(7, 5000, &machine()), found(7, 5000, &machine()));
+        let alone = Search { ranks: 1, bytes: 8, machine: (&machine(), "test"), attempts: 3 };
+        assert_eq!(alone.run(|_| {}).unwrap(), None);
+    }
+}
