@@ -55,8 +55,9 @@ void rustcoll_show(const char *topic, ...);
 
 /* Tells other processes what this one holds that must be alike; they see it from MPI_Init's exchange of such data on. */
 void rustcoll_publish(int priority);
-/* Tells at the first communicator what is wrong with rules that are left out, once for all ranks that have the same faults. */
+/* Tells what is wrong with rules and schedule files that are left out. */
 void rustcoll_show_faults(void);
+/* The same at the first communicator, once for all ranks that have the same faults. */
 void rustcoll_tell_faults(struct ompi_communicator_t *communicator);
 /* Ends the job if a process of a new communicator holds something else. */
 void rustcoll_agree(struct ompi_communicator_t *communicator);

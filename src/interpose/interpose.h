@@ -50,9 +50,9 @@ void rustcoll_free_states(void);
 
 /* Waits until all processes of the job are here. */
 void rustcoll_meet(void);
-/* Has all processes of the job compare what they hold, while none of them can be in another call. */
 /* Tells what is wrong with rules and schedule files that are left out. */
 void rustcoll_show_faults(int rank);
+/* Has all processes of the job compare what they hold, while none of them can be in another call. */
 void rustcoll_compare_job(int is_active);
 
 /* ---- the process ---- */

@@ -44,8 +44,8 @@ fn switches() -> String {
     unsafe { CStr::from_ptr(rustcoll_shim_switches()) }.to_string_lossy().into_owned()
 }
 
-/// The schedule files and the rules that hold, and for people why others do not. The names of files do not count: hosts may keep the same file in different
-/// places.
+/// The schedule files and the rules that hold, and for people why others do not. The names of files do not count: hosts may keep the same
+/// file in different places.
 fn rules(Collected { sources, faults, .. }: &Collected) -> Holding {
     let digest = |source: &Source| format!("{:016x}", hash(&source.content));
     let content = sources.iter().map(|source| match source.is_file {
