@@ -35,14 +35,17 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
 pub fn prove(name: &str, text: &str) -> Result<Proved, String> {
     let file = read(name, text)?;
     let title = file.title();
-    file.prove().map_err(|disproof| {
-        let Disproof { size, root, in_place, violation, places } = *disproof;
-        let line = places.first().map_or(1, |place| place.line);
-        let root = root.map_or(String::new(), |root| format!(", root {root}"));
-        let in_place = if in_place { ", in place" } else { "" };
-        let places: Vec<String> = places.iter().map(|place| format!("\n  {place}")).collect();
-        format!("{name}:{line}: {title} on {size} ranks{root}{in_place}: {violation}{}", places.concat())
-    })
+    file.prove().map_err(|disproof| told(name, &title, *disproof))
+}
+
+/// What is wrong with a file.
+fn told(name: &str, title: &str, disproof: Disproof) -> String {
+    let Disproof { size, root, in_place, violation, places } = disproof;
+    let line = places.first().map_or(1, |place| place.line);
+    let root = root.map_or(String::new(), |root| format!(", root {root}"));
+    let in_place = if in_place { ", in place" } else { "" };
+    let places: Vec<String> = places.iter().map(|place| format!("\n  {place}")).collect();
+    format!("{name}:{line}: {title} on {size} ranks{root}{in_place}: {violation}{}", places.concat())
 }
 
 fn read(name: &str, text: &str) -> Result<ScheduleFile, String> {
@@ -64,7 +67,10 @@ pub fn prove_at_start(path: &Path, content: &[u8]) -> Result<Proved, String> {
     let certified = said.map(|said| certified(&String::from_utf8_lossy(&said), content));
     let again = format!("`rustcoll verify --certify {name}` writes one");
     match certified {
-        Some(Ok(problems)) => Ok(Proved { file, problems }),
+        Some(Ok(problems)) => {
+            let title = file.title();
+            file.trust(problems).map_err(|disproof| told(&name, &title, *disproof))
+        }
         _ if most <= MOST_RANKS_AT_START && effort <= MOST_STEPS_AT_START => prove(&name, text),
         Some(Err(lack)) => Err(format!("{}: {lack}; {again}", certificate.display())),
         None if most > MOST_RANKS_AT_START => Err(format!(
@@ -160,6 +166,22 @@ mod tests {
             lack.contains("my.sched.certificate: it is for another file, or the file was changed"),
             "{lack}"
         );
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_forged_certificate_does_not_take_a_program_beyond_its_blocks() {
+        let folder = folder("forged");
+        let path = folder.join("my.sched");
+        let text =
+            "rustcoll schedule, version 1\ncollective bcast\nname my\nroot any\n\nrank 0 of 1, 1 blocks\n";
+        let beyond = format!("{text}copy recv[0] to scratch[0]\ncopy scratch[0] to recv[7]\n");
+        for (text, told) in [(text, None), (&beyond, Some("recv[7]"))] {
+            fs::write(certificate_of(&path), certificate(text.as_bytes(), 1)).unwrap();
+            let fault = prove_at_start(&path, text.as_bytes()).err();
+            assert_eq!(fault.is_some(), told.is_some(), "{fault:?}");
+            assert!(told.is_none_or(|told| fault.unwrap().contains(told)));
+        }
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -9,7 +9,7 @@ use std::fmt;
 /// A file whose programs are right.
 #[derive(Debug)]
 pub struct Proved {
-    pub(super) file: ScheduleFile,
+    file: ScheduleFile,
     /// For how many problems that was proved.
     pub problems: usize,
 }
@@ -49,38 +49,62 @@ impl ScheduleFile {
 
     /// How many steps are to be followed for that.
     pub fn effort(&self) -> usize {
-        let steps = |problem: Problem| -> usize {
-            self.listed.programs[&problem.size].iter().map(Schedule::length).sum()
+        let of_size = |size| {
+            let steps: usize = self.listed.programs[&size].iter().map(Schedule::length).sum();
+            steps.saturating_mul(self.problems_of(size).count())
         };
-        self.problems().map(steps).sum()
+        self.sizes().map(of_size).fold(0, usize::saturating_add)
     }
 
     /// All that it claims to be right for.
     fn problems(&self) -> impl Iterator<Item = Problem> {
+        self.sizes().flat_map(|size| self.problems_of(size))
+    }
+
+    /// The same on so many ranks, the lowest root first.
+    fn problems_of(&self, size: usize) -> impl Iterator<Item = Problem> + use<> {
+        let roots = match self.listed.root {
+            Root::Any => 0..size,
+            Root::Only(root) => root..root + 1,
+        };
         let ways = if self.listed.collective.has_in_place() { &[false, true][..] } else { &[false] };
-        self.sizes().flat_map(move |size| {
-            let roots = match self.listed.root {
-                Root::Any => 0..size,
-                Root::Only(root) => root..root + 1,
-            };
-            roots.flat_map(move |root| {
-                ways.iter().map(move |&in_place| Problem { root, in_place, ..Problem::new(size) })
-            })
+        roots.flat_map(move |root| {
+            ways.iter().map(move |&in_place| Problem { root, in_place, ..Problem::new(size) })
         })
     }
 
+    /// Takes a certificate's word that the programs are right together. That each by itself keeps to its blocks and waits for its posts is
+    /// checked all the same: memory is safe by that.
+    pub fn trust(self, problems: usize) -> Result<Proved, Box<Disproof>> {
+        for size in self.sizes() {
+            let first = self.problems_of(size).next().expect("there is a root");
+            for problem in self.problems_of(size).take_while(|problem| problem.root == first.root) {
+                let programs = self.programs(&problem);
+                let checked = verify::check_programs(self.listed.collective, &problem, &programs);
+                checked.map_err(|violation| self.disproof(&problem, &programs, violation))?;
+            }
+        }
+        Ok(Proved { file: self, problems })
+    }
+
+    fn programs(&self, problem: &Problem) -> Vec<Schedule> {
+        (0..problem.size).map(|rank| self.listed.schedule(problem, rank)).collect()
+    }
+
     fn prove_for(&self, problem: &Problem) -> Result<(), Box<Disproof>> {
-        let collective = self.listed.collective;
-        let programs: Vec<Schedule> =
-            (0..problem.size).map(|rank| self.listed.schedule(problem, rank)).collect();
-        verify::verify_schedules(collective, problem, self.keeps_order(), &programs).map_err(|violation| {
-            let others = violation.fault.others().into_iter().map(|(rank, step)| (rank, Some(step)));
-            let steps = [(violation.rank, violation.step)].into_iter().chain(others);
-            let places = steps.map(|(rank, step)| self.place(problem, &programs[rank], rank, step)).collect();
-            let root = collective.is_rooted().then_some(problem.root);
-            let (size, in_place) = (problem.size, problem.in_place);
-            Box::new(Disproof { size, root, in_place, violation, places })
-        })
+        let programs = self.programs(problem);
+        let verified =
+            verify::verify_schedules(self.listed.collective, problem, self.keeps_order(), &programs);
+        verified.map_err(|violation| self.disproof(problem, &programs, violation))
+    }
+
+    fn disproof(&self, problem: &Problem, programs: &[Schedule], violation: Violation) -> Box<Disproof> {
+        let others = violation.fault.others().into_iter().map(|(rank, step)| (rank, Some(step)));
+        let steps = [(violation.rank, violation.step)].into_iter().chain(others);
+        let places = steps.map(|(rank, step)| self.place(problem, &programs[rank], rank, step)).collect();
+        let root = self.listed.collective.is_rooted().then_some(problem.root);
+        let (size, in_place) = (problem.size, problem.in_place);
+        Box::new(Disproof { size, root, in_place, violation, places })
     }
 
     /// Where a step stands. What was made for another root or for a call in place may have other steps: then it is the program's header.
