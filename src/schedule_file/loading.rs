@@ -33,7 +33,10 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
 
 /// Reads and proves a text. An error: what is wrong, with the places in the text of that name.
 pub fn prove(name: &str, text: &str) -> Result<Proved, String> {
-    let file = read(name, text)?;
+    proved(name, read(name, text)?)
+}
+
+fn proved(name: &str, file: ScheduleFile) -> Result<Proved, String> {
     let title = file.title();
     file.prove().map_err(|disproof| told(name, &title, *disproof))
 }
@@ -71,7 +74,7 @@ pub fn prove_at_start(path: &Path, content: &[u8]) -> Result<Proved, String> {
             let title = file.title();
             file.trust(problems).map_err(|disproof| told(&name, &title, *disproof))
         }
-        _ if most <= MOST_RANKS_AT_START && effort <= MOST_STEPS_AT_START => prove(&name, text),
+        _ if most <= MOST_RANKS_AT_START && effort <= MOST_STEPS_AT_START => proved(&name, file),
         Some(Err(lack)) => Err(format!("{}: {lack}; {again}", certificate.display())),
         None if most > MOST_RANKS_AT_START => Err(format!(
             "{name}: this has programs for {most} ranks; for more than {MOST_RANKS_AT_START} it takes a certificate; {again}"

@@ -116,7 +116,7 @@ fn wrong_files_are_left_out_or_end_the_job() {
     let left_out = job(4, &[(SCHEDULES, &file)]);
     left_out.assert(left_out.success, "the program failed");
     left_out.assert(left_out.count(told) > 0, "the fault is not told");
-    left_out.assert(left_out.count("have faults") == 1, "it is told more than once");
+    left_out.assert(left_out.count("have faults") == 1, "the fault is not reported exactly once");
     let strict = job(4, &[(SCHEDULES, &file), ("OMPI_MCA_coll_rustcoll_rules_strict", "on")]);
     strict.assert(!strict.success && strict.count("wrong\n") == 0, "the job went on");
     strict.assert_contains(told);

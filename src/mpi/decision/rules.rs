@@ -109,6 +109,23 @@ pub fn refuse(faults: &[String], speaks_first: bool) {
     unsafe { rustcoll_shim_refuse_rules(text(faults).as_ptr(), c_int::from(speaks_first)) };
 }
 
+/// The names in a list that are separated by commas; `origin` is where the list stands. An error: a name is empty.
+pub fn names<'list>(
+    origin: &str,
+    list: &'list str,
+) -> impl DoubleEndedIterator<Item = Result<&'list str, String>> {
+    list.split(',').map(str::trim).map(move |name| match name {
+        "" => Err(format!("{origin}: an empty name stands in the list `{list}`")),
+        _ => Ok(name),
+    })
+}
+
+fn read(name: &str) -> Result<(Source, Rules), RuleErrors> {
+    let content = selection::file_content(Path::new(name))?;
+    let rules = Rules::read(name, &content)?;
+    Ok((Source { name: name.into(), is_file: true, content }, rules))
+}
+
 fn text(faults: &[String]) -> CString {
     // Offending texts are shown, whatever they hold.
     CString::new(faults.join("\n").replace('\0', "\u{fffd}")).unwrap_or_default()
@@ -125,16 +142,11 @@ impl Collected {
 
     /// Adds the files of a list, those that stand later in it first; `origin` is where the list stands.
     pub fn add_files(&mut self, origin: &str, list: &str) {
-        for name in list.split(',').map(str::trim).rev() {
-            if name.is_empty() {
-                self.faults.push(format!("{origin}: an empty name stands in the list `{list}`"));
-                continue;
+        for name in names(origin, list).rev() {
+            match name {
+                Ok(name) => self.add(read(name)),
+                Err(fault) => self.faults.push(fault),
             }
-            let read = selection::file_content(Path::new(name)).and_then(|content| {
-                let rules = Rules::read(name, &content)?;
-                Ok((Source { name: name.into(), is_file: true, content }, rules))
-            });
-            self.add(read);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Algorithms from the files that the user names: they are proved when the process starts, and then stand beside the registered ones.
 
-use super::rules::Source;
+use super::rules::{Source, names};
 use crate::mpi::parameters::settings;
 use crate::schedule_file::{Loaded, files, prove_at_start};
 use crate::selection;
@@ -30,26 +30,25 @@ pub fn given() -> &'static Given {
 /// Reads and proves the files of a list, and all of its folders; `origin` is where the list stands.
 fn read(origin: &str, list: &str) -> (Given, Loaded) {
     let (mut given, mut loaded) = (Given::default(), Loaded::default());
-    for name in list.split(',').map(str::trim) {
-        if name.is_empty() {
-            given.faults.push(format!("{origin}: an empty name stands in the list `{list}`"));
-            continue;
-        }
-        let paths = files(Path::new(name)).unwrap_or_else(|fault| {
-            given.faults.push(fault);
-            Vec::new()
-        });
-        for path in paths {
-            match add(&path, &mut loaded) {
-                Ok(source) => given.sources.push(source),
-                Err(fault) => given.faults.push(fault),
-            }
+    for name in names(origin, list) {
+        match name.and_then(|name| files(Path::new(name))) {
+            Ok(paths) => paths.iter().for_each(|path| given.add(path, &mut loaded)),
+            Err(fault) => given.faults.push(fault),
         }
     }
     (given, loaded)
 }
 
-fn add(path: &Path, loaded: &mut Loaded) -> Result<Source, String> {
+impl Given {
+    fn add(&mut self, path: &Path, loaded: &mut Loaded) {
+        match read_one(path, loaded) {
+            Ok(source) => self.sources.push(source),
+            Err(fault) => self.faults.push(fault),
+        }
+    }
+}
+
+fn read_one(path: &Path, loaded: &mut Loaded) -> Result<Source, String> {
     let name = path.display().to_string();
     let content = selection::file_content(path).map_err(|faults| faults.to_string())?;
     loaded.add(&name, prove_at_start(path, &content)?)?;

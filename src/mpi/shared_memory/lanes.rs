@@ -254,11 +254,11 @@ impl Turn {
         }
     }
 
-    /// Fails if its lane is broken at this rank. Then it must not look for memory: the other ranks may not allocate any yet, and this one
-    /// would wait for ever.
+    /// Fails if its lane is broken at this rank. Then it must not look for memory: if the other ranks do not allocate any yet, this one
+    /// would hang.
     pub fn check(&self) -> Result<(), Error> {
         let Some(lane) = self.lane else { return Ok(()) };
-        // Whoever holds the lock is at an earlier collective; this one is asked again.
+        // If the lock is held, an earlier collective is using the lane. This is called again later.
         let broken_by = unless_held(&self.lanes.lane(lane).state).and_then(|state| state.broken_by);
         broken_by.map_or(Ok(()), Err)
     }
