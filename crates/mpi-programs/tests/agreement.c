@@ -3,12 +3,30 @@
  * with them; started with the argument "spawned" it is one of these. */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void use(MPI_Comm communicator)
 {
     int one = 1, sum = 0;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, communicator);
+}
+
+/* Comes back once all ranks have come out of MPI_Init, also where the job is about to end because their collectives differ. Without it a
+ * rank could be in MPI_Finalize when another one ends the job, and then Open MPI 4.1's mpirun may hang, with rustcoll or without: PMIx 4.2
+ * takes the fence of MPI_Finalize for complete as often as a rank's connection is lost, and frees it each time. */
+static void meet(void)
+{
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Request *requests = malloc(2 * size * sizeof *requests);
+    for (int peer = 0; peer < size; peer++) {
+        MPI_Irecv(NULL, 0, MPI_BYTE, peer, 0, MPI_COMM_WORLD, &requests[2 * peer]);
+        MPI_Isend(NULL, 0, MPI_BYTE, peer, 0, MPI_COMM_WORLD, &requests[2 * peer + 1]);
+    }
+    MPI_Waitall(2 * size, requests, MPI_STATUSES_IGNORE);
+    free(requests);
 }
 
 static MPI_Comm preferring(void)
@@ -28,6 +46,7 @@ int main(int argc, char **argv)
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    meet();
     use(MPI_COMM_WORLD);
     if (2 == argc && 0 == strcmp(argv[1], "spawned")) {
         MPI_Comm_get_parent(&other);

@@ -2,8 +2,9 @@
 
 #![allow(dead_code, missing_docs)]
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, ExitStatus, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -82,7 +83,7 @@ fn run_within(seconds: u32, command: &mut Command) -> Job {
         let Output { status, stdout, stderr } = limited.output().expect("timeout is there");
         let text = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
         let job = Job { success: status.success(), text };
-        job.assert(status.code() != Some(124), &format!("{command:?} did not end within {seconds} seconds"));
+        job.assert(!ran_out_of_time(status), &format!("{command:?} did not end within {seconds} seconds"));
         job
     };
     let mut job = once();
@@ -94,6 +95,12 @@ fn run_within(seconds: u32, command: &mut Command) -> Job {
         job = once();
     }
     job
+}
+
+/// Whether `timeout` says so: where the job did not heed the first signal either, it is killed, and `timeout` ends by the same signal.
+fn ran_out_of_time(status: ExitStatus) -> bool {
+    const KILL: i32 = 9;
+    status.code() == Some(124) || status.signal() == Some(KILL)
 }
 
 /// How often a job is run again that died of what Open MPI does by itself.
