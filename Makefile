@@ -206,7 +206,7 @@ check: all programs
 	@scripts/prerequisites --lab
 	$(CARGO) test --no-fail-fast --features component --lib --test '*'
 	$(CARGO) test --features component --doc
-	$(CARGO) test --no-fail-fast --release -p rustcoll-cli -p measurements -p tuning -p synthesis -p guide-questions --all-targets
+	$(CARGO) test --no-fail-fast --release -p rustcoll-cli -p measurements -p tuning -p synthesis -p msccl -p guide-questions --all-targets
 	$(CARGO) test --no-fail-fast --release -p simulated-jobs -p expected-results
 	RUST_TEST_THREADS=4 $(CARGO) test --no-fail-fast --release -p mpi-programs --all-targets
 	$(LAB_TESTS)

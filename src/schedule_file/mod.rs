@@ -27,7 +27,7 @@ mod writing;
 
 pub use loading::{Loaded, MOST_RANKS_AT_START, certify, files, prove, prove_at_start};
 pub use proof::{Disproof, Place, Proved};
-pub use writing::{Title, file, file_of};
+pub use writing::{Title, file, file_of, lack};
 
 use crate::algorithms::{Collective, Listed, Root};
 use crate::schedule::{Listing, ParseError, content};

@@ -61,8 +61,8 @@ pub fn file_of(algorithm: &Algorithm, collective: Collective, problem: &Problem)
     Ok(file(&title, &programs))
 }
 
-/// What of an algorithm a file has no words for.
-fn lack(algorithm: &Algorithm, problem: &Problem) -> Option<&'static str> {
+/// What of an algorithm a file of programs alone has no words for.
+pub fn lack(algorithm: &Algorithm, problem: &Problem) -> Option<&'static str> {
     match algorithm {
         _ if algorithm.is_mock_up() => Some("it calls other collectives"),
         _ if algorithm.contract().cut() == Cut::Edges => Some("it depends on the neighbours of each rank"),

@@ -66,6 +66,8 @@ pub enum Command {
     Verify(VerifyOptions),
     /// Predicts what the algorithms of a collective cost on a machine, the cheapest first
     Predict(PredictOptions),
+    /// Makes a schedule file of an algorithm in MSCCL's XML, and proves it
+    Import(ImportOptions),
     /// Searches for an algorithm that is faster on a machine than rustcoll's own, and writes its schedule file
     Synthesize(SynthesizeOptions),
     /// Draws which algorithm of a collective is the fastest on a machine, by ranks and bytes
@@ -158,6 +160,9 @@ pub struct ScheduleOptions {
     /// Writes all ranks' schedules as a schedule file, for `rustcoll verify`
     #[arg(long, conflicts_with_all = ["rank", "goal"])]
     pub file: bool,
+    /// Writes all ranks' schedules in the XML of MSCCL, which runs them between GPUs
+    #[arg(long, conflicts_with_all = ["rank", "goal", "file"])]
+    pub msccl: bool,
     /// With --goal, the bytes of the vector, or of each block where there is one for each rank or neighbour; in a
     /// reduce-scatter between two groups, of each of the first group's. Units are B, KiB, MiB and GiB, or K, M and G
     #[arg(long, requires = "goal", value_parser = quantity::bytes)]
@@ -220,6 +225,20 @@ pub struct VerifyOptions {
     /// Numbers of ranks, both ends included
     #[arg(long, default_value = "1..16", value_parser = numbers_of_ranks)]
     pub ranks: RangeInclusive<usize>,
+}
+
+/// Of `rustcoll import`.
+#[derive(Args, Debug)]
+pub struct ImportOptions {
+    /// The algorithm, as SCCL, TACCL, TE-CCL and MSCCLang write it; - is the standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// The algorithm's name; msccl_ and the one in the file unless given
+    #[arg(long)]
+    pub name: Option<String>,
+    /// The schedule file that is written
+    #[arg(short, long, value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
 }
 
 /// The commands about rules.

@@ -11,6 +11,7 @@ mod files;
 mod fit;
 mod guide;
 mod guidelines;
+mod import;
 mod machine;
 mod manual;
 mod measured;
@@ -57,6 +58,7 @@ fn run(command: Command, output: &mut impl Write) -> Result<Outcome, Failure> {
         Command::Schedule(options) => schedule::run(&options, output),
         Command::Verify(options) => verify::run(&options, output),
         Command::Predict(options) => predict::run(&options, output),
+        Command::Import(options) => import::run(&options, output),
         Command::Synthesize(options) => synthesize::run(&options, output),
         Command::Atlas(options) => atlas::run(&options, output),
         Command::Fit(options) => fit::run(&options, output),

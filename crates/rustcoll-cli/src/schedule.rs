@@ -3,9 +3,10 @@
 use crate::command_line::{ScheduleOptions, Whose};
 use crate::failure::{Failure, Outcome};
 use crate::problem::{algorithm, below, problem};
-use rustcoll::algorithms::{Calls, Problem};
+use msccl::export;
+use rustcoll::algorithms::{Algorithm, Calls, Collective, Problem};
 use rustcoll::engine::{Goal, Plan, is_expressible_in_goal};
-use rustcoll::schedule_file::file_of;
+use rustcoll::schedule_file::{file_of, lack};
 use std::io::Write;
 use std::ops::Range;
 
@@ -20,6 +21,10 @@ pub fn run(options: &ScheduleOptions, output: &mut impl Write) -> Result<Outcome
     if options.file {
         let text = file_of(algorithm, options.collective, &problem).map_err(Failure::Usage)?;
         write!(output, "{text}")?;
+        return Ok(Outcome::Right);
+    }
+    if options.msccl {
+        write!(output, "{}", in_msccl(algorithm, options.collective, &problem).map_err(Failure::Usage)?)?;
         return Ok(Outcome::Right);
     }
     if let Some(calls) = algorithm.calls() {
@@ -47,6 +52,14 @@ pub fn run(options: &ScheduleOptions, output: &mut impl Write) -> Result<Outcome
         write!(output, "{separator}{}", algorithm.program_with_loops(&problem, rank))?;
     }
     Ok(Outcome::Right)
+}
+
+/// The schedules of all ranks in MSCCL's XML. An error: why they cannot be written.
+fn in_msccl(algorithm: &Algorithm, collective: Collective, problem: &Problem) -> Result<String, String> {
+    let programs = || (0..problem.size).map(|rank| algorithm.program(problem, rank)).collect::<Vec<_>>();
+    let text = lack(algorithm, problem)
+        .map_or_else(|| export(algorithm.name, collective, &programs()), |lack| Err(lack.into()));
+    text.map_err(|lack| format!("--msccl: {} {}: {lack}", collective.name(), algorithm.name))
 }
 
 /// What ranks do that call other collectives.

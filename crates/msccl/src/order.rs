@@ -1,0 +1,335 @@
+//! One order for the steps of all threadblocks.
+//!
+//! The steps are carried out in rounds: what is sent in one round arrives in the next, and all else takes no time. In a round, each threadblock
+//! goes on until it must wait for a message or for a step of another threadblock.
+
+use crate::xml::{Algorithm, Chunk, Memory, Step, Threadblock};
+use rustcoll::algorithms::Collective;
+use rustcoll::schedule_file::Misread;
+use std::collections::HashMap;
+
+/// What all ranks do, each in its order.
+#[derive(Debug)]
+pub struct Order {
+    /// By rank.
+    pub acts: Vec<Vec<Act>>,
+    pub messages: Vec<Message>,
+}
+
+/// What a rank does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// From now on a message may be received.
+    Await(usize),
+    /// A message has arrived.
+    Take(usize),
+    /// A message is sent.
+    Send(usize),
+    Copy {
+        source: Held,
+        target: Place,
+    },
+    /// The target becomes the sum of the two, of which the left one has operands of lower ranks.
+    Reduce {
+        operands: [Held; 2],
+        target: Place,
+    },
+}
+
+/// A message from a rank to another one.
+#[derive(Debug, Default)]
+pub struct Message {
+    pub sender: usize,
+    pub receiver: usize,
+    pub sources: Vec<Held>,
+    pub targets: Vec<Place>,
+    /// The rounds in which it is sent, and in which its receiver awaits it.
+    pub rounds: [usize; 2],
+}
+
+/// Where a rank has a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    Input(usize),
+    Output(usize),
+    /// What is input at first and output in the end, in place.
+    Both(usize),
+    Scratch(usize),
+    /// Where a threadblock has what has arrived and is to be combined.
+    Arrived {
+        threadblock: usize,
+        number: usize,
+    },
+}
+
+/// A place, and what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub place: Place,
+    /// Of a vector, the number of the chunk of which the place holds something: chunks of different numbers may have different lengths. Else
+    /// the part of a block.
+    pub part: usize,
+    /// The lowest rank whose operand is in it.
+    pub lowest: usize,
+}
+
+impl Order {
+    /// Carries out all steps. Fails if some wait for each other.
+    pub fn of(algorithm: &Algorithm) -> Result<Order, Misread> {
+        let mut job = Job::new(algorithm);
+        while job.round() {
+            job.number += 1;
+        }
+        match job.waiting() {
+            None => Ok(Order { acts: job.acts, messages: job.messages }),
+            Some((rank, threadblock, step)) => {
+                let message = format!(
+                    "deadlock: this step of GPU {rank}, threadblock {threadblock} is never reached or never ends"
+                );
+                Err(Misread { line: step.line, column: 1, message })
+            }
+        }
+    }
+
+    /// The ways that one part of all blocks takes: when it goes from which rank to which, and how much of it.
+    pub fn ways(&self, part: usize) -> Vec<(usize, usize, usize, usize)> {
+        let way = |message: &Message| {
+            let chunks = message.sources.iter().filter(|held| held.part == part).count();
+            (message.rounds[0], message.sender, message.receiver, chunks)
+        };
+        let mut ways: Vec<_> = self.messages.iter().map(way).filter(|way| way.3 > 0).collect();
+        ways.sort_unstable();
+        ways
+    }
+}
+
+/// All threadblocks at work.
+struct Job<'a> {
+    algorithm: &'a Algorithm,
+    /// By rank and threadblock.
+    states: Vec<Vec<State>>,
+    /// By sender, receiver and channel, in order; and how many of them were sent and were awaited.
+    channels: HashMap<[usize; 3], Channel>,
+    messages: Vec<Message>,
+    /// By rank: what there is where something was written.
+    held: Vec<HashMap<Place, Held>>,
+    acts: Vec<Vec<Act>>,
+    /// The round's.
+    number: usize,
+}
+
+#[derive(Clone, Default)]
+struct State {
+    /// How many steps are done.
+    done: usize,
+    /// The message that the next step awaits.
+    awaited: Option<usize>,
+    /// Whether it has arrived.
+    has_arrived: bool,
+}
+
+#[derive(Default)]
+struct Channel {
+    messages: Vec<usize>,
+    sent: usize,
+    awaited: usize,
+}
+
+impl<'a> Job<'a> {
+    fn new(algorithm: &'a Algorithm) -> Job<'a> {
+        let ranks = algorithm.gpus.len();
+        let states = algorithm.gpus.iter().map(|gpu| vec![State::default(); gpu.len()]).collect();
+        Job {
+            algorithm,
+            states,
+            channels: HashMap::new(),
+            messages: Vec::new(),
+            held: vec![HashMap::new(); ranks],
+            acts: vec![Vec::new(); ranks],
+            number: 0,
+        }
+    }
+
+    /// Whether anything was done.
+    fn round(&mut self) -> bool {
+        let mut is_useful = false;
+        while self.arrivals() | self.steps() {
+            is_useful = true;
+        }
+        is_useful
+    }
+
+    /// Takes what was sent in earlier rounds.
+    fn arrivals(&mut self) -> bool {
+        let mut any = false;
+        for (rank, threadblock) in self.all() {
+            let state = &mut self.states[rank][threadblock];
+            let Some(number) = state.awaited.filter(|_| !state.has_arrived) else { continue };
+            let message = &self.messages[number];
+            if message.sources.is_empty() || message.rounds[0] >= self.number {
+                continue;
+            }
+            state.has_arrived = true;
+            any = true;
+            self.acts[rank].push(Act::Take(number));
+            for (source, target) in message.sources.iter().zip(&message.targets) {
+                self.held[rank].insert(*target, *source);
+            }
+        }
+        any
+    }
+
+    /// Has each threadblock go on as far as it can.
+    fn steps(&mut self) -> bool {
+        let mut any = false;
+        for (rank, threadblock) in self.all() {
+            while let Some(step) = self.next(rank, threadblock) {
+                if !self.is_free(rank, step) {
+                    break;
+                }
+                let state = &self.states[rank][threadblock];
+                if step.kind.receives && state.awaited.is_none() {
+                    self.expect(rank, threadblock, step);
+                    any = true;
+                } else if step.kind.receives && !state.has_arrived {
+                    break;
+                } else {
+                    self.finish(rank, threadblock, step);
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+
+    fn all(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let counts: Vec<usize> = self.states.iter().map(Vec::len).collect();
+        counts.into_iter().enumerate().flat_map(|(rank, count)| (0..count).map(move |number| (rank, number)))
+    }
+
+    fn threadblock(&self, rank: usize, threadblock: usize) -> &'a Threadblock {
+        &self.algorithm.gpus[rank][threadblock]
+    }
+
+    fn next(&self, rank: usize, threadblock: usize) -> Option<&'a Step> {
+        self.threadblock(rank, threadblock).steps.get(self.states[rank][threadblock].done)
+    }
+
+    /// Whether the step that it waits for has ended.
+    fn is_free(&self, rank: usize, step: &Step) -> bool {
+        step.after.is_none_or(|(threadblock, waited)| self.states[rank][threadblock].done > waited)
+    }
+
+    fn waiting(&self) -> Option<(usize, usize, &'a Step)> {
+        self.all().find_map(|(rank, threadblock)| Some((rank, threadblock, self.next(rank, threadblock)?)))
+    }
+
+    /// Begins to wait for the message of a step.
+    fn expect(&mut self, rank: usize, threadblock: usize, step: &Step) {
+        let own = self.threadblock(rank, threadblock);
+        let sender = own.from.expect("the text was checked");
+        let channel = self.channels.entry([sender, rank, own.channel]).or_default();
+        let message = channel.number(channel.awaited, &mut self.messages);
+        channel.awaited += 1;
+        let arrived = |number| Place::Arrived { threadblock, number };
+        self.messages[message].targets = match step.kind.reduces {
+            true => (0..step.count).map(arrived).collect(),
+            false => self.places(rank, step.target, step.count),
+        };
+        self.messages[message].rounds[1] = self.number;
+        self.states[rank][threadblock].awaited = Some(message);
+        self.acts[rank].push(Act::Await(message));
+    }
+
+    /// Does the rest of a step, after its message has arrived, if it receives one.
+    fn finish(&mut self, rank: usize, threadblock: usize, step: &Step) {
+        let state = &mut self.states[rank][threadblock];
+        let arrived = state.awaited.take();
+        (state.done, state.has_arrived) = (state.done + 1, false);
+        let sources = self.places(rank, step.source, step.count);
+        let targets = self.places(rank, step.target, step.count);
+        // Where is now what the step is about?
+        let mut current = match arrived {
+            Some(message) => self.messages[message].targets.clone(),
+            None => sources.clone(),
+        };
+        if step.kind.reduces {
+            // What was received is combined with the source, a source with the target.
+            let others = if arrived.is_some() { sources } else { targets.clone() };
+            let results = if step.kind.stores { targets } else { current.clone() };
+            for ((one, other), result) in current.iter().zip(&others).zip(&results) {
+                let mut operands = [self.at(rank, *other), self.at(rank, *one)];
+                operands.sort_by_key(|operand| operand.lowest);
+                self.put(rank, *result, operands[0], Act::Reduce { operands, target: *result });
+            }
+            current = results;
+        } else if step.kind.stores && arrived.is_none() {
+            for (source, target) in sources.iter().zip(&targets) {
+                let source = self.at(rank, *source);
+                self.put(rank, *target, source, Act::Copy { source, target: *target });
+            }
+        }
+        if step.kind.sends {
+            let sources = current.iter().map(|place| self.at(rank, *place)).collect();
+            self.send(rank, threadblock, sources);
+        }
+    }
+
+    fn put(&mut self, rank: usize, target: Place, held: Held, act: Act) {
+        self.held[rank].insert(target, held);
+        self.acts[rank].push(act);
+    }
+
+    fn send(&mut self, rank: usize, threadblock: usize, sources: Vec<Held>) {
+        let own = self.threadblock(rank, threadblock);
+        let receiver = own.to.expect("the text was checked");
+        let channel = self.channels.entry([rank, receiver, own.channel]).or_default();
+        let number = channel.number(channel.sent, &mut self.messages);
+        channel.sent += 1;
+        let message = &mut self.messages[number];
+        (message.sender, message.receiver, message.sources) = (rank, receiver, sources);
+        message.rounds[0] = self.number;
+        self.acts[rank].push(Act::Send(number));
+    }
+
+    fn places(&self, rank: usize, first: Chunk, count: usize) -> Vec<Place> {
+        let places =
+            (first.number..first.number + count).map(|number| self.place(rank, first.memory, number));
+        places.collect()
+    }
+
+    fn place(&self, rank: usize, memory: Memory, number: usize) -> Place {
+        let own = rank * self.algorithm.chunks / self.algorithm.gpus.len();
+        match (memory, self.algorithm.collective) {
+            (Memory::Scratch, _) => Place::Scratch(number),
+            (Memory::Input, _) if !self.algorithm.is_in_place => Place::Input(number),
+            (Memory::Output, _) if !self.algorithm.is_in_place => Place::Output(number),
+            (Memory::Input, Collective::Allgather) | (Memory::Output, Collective::ReduceScatterBlock) => {
+                Place::Both(own + number)
+            }
+            _ => Place::Both(number),
+        }
+    }
+
+    /// A place with what is there.
+    fn at(&self, rank: usize, place: Place) -> Held {
+        let held = self.held[rank].get(&place);
+        let (lowest, part) = held.map_or((rank, 0), |held| (held.lowest, held.part));
+        let part = match place {
+            Place::Input(number) | Place::Output(number) | Place::Both(number) => self.algorithm.part(number),
+            Place::Scratch(_) | Place::Arrived { .. } => part,
+        };
+        Held { place, part, lowest }
+    }
+}
+
+impl Channel {
+    /// The number of the channel's k-th message, which is new where neither its sender nor its receiver has come to it.
+    fn number(&mut self, position: usize, messages: &mut Vec<Message>) -> usize {
+        if position == self.messages.len() {
+            self.messages.push(messages.len());
+            messages.push(Message::default());
+        }
+        self.messages[position]
+    }
+}

@@ -1,0 +1,372 @@
+//! From an order to the programs of all ranks.
+
+use crate::order::{Act, Held, Order, Place};
+use crate::xml::Algorithm;
+use rustcoll::algorithms::Collective;
+use rustcoll::schedule::Buffer::{Recv, Scratch, Send};
+use rustcoll::schedule::{Buffer, Builder, Message, Post, Run, Schedule};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The programs. With `few_messages`, what goes from one rank to another at the same time goes as one message.
+pub fn of(algorithm: &Algorithm, order: &Order, few_messages: bool) -> Vec<Schedule> {
+    let envelopes = Envelopes::of(order, few_messages);
+    let ranks = 0..algorithm.gpus.len();
+    ranks.map(|rank| Program::new(algorithm, order, &envelopes, rank).written()).collect()
+}
+
+/// Which messages of an order travel together.
+struct Envelopes {
+    /// By message: its envelope.
+    of: Vec<usize>,
+    /// By envelope: its messages.
+    messages: Vec<Vec<usize>>,
+    /// From one rank to another: the envelopes in the order in which they are sent.
+    between: HashMap<[usize; 2], Vec<usize>>,
+}
+
+impl Envelopes {
+    fn of(order: &Order, few_messages: bool) -> Envelopes {
+        // How much a rank has computed before it sends or awaits a message.
+        let mut computed = vec![[0; 2]; order.messages.len()];
+        for acts in &order.acts {
+            let mut count = 0;
+            for act in acts {
+                match *act {
+                    Act::Send(message) => computed[message][0] = count,
+                    Act::Await(message) => computed[message][1] = count,
+                    Act::Take(_) => {}
+                    Act::Copy { .. } | Act::Reduce { .. } => count += 1,
+                }
+            }
+        }
+        let mut envelopes =
+            Envelopes { of: vec![0; order.messages.len()], messages: Vec::new(), between: HashMap::new() };
+        let mut known = HashMap::new();
+        for act in order.acts.iter().flatten() {
+            let Act::Send(number) = *act else { continue };
+            let message = &order.messages[number];
+            let pair = [message.sender, message.receiver];
+            let alone = if few_messages { None } else { Some(number) };
+            let envelope =
+                *known.entry((pair, message.rounds, computed[number], alone)).or_insert_with(|| {
+                    envelopes.messages.push(Vec::new());
+                    envelopes.between.entry(pair).or_default().push(envelopes.messages.len() - 1);
+                    envelopes.messages.len() - 1
+                });
+            envelopes.messages[envelope].push(number);
+            envelopes.of[number] = envelope;
+        }
+        envelopes
+    }
+}
+
+/// The program of a rank while it is written.
+struct Program<'a> {
+    algorithm: &'a Algorithm,
+    order: &'a Order,
+    envelopes: &'a Envelopes,
+    rank: usize,
+    builder: Builder,
+    /// Scratch blocks that have been given out.
+    scratch: Scratches,
+    /// Places of the user's memory where something else is than at first.
+    written: HashSet<Place>,
+    /// By block: which posts touch it, and whether they write it. Some have been waited for.
+    touched: HashMap<(Buffer, usize), Vec<(Post, bool)>>,
+    outstanding: HashSet<Post>,
+    /// By sender: how many of its envelopes have been posted.
+    posted: HashMap<usize, usize>,
+    /// Those that may be posted.
+    awaited: HashSet<usize>,
+    /// Their senders.
+    expected: BTreeSet<usize>,
+    /// Those that were posted before the places of their blocks were free, and came to scratch blocks of their own.
+    early: HashSet<usize>,
+}
+
+/// Which scratch blocks a rank has. A place has one for each part that comes to be there, which is as long as the part.
+struct Scratches {
+    /// How many different lengths blocks may have.
+    lengths: usize,
+    numbers: HashMap<(Key, usize), usize>,
+    /// By length: how many were given out.
+    given: HashMap<usize, usize>,
+}
+
+/// What a scratch block is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    Of(Place),
+    /// Of a message that came early, the chunk of that number.
+    Early(usize, usize),
+}
+
+impl Scratches {
+    fn block(&mut self, key: Key, part: usize) -> Run {
+        let Scratches { lengths, numbers, given } = self;
+        let length = part % *lengths;
+        let number = *numbers.entry((key, length)).or_insert_with(|| {
+            let before = given.entry(length).or_default();
+            *before += 1;
+            (*before - 1) * *lengths + length
+        });
+        Scratch.block(number)
+    }
+}
+
+impl<'a> Program<'a> {
+    fn new(algorithm: &'a Algorithm, order: &'a Order, envelopes: &'a Envelopes, rank: usize) -> Program<'a> {
+        let (ranks, blocks) = (algorithm.gpus.len(), algorithm.blocks());
+        let is_vector = algorithm.collective == Collective::Allreduce;
+        Program {
+            algorithm,
+            order,
+            envelopes,
+            rank,
+            builder: Builder::new(rank, ranks, blocks),
+            scratch: Scratches {
+                lengths: if is_vector { blocks } else { 1 },
+                numbers: HashMap::new(),
+                given: HashMap::new(),
+            },
+            written: HashSet::new(),
+            touched: HashMap::new(),
+            outstanding: HashSet::new(),
+            posted: HashMap::new(),
+            awaited: HashSet::new(),
+            expected: BTreeSet::new(),
+            early: HashSet::new(),
+        }
+    }
+
+    fn written(mut self) -> Schedule {
+        for act in &self.order.acts[self.rank] {
+            match *act {
+                Act::Await(message) => {
+                    self.expected.insert(self.order.messages[message].sender);
+                    self.awaited.insert(self.envelopes.of[message]);
+                }
+                Act::Take(message) => self.take(message),
+                Act::Send(message) => self.send(message),
+                Act::Copy { source, target } => self.copy(source, target),
+                Act::Reduce { operands, target } => self.reduce(operands, target),
+            }
+            self.post();
+        }
+        self.finish();
+        self.builder.build()
+    }
+
+    /// Posts what may be posted without a wait: messages come in the order in which their sender sends them.
+    fn post(&mut self) {
+        for sender in self.expected.clone() {
+            while let Some(envelope) = self.next_of(sender).filter(|next| self.awaited.contains(next)) {
+                let targets = self.targets(envelope, false);
+                if !self.conflicts(&targets, true).is_empty() {
+                    break;
+                }
+                self.receive(sender, envelope);
+            }
+        }
+    }
+
+    /// The next envelope of a sender that is not posted.
+    fn next_of(&self, sender: usize) -> Option<usize> {
+        let posted = self.posted.get(&sender).copied().unwrap_or(0);
+        self.envelopes.between.get(&[sender, self.rank])?.get(posted).copied()
+    }
+
+    fn receive(&mut self, sender: usize, envelope: usize) {
+        *self.posted.entry(sender).or_default() += 1;
+        let is_early = !self.awaited.contains(&envelope);
+        let targets = self.targets(envelope, is_early);
+        if is_early {
+            self.early.insert(envelope);
+        } else {
+            let order = self.order;
+            let messages = self.envelopes.messages[envelope].iter().map(|number| &order.messages[*number]);
+            self.written.extend(messages.flat_map(|message| &message.targets));
+        }
+        self.wait_before(&targets, true);
+        let post = self.builder.receive(sender, targets.iter().copied().collect::<Message>());
+        self.touch(post, &targets, true);
+    }
+
+    /// Where the blocks of an envelope come.
+    fn targets(&mut self, envelope: usize, is_early: bool) -> Vec<Run> {
+        let mut targets = Vec::new();
+        for &number in &self.envelopes.messages[envelope] {
+            let message = &self.order.messages[number];
+            for (position, (source, target)) in message.sources.iter().zip(&message.targets).enumerate() {
+                if self.counts(source.part) {
+                    targets.push(match is_early {
+                        true => self.scratch.block(Key::Early(number, position), source.part),
+                        false => self.home(*target, source.part),
+                    });
+                }
+            }
+        }
+        targets
+    }
+
+    fn take(&mut self, number: usize) {
+        let (message, envelope) = (&self.order.messages[number], self.envelopes.of[number]);
+        while !self.is_posted(message.sender, envelope) {
+            let next = self.next_of(message.sender).expect("this one is among them");
+            self.receive(message.sender, next);
+        }
+        if self.early.contains(&envelope) {
+            for (position, (source, target)) in message.sources.iter().zip(&message.targets).enumerate() {
+                if self.counts(source.part) {
+                    let from = self.scratch.block(Key::Early(number, position), source.part);
+                    self.copy_run(from, *target, source.part);
+                }
+            }
+        }
+    }
+
+    fn is_posted(&self, sender: usize, envelope: usize) -> bool {
+        let posted = self.posted.get(&sender).copied().unwrap_or(0);
+        self.envelopes.between[&[sender, self.rank]][..posted].contains(&envelope)
+    }
+
+    fn send(&mut self, message: usize) {
+        let messages = &self.envelopes.messages[self.envelopes.of[message]];
+        if messages[0] != message {
+            return;
+        }
+        let (order, receiver) = (self.order, self.order.messages[message].receiver);
+        let held = messages.iter().flat_map(|number| &order.messages[*number].sources);
+        let held: Vec<Held> = held.copied().filter(|held| self.counts(held.part)).collect();
+        let sources: Vec<Run> = held.into_iter().map(|held| self.readable(held.place, held.part)).collect();
+        self.wait_before(&sources, false);
+        let post = self.builder.send(receiver, sources.iter().copied().collect::<Message>());
+        self.touch(post, &sources, false);
+    }
+
+    fn copy(&mut self, source: Held, target: Place) {
+        if self.counts(source.part) {
+            let from = self.readable(source.place, source.part);
+            self.copy_run(from, target, source.part);
+        }
+    }
+
+    fn copy_run(&mut self, source: Run, target: Place, part: usize) {
+        let target = self.writable(target, part);
+        self.wait_before(&[source], false);
+        self.wait_before(&[target], true);
+        self.builder.copy(source, target);
+    }
+
+    fn reduce(&mut self, operands: [Held; 2], target: Place) {
+        if self.counts(operands[0].part) {
+            let [left, right] = operands.map(|operand| self.readable(operand.place, operand.part));
+            let target = self.writable(target, operands[0].part);
+            self.wait_before(&[left, right], false);
+            self.wait_before(&[target], true);
+            self.builder.reduce(left, right, target);
+        }
+    }
+
+    /// In place, what was not written is to be where the output is.
+    fn finish(&mut self) {
+        if !self.algorithm.is_in_place {
+            return;
+        }
+        let own = self.rank * self.algorithm.parts();
+        let outputs = match self.algorithm.collective {
+            Collective::ReduceScatterBlock => own..own + 1,
+            _ => 0..self.algorithm.chunks,
+        };
+        for number in outputs {
+            let (place, part) = (Place::Both(number), self.algorithm.part(number));
+            if self.counts(part) {
+                let from = self.readable(place, part);
+                let to = self.output(number);
+                if from != to {
+                    self.wait_before(&[from], false);
+                    self.builder.copy(from, to);
+                }
+            }
+        }
+    }
+
+    /// Whether a chunk stands for its block: of several parts that take the same way, the first one does.
+    fn counts(&self, part: usize) -> bool {
+        self.algorithm.collective == Collective::Allreduce || part == 0
+    }
+
+    /// Where there is what a place holds.
+    fn readable(&mut self, place: Place, part: usize) -> Run {
+        match place {
+            Place::Input(number) | Place::Both(number) if !self.written.contains(&place) => {
+                self.input(place, number)
+            }
+            _ => self.home(place, part),
+        }
+    }
+
+    /// Where something comes that a place is to hold.
+    fn writable(&mut self, place: Place, part: usize) -> Run {
+        self.written.insert(place);
+        self.home(place, part)
+    }
+
+    /// Where there is what was written to a place.
+    fn home(&mut self, place: Place, part: usize) -> Run {
+        match place {
+            Place::Output(number) => self.output(number),
+            Place::Both(number) if self.is_output(number) => self.output(number),
+            _ => self.scratch.block(Key::Of(place), part),
+        }
+    }
+
+    /// Where there is what a place of the input holds at first.
+    fn input(&self, place: Place, number: usize) -> Run {
+        let block = number / self.algorithm.parts();
+        match (self.algorithm.collective, place) {
+            (Collective::Allgather, Place::Input(_)) => Send.block(self.rank),
+            // Of others there is nothing yet.
+            (Collective::Allgather, _) if block != self.rank => Recv.block(block),
+            _ => Send.block(block),
+        }
+    }
+
+    /// Whether what is there in the end is the result.
+    fn is_output(&self, number: usize) -> bool {
+        self.algorithm.collective != Collective::ReduceScatterBlock
+            || number / self.algorithm.parts() == self.rank
+    }
+
+    fn output(&self, number: usize) -> Run {
+        match self.algorithm.collective {
+            Collective::ReduceScatterBlock => Recv.block(self.rank),
+            _ => Recv.block(number / self.algorithm.parts()),
+        }
+    }
+
+    /// Waits for all posts that must be complete before these blocks are read, or written.
+    fn wait_before(&mut self, runs: &[Run], writes: bool) {
+        let conflicts = self.conflicts(runs, writes);
+        self.outstanding.retain(|post| !conflicts.contains(post));
+        self.builder.wait(conflicts);
+    }
+
+    fn conflicts(&self, runs: &[Run], writes: bool) -> BTreeSet<Post> {
+        let blocks = runs.iter().flat_map(|run| run.indices().map(|index| (run.buffer, index)));
+        let posts = blocks.filter_map(|block| self.touched.get(&block)).flatten();
+        let conflicts =
+            posts.filter(|(post, is_written)| (writes || *is_written) && self.outstanding.contains(post));
+        conflicts.map(|(post, _)| *post).collect()
+    }
+
+    fn touch(&mut self, post: Option<Post>, runs: &[Run], writes: bool) {
+        let Some(post) = post else { return };
+        self.outstanding.insert(post);
+        for run in runs {
+            let touched = self.touched.entry((run.buffer, run.first as usize)).or_default();
+            touched.retain(|(post, _)| self.outstanding.contains(post));
+            touched.push((post, writes));
+        }
+    }
+}

@@ -1,0 +1,220 @@
+use super::*;
+use rustcoll::algorithms::{Collective, Problem};
+use rustcoll::schedule_file::lack;
+
+fn algo(attributes: &str, gpus: &[&str]) -> String {
+    let gpus = gpus.join("\n");
+    format!(
+        "<algo name=\"Test 1\" ngpus=\"{}\" nchannels=\"1\" {attributes}>\n{gpus}\n</algo>",
+        gpus.matches("<gpu").count()
+    )
+}
+
+/// A GPU with its numbers of chunks and its threadblocks.
+fn gpu(id: usize, chunks: [usize; 3], threadblocks: &[String]) -> String {
+    let [input, output, scratch] = chunks;
+    format!(
+        "<gpu id=\"{id}\" i_chunks=\"{input}\" o_chunks=\"{output}\" s_chunks=\"{scratch}\">\n{}\n</gpu>",
+        threadblocks.join("\n")
+    )
+}
+
+/// A threadblock: its ends and its channel, and its steps as `r o0 s1 2 after 0 1`.
+fn tb(id: usize, ends: [i64; 2], channel: usize, steps: &[&str]) -> String {
+    let [send, recv] = ends;
+    let mut text = format!("<tb id=\"{id}\" send=\"{send}\" recv=\"{recv}\" chan=\"{channel}\">");
+    for (number, step) in steps.iter().enumerate() {
+        let words: Vec<&str> = step.split(' ').collect();
+        let (kind, source, target, count) = (words[0], words[1], words[2], words[3]);
+        let [depid, deps] = if words.len() > 4 { [words[5], words[6]] } else { ["-1"; 2] };
+        text.push_str(&format!(
+            "\n<step s=\"{number}\" type=\"{kind}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" dstoff=\"{}\" cnt=\"{count}\" \
+             depid=\"{depid}\" deps=\"{deps}\" hasdep=\"0\"/>",
+            &source[..1],
+            &source[1..],
+            &target[..1],
+            &target[1..]
+        ));
+    }
+    text + "\n</tb>"
+}
+
+fn imported(text: &str) -> Imported {
+    import(text, None).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"))
+}
+
+fn refused(text: &str) -> String {
+    import(text, None).unwrap_err().to_string()
+}
+
+/// The ring in place on two ranks, with so many parts of each block.
+fn allgather(parts: usize) -> String {
+    let gpu = |rank: usize| {
+        let (own, other, peer) =
+            (format!("o{}", rank * parts), format!("o{}", (1 - rank) * parts), 1 - rank as i64);
+        let send = tb(0, [peer, -1], 0, &[&format!("s {own} {own} {parts}")]);
+        let receive = tb(1, [-1, peer], 0, &[&format!("r {other} {other} {parts}")]);
+        super::tests::gpu(rank, [0, 2 * parts, 0], &[send, receive])
+    };
+    algo("coll=\"allgather\" inplace=\"1\" outofplace=\"0\"", &[&gpu(0), &gpu(1)])
+}
+
+#[test]
+fn an_allgather_in_place_becomes_one_that_is_not() {
+    let Imported { text, name, ranks, parts, .. } = imported(&allgather(1));
+    assert_eq!((name.as_str(), ranks, parts), ("msccl_test_1", 2, 1));
+    let program = "rank 0 of 2, 2 blocks\n0: send to 1 from send[0]\n1: receive from 1 into recv[1]\n\
+                   copy send[0] to recv[0]\nwait 0 1\n";
+    assert!(text.contains(program), "{text}");
+}
+
+#[test]
+fn parts_that_take_the_same_way_travel_together() {
+    let whole = imported(&allgather(1)).text;
+    assert_eq!(imported(&allgather(4)).text, whole);
+    assert_eq!(imported(&allgather(4)).parts, 4);
+}
+
+/// On three ranks the first part of each block goes to both others, the second one along the ring.
+#[test]
+fn parts_that_take_different_ways_are_refused() {
+    let gpu = |rank: usize| {
+        let [next, previous] = [(rank + 1) % 3, (rank + 2) % 3];
+        let step = |kind: &str, chunk: usize, count: usize| format!("{kind} o{chunk} o{chunk} {count}");
+        let steps = |steps: &[String], ends: [usize; 2], id: usize| {
+            let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+            tb(id, ends.map(|end| end as i64), 0, &steps)
+        };
+        let ring = [
+            step("s", 2 * rank, 2),
+            step("r", 2 * previous, 2),
+            step("s", 2 * previous + 1, 1),
+            step("r", 2 * next + 1, 1),
+        ];
+        let back = [step("s", 2 * rank, 1), step("r", 2 * next, 1)];
+        let threadblocks = [steps(&ring, [next, previous], 0), steps(&back, [previous, next], 1)];
+        super::tests::gpu(rank, [0, 6, 0], &threadblocks)
+    };
+    let text = algo("coll=\"allgather\" inplace=\"1\"", &[&gpu(0), &gpu(1), &gpu(2)]);
+    assert!(
+        refused(&text).contains("the 2 parts of each rank's block take different ways"),
+        "{}",
+        refused(&text)
+    );
+}
+
+/// A ring in place: each chunk is reduced along one way, in which rank 1 keeps nothing of what it hands on, and comes back.
+fn allreduce() -> String {
+    let gpu = |rank: usize, steps: [&str; 2]| {
+        let peer = 1 - rank as i64;
+        let threadblocks =
+            [0, 1].map(|chunk| tb(chunk, [peer, peer], chunk, &steps[chunk].split(", ").collect::<Vec<_>>()));
+        super::tests::gpu(rank, [2, 0, 0], &threadblocks)
+    };
+    let gpus =
+        [gpu(0, ["s i0 i0 1, r i0 i0 1", "rrcs i1 i1 1"]), gpu(1, ["rrcs i0 i0 1", "s i1 i1 1, r i1 i1 1"])];
+    algo("coll=\"allreduce\" inplace=\"1\"", &[&gpus[0], &gpus[1]])
+}
+
+#[test]
+fn reductions_have_the_operands_of_lower_ranks_first() {
+    let text = imported(&allreduce()).text;
+    assert!(!text.contains("needs commutative"), "{text}");
+    assert!(text.contains("reduce recv[1] = send[1] + scratch[1]"), "{text}");
+    assert!(text.contains("reduce recv[0] = scratch[0] + send[0]"), "{text}");
+}
+
+/// Two messages whose receiver expects them in the other order: each channel is in order by itself.
+#[test]
+fn channels_may_overtake_each_other() {
+    let sender = gpu(
+        0,
+        [2, 2, 1],
+        &[
+            tb(0, [1, -1], 0, &["cpy i0 s0 1", "s s0 s0 1", "s i1 o0 1 after 2 0"]),
+            tb(1, [1, -1], 1, &["nop i0 i0 0"]),
+            tb(2, [-1, 1], 0, &["r i0 o1 1"]),
+            tb(3, [-1, -1], 0, &["cpy i0 o0 1"]),
+        ],
+    );
+    let receiver = gpu(
+        1,
+        [2, 2, 1],
+        &[
+            tb(0, [0, -1], 0, &["s i0 o1 1"]),
+            tb(1, [-1, 0], 0, &["r s0 s0 1", "r i1 o0 1"]),
+            tb(2, [-1, -1], 0, &["cpy i1 o1 1"]),
+        ],
+    );
+    imported(&algo("coll=\"alltoall\" inplace=\"0\" outofplace=\"1\"", &[&sender, &receiver]));
+}
+
+/// What a registered algorithm does is the same after it was written and read.
+#[test]
+fn registered_algorithms_come_back_as_they_went() {
+    let mut count = 0;
+    for collective in
+        [Collective::Allgather, Collective::Allreduce, Collective::Alltoall, Collective::ReduceScatterBlock]
+    {
+        for algorithm in collective.algorithms() {
+            for size in [2, 3, 5, 6, 8, 12] {
+                let problem = Problem::new(size);
+                if lack(algorithm, &problem).is_some() || algorithm.serves(size, 0, true).is_err() {
+                    continue;
+                }
+                let programs: Vec<_> = (0..size).map(|rank| algorithm.program(&problem, rank)).collect();
+                if programs.iter().any(|program| program.slots > 0) {
+                    continue;
+                }
+                let text = export(algorithm.name, collective, &programs).unwrap();
+                let Imported { parts, ranks, .. } = imported(&text);
+                assert_eq!((parts, ranks), (1, size), "{}", algorithm.name);
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 100, "{count}");
+}
+
+#[test]
+fn faults_have_their_place() {
+    let good = allgather(1);
+    assert!(refused("<graph/>").contains("line 1, column 1: expected `<algo ...>`"));
+    for (from, to, message) in [
+        ("<algo", "<also/><algo", "line 1,"),
+        ("</algo>", "", "the root node was opened but never closed"),
+        ("allgather", "allsum", "the collective \"allsum\" is not one of allgather, allreduce"),
+        ("ngpus=\"2\"", "ngpus=\"3\"", "`ngpus` says 3, but there are 2 elements `gpu`"),
+        ("ngpus=\"2\"", "ngpus=\"two\"", "`ngpus` is \"two\", not a number from 0 to 1024"),
+        ("o_chunks=\"2\"", "o_chunks=\"3\"", "3 chunks cannot be those of 2 ranks of allgather"),
+        ("type=\"s\"", "type=\"send\"", "line 4, column 1: the type \"send\" is not one of s, r, rcs"),
+        ("srcbuf=\"o\"", "srcbuf=\"out\"", "the buffer \"out\" is not one of i, o and s"),
+        ("cnt=\"1\"", "cnt=\"0\"", "`cnt` is 0"),
+        (
+            "srcoff=\"0\"",
+            "srcoff=\"7\"",
+            "line 4, column 1: threadblock 0: chunk 7 is beyond the 2 chunks of buffer `o`",
+        ),
+        ("send=\"1\"", "send=\"-1\"", "this step sends, but its `tb` says `send=\"-1\"`"),
+        ("chan=\"0\"", "", "`tb` has no attribute `chan`"),
+        (
+            "depid=\"-1\" deps=\"-1\"",
+            "depid=\"5\" deps=\"0\"",
+            "it waits for step 0 of threadblock 5, which there is not",
+        ),
+        ("depid=\"-1\" deps=\"-1\"", "depid=\"0\" deps=\"0\"", "deadlock: this step of GPU 0, threadblock 0"),
+        ("id=\"1\" i_chunks", "id=\"0\" i_chunks", "expected the GPU with the id 1"),
+    ] {
+        let text = good.replacen(from, to, 1);
+        assert_ne!(text, good, "{from}");
+        let told = refused(&text);
+        assert!(told.contains(message), "{told}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_not_written() {
+    // Rank 0 never receives.
+    let text = allgather(1).replacen("type=\"r\"", "type=\"nop\"", 1);
+    assert!(refused(&text).contains("unmatched send"), "{}", refused(&text));
+}
