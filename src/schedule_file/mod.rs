@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod certificate;
+mod general;
 mod head;
 mod loading;
 mod proof;
@@ -31,6 +32,8 @@ pub use writing::{Title, file, file_of, lack};
 
 use crate::algorithms::{Collective, Listed, Root};
 use crate::schedule::{Listing, ParseError, content};
+use crate::selection::Ranges;
+use general::General;
 use head::Head;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -89,7 +92,12 @@ impl ScheduleFile {
         let rest: String = (0..lines).map(|_| "\n").chain(text.split_inclusive('\n').skip(lines)).collect();
         let Head { collective, name, source, root, needs_commutative } = head;
         let (mut programs, mut lines) = (BTreeMap::new(), BTreeMap::new());
-        for (size, listings) in by_size(Listing::parse_all(&rest)?)? {
+        let (general, rest) = General::cut_out(&rest)?;
+        // A text without any program is said to lack one.
+        let is_listed = general.is_empty() || rest.lines().any(|line| !content(line).is_empty());
+        let listed = if is_listed { Listing::parse_all(&rest)? } else { Vec::new() };
+        let all = listed.into_iter().map(Ok).chain(general.iter().flat_map(General::listings));
+        for (size, listings) in by_size(all)? {
             listings.iter().try_for_each(|listing| check_lengths(listing, collective))?;
             if let Root::Only(root) = root
                 && root >= size
@@ -119,6 +127,11 @@ impl ScheduleFile {
         format!("{} {}", self.listed.collective.name(), self.name)
     }
 
+    /// For how many ranks it has programs, as rules say that.
+    pub fn ranks(&self) -> String {
+        Ranges::new(self.sizes().map(|size| size..=size)).to_string()
+    }
+
     /// For how many ranks it has programs.
     pub fn sizes(&self) -> impl Iterator<Item = usize> {
         self.listed.programs.keys().copied()
@@ -142,10 +155,13 @@ fn check_lengths(listing: &Listing, collective: Collective) -> Result<(), Misrea
 }
 
 /// Those of each number of ranks, which must be complete.
-fn by_size(listings: Vec<Listing>) -> Result<BTreeMap<usize, Vec<Listing>>, Misread> {
+fn by_size(
+    listings: impl Iterator<Item = Result<Listing, Misread>>,
+) -> Result<BTreeMap<usize, Vec<Listing>>, Misread> {
     let mut by_size: BTreeMap<usize, Vec<Listing>> = BTreeMap::new();
     let (mut steps, mut blocks) = (0, 0);
     for listing in listings {
+        let listing = listing?;
         let program = &listing.schedule;
         steps += program.length();
         blocks += 2 * program.blocks + program.scratch_blocks() + program.slots;

@@ -1,3 +1,4 @@
+use super::general::tests::{DOUBLING, RING};
 use super::proof::Disproof;
 use super::*;
 use crate::algorithms::{Problem, registered};
@@ -227,10 +228,12 @@ fn no_text_makes_it_fail() {
         CHAIN.to_owned(),
         file_of(Collective::Allreduce.algorithm("ring").unwrap(), Collective::Allreduce, &Problem::new(4))
             .unwrap(),
+        RING.replace("2..12 17", "2..3"),
+        DOUBLING.replace(" 4 8 16", ""),
     ] {
         for _ in 0..3000 {
             let mut mutated = text.clone().into_bytes();
-            (0..1 + random.below(3)).for_each(|_| mutate(&mut mutated, b"0123456789[]:. +-", &mut random));
+            (0..1 + random.below(3)).for_each(|_| mutate(&mut mutated, b"0123456789[]:. +-%", &mut random));
             if let Ok(file) = ScheduleFile::read(&String::from_utf8_lossy(&mutated)) {
                 let _ = file.prove();
             }

@@ -41,6 +41,7 @@ pub use explain::{Explanation, Verdict};
 pub use foreign::Format;
 pub use measure::Measure;
 pub use parameters::{MOST_SEGMENTS, Parameters};
+pub(crate) use ranges::Ranges;
 pub use reading::{algorithm_names, keys};
 pub use table::Table;
 pub use writing::Conversion;

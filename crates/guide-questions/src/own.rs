@@ -117,7 +117,8 @@ impl OwnSchedule {
         let sizes: Vec<usize> = file.sizes().collect();
         let [size] = sizes[..] else {
             return wrong(format!(
-                "this file has programs for {sizes:?} ranks; those for one number are drawn"
+                "this file has programs for {} ranks; leave those for one number, which are drawn",
+                file.ranks()
             ));
         };
         drawn("ranks", size, 1..=*problem::DRAWN_RANKS.end())?;

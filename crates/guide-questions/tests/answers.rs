@@ -149,7 +149,12 @@ fn a_schedule_file_is_drawn_for_any_root() {
     let scatter = chain.replace("bcast", "scatter").replace("1 blocks", "2 blocks");
     refused(&scatter, 0, "this file is of scatter, and this page of bcast", "text");
     let two = format!("{chain}rank 0 of 1, 1 blocks\n");
-    refused(&two, 0, "this file has programs for [1, 2] ranks; those for one number are drawn", "text");
+    refused(
+        &two,
+        0,
+        "this file has programs for 1..2 ranks; leave those for one number, which are drawn",
+        "text",
+    );
     refused(
         "rustcoll",
         0,

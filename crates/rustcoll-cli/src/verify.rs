@@ -84,13 +84,8 @@ fn prove_files(paths: &[PathBuf], certifies: bool, output: &mut impl Write) -> R
         match schedule_file::prove(&name, &text) {
             Ok(proved) => {
                 let (file, problems) = (proved.file(), counted(proved.problems, "problem"));
-                let sizes: Vec<String> = file.sizes().map(|size| size.to_string()).collect();
-                writeln!(
-                    output,
-                    "{name}: {} on {} ranks: {problems}, all right",
-                    file.title(),
-                    sizes.join(", ")
-                )?;
+                let (title, ranks) = (file.title(), file.ranks());
+                writeln!(output, "{name}: {title} on {ranks} ranks: {problems}, all right")?;
                 if certifies && files::is_standard_input(&path) {
                     return Err(Failure::Usage(
                         "--certify: the standard input has no place for a certificate".into(),

@@ -42,7 +42,7 @@ fn the_chapter_does_as_it_says() {
             _ => panic!("nobody knows what to do with {kind}"),
         }
     }
-    assert_eq!(commands, 15);
+    assert_eq!(commands, 16);
 }
 
 #[test]

@@ -1,0 +1,118 @@
+//! Arithmetic with whole numbers.
+//!
+//! ```text
+//! expression = comparison { ("and" | "or") comparison }
+//! comparison = sum [ ("==" | "!=" | "<" | "<=" | ">" | ">=") sum ]
+//! sum        = product { ("+" | "-" | "xor") product }
+//! product    = factor { ("*" | "/" | "%") factor }
+//! factor     = "-" factor | number | name | "(" expression ")"
+//! ```
+//!
+//! `a % b` is the number from 0 to b - 1 that differs from a by a multiple of b, and `a / b` goes with it. A comparison is 1 or 0.
+
+use super::super::Misread;
+use super::tokens::Tokens;
+
+/// Expressions are not nested deeper.
+const MOST_NESTED: usize = 64;
+
+#[derive(Clone, Debug)]
+pub enum Expression {
+    Number(i64),
+    Name(String),
+    Binary(&'static str, Box<[Expression; 2]>),
+}
+
+/// What binds loosely comes first.
+const LEVELS: [&[&str]; 4] =
+    [&["and", "or"], &["==", "!=", "<=", ">=", "<", ">"], &["+", "-", "xor"], &["*", "/", "%"]];
+
+/// Words that are no names.
+pub const WORDS: [&str; 24] = [
+    "and", "any", "await", "blocks", "copy", "else", "end", "for", "from", "if", "in", "into", "let",
+    "notify", "of", "or", "receive", "reduce", "send", "slots", "times", "to", "wait", "while",
+];
+
+impl Expression {
+    /// Reads as much of a line as is an expression.
+    pub fn read(line: &mut Tokens) -> Result<Expression, Misread> {
+        level(line, 0, 0)
+    }
+
+    /// Its value, given those of names. An error: why there is none.
+    pub fn value(&self, of: &impl Fn(&str) -> Result<i64, String>) -> Result<i64, String> {
+        match self {
+            Expression::Number(number) => Ok(*number),
+            Expression::Name(name) => of(name),
+            Expression::Binary(operator, operands) => {
+                let [left, right] = [operands[0].value(of)?, operands[1].value(of)?];
+                apply(operator, left, right).ok_or_else(|| match right {
+                    0 => format!("{left} {operator} 0"),
+                    _ => format!("{left} {operator} {right} is too large"),
+                })
+            }
+        }
+    }
+}
+
+fn level(line: &mut Tokens, loose: usize, nested: usize) -> Result<Expression, Misread> {
+    let Some(operators) = LEVELS.get(loose) else { return factor(line, nested) };
+    let mut left = level(line, loose + 1, nested)?;
+    while let Some(operator) = operators.iter().find(|operator| line.is_next(operator)) {
+        line.take();
+        left = Expression::Binary(operator, Box::new([left, level(line, loose + 1, nested)?]));
+    }
+    Ok(left)
+}
+
+fn factor(line: &mut Tokens, nested: usize) -> Result<Expression, Misread> {
+    if nested > MOST_NESTED {
+        return Err(line.fault(format!("this is nested in more than {MOST_NESTED} parentheses and signs")));
+    }
+    if line.accept("-") {
+        let operands = [Expression::Number(0), factor(line, nested + 1)?];
+        return Ok(Expression::Binary("-", Box::new(operands)));
+    }
+    if line.accept("(") {
+        let inner = level(line, 0, nested + 1)?;
+        line.expect(")")?;
+        return Ok(inner);
+    }
+    let token = line.next();
+    let expression = match token.parse::<u32>() {
+        Ok(number) => Expression::Number(number.into()),
+        Err(_) => Expression::Name(name(line, "a number, a name or \"(\"")?.to_owned()),
+    };
+    if matches!(expression, Expression::Number(_)) {
+        line.take();
+    }
+    Ok(expression)
+}
+
+/// Reads a name.
+pub fn name<'text>(line: &mut Tokens<'text>, what: &str) -> Result<&'text str, Misread> {
+    let token = line.next();
+    let is_name = token.starts_with(|first: char| first.is_ascii_lowercase()) && !WORDS.contains(&token);
+    if is_name { Ok(line.take()) } else { Err(line.expected(what)) }
+}
+
+fn apply(operator: &str, left: i64, right: i64) -> Option<i64> {
+    let truth = |holds: bool| Some(i64::from(holds));
+    match operator {
+        "and" => truth(left != 0 && right != 0),
+        "or" => truth(left != 0 || right != 0),
+        "==" => truth(left == right),
+        "!=" => truth(left != right),
+        "<=" => truth(left <= right),
+        ">=" => truth(left >= right),
+        "<" => truth(left < right),
+        ">" => truth(left > right),
+        "+" => left.checked_add(right),
+        "-" => left.checked_sub(right),
+        "xor" => Some(left ^ right),
+        "*" => left.checked_mul(right),
+        "/" => left.checked_div_euclid(right),
+        "%" => left.checked_rem_euclid(right),
+        _ => unreachable!("all operators are here"),
+    }
+}

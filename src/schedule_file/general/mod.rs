@@ -1,0 +1,112 @@
+//! One program for any number of ranks: steps whose numbers are arithmetic, among loops and conditions.
+//!
+//! ```text
+//! rank any of 2..64, size blocks
+//! copy send[rank] to recv[rank]
+//! for round in 0..size - 1
+//! send to (rank + 1) % size from recv[(rank - round) % size]
+//! receive from (rank - 1) % size into recv[(rank - round - 1) % size]
+//! wait
+//! end
+//! ```
+//!
+//! It is carried out for each number of ranks and each rank, and what remains are the programs that are proved and run.
+
+mod expression;
+mod running;
+mod statement;
+mod tokens;
+
+use super::Misread;
+use crate::schedule::{Listing, content};
+use expression::Expression;
+use statement::{Block, Statement};
+use tokens::Tokens;
+
+/// The first words of its header.
+const HEADER: [&str; 2] = ["rank", "any"];
+
+/// No program is for more numbers of ranks.
+const MOST_SIZES: u32 = 4096;
+
+/// A program for several numbers of ranks.
+#[derive(Debug)]
+pub struct General {
+    /// The line of its header.
+    header: usize,
+    sizes: Vec<usize>,
+    blocks: Expression,
+    slots: Option<Expression>,
+    body: Block,
+}
+
+impl General {
+    /// Takes such programs out of a text, in which they become empty lines.
+    pub fn cut_out(text: &str) -> Result<(Vec<General>, String), Misread> {
+        let (mut sections, mut rest) = (Vec::<Vec<(usize, &str)>>::new(), String::new());
+        let mut is_general = false;
+        for (line, number) in text.lines().zip(1..) {
+            let mut words = content(line).split_whitespace();
+            if let Some(first) = words.next()
+                && first == HEADER[0]
+            {
+                is_general = words.next() == Some(HEADER[1]);
+                if is_general {
+                    sections.push(Vec::new());
+                }
+            }
+            match sections.last_mut().filter(|_| is_general) {
+                Some(section) => section.push((number, content(line))),
+                None => rest.push_str(line),
+            }
+            rest.push('\n');
+        }
+        let programs = sections.into_iter().map(General::read).collect::<Result<_, _>>()?;
+        Ok((programs, rest))
+    }
+
+    fn read(lines: Vec<(usize, &str)>) -> Result<General, Misread> {
+        let mut lines = lines.into_iter().map(|(number, line)| Tokens::new(number, line));
+        let mut line = lines.next().expect("a section begins with its header");
+        let header = line.number;
+        HEADER.iter().try_for_each(|word| line.expect(word))?;
+        line.expect("of")?;
+        let sizes = sizes(&mut line)?;
+        line.expect(",")?;
+        let blocks = Expression::read(&mut line)?;
+        line.expect("blocks")?;
+        let slots = match line.accept(",") {
+            true => Some(Expression::read(&mut line)?),
+            false => None,
+        };
+        if slots.is_some() {
+            line.expect("slots")?;
+        }
+        line.end()?;
+        let body = Statement::all(lines)?;
+        Ok(General { header, sizes, blocks, slots, body })
+    }
+
+    /// The programs of all ranks for all its numbers of ranks.
+    pub fn listings(&self) -> impl Iterator<Item = Result<Listing, Misread>> {
+        let ranks = self.sizes.iter().flat_map(|&size| (0..size).map(move |rank| (rank, size)));
+        ranks.map(|(rank, size)| running::run(self, rank, size))
+    }
+}
+
+/// Numbers of ranks: ranges with both ends included, and single numbers, as `2..8 16 32`.
+fn sizes(line: &mut Tokens) -> Result<Vec<usize>, Misread> {
+    let mut sizes = Vec::new();
+    while sizes.is_empty() || !line.is_next(",") {
+        let first = line.number("a number of ranks", 1..=u32::MAX)?;
+        let last = match line.accept("..") {
+            true => line.number("a number of ranks", first..=first.saturating_add(MOST_SIZES - 1))?,
+            false => first,
+        };
+        sizes.extend(first as usize..=last as usize);
+    }
+    Ok(sizes)
+}
+
+#[cfg(test)]
+pub mod tests;

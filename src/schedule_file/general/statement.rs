@@ -1,0 +1,283 @@
+//! What a program for any number of ranks says, line by line.
+
+use super::super::Misread;
+use super::expression::{Expression, name};
+use super::tokens::Tokens;
+use crate::schedule::Buffer;
+
+/// Statements, one after the other.
+pub type Block = Vec<Line>;
+
+/// Loops and conditions are not nested deeper.
+const MOST_NESTED: usize = 64;
+
+#[derive(Debug)]
+pub struct Line {
+    pub number: usize,
+    pub statement: Statement,
+}
+
+#[derive(Debug)]
+pub enum Statement {
+    Let {
+        name: String,
+        value: Expression,
+    },
+    For {
+        name: String,
+        bounds: [Expression; 2],
+        body: Block,
+    },
+    While {
+        condition: Expression,
+        body: Block,
+    },
+    If {
+        condition: Expression,
+        then: Block,
+        otherwise: Block,
+    },
+    Send {
+        label: Option<String>,
+        peer: Expression,
+        message: Vec<Blocks>,
+    },
+    Receive {
+        label: Option<String>,
+        peer: Expression,
+        message: Vec<Blocks>,
+    },
+    /// For the posts of these labels; without any for all.
+    Wait {
+        labels: Vec<String>,
+    },
+    Copy {
+        source: Blocks,
+        target: Blocks,
+    },
+    Reduce {
+        target: Blocks,
+        left: Blocks,
+        right: Blocks,
+    },
+    Notify {
+        slot: Expression,
+    },
+    Await {
+        slot: Expression,
+        rank: Expression,
+        times: Expression,
+    },
+}
+
+/// Blocks of a buffer: from one on, up to another one that is not among them; without that, one block.
+#[derive(Debug)]
+pub struct Blocks {
+    pub buffer: Place,
+    pub first: Expression,
+    pub end: Option<Expression>,
+}
+
+#[derive(Debug)]
+pub enum Place {
+    Private(Buffer),
+    /// The slots of a rank.
+    Shared(Expression),
+}
+
+/// Why a block of statements ends.
+#[derive(PartialEq, Eq)]
+enum Ending {
+    End,
+    Else,
+    Text,
+}
+
+impl Statement {
+    /// Reads all lines.
+    pub fn all<'text>(lines: impl Iterator<Item = Tokens<'text>>) -> Result<Block, Misread> {
+        let mut lines = lines.filter(|line| !line.is_at_end()).collect::<Vec<_>>().into_iter();
+        let (block, ending, last) = block(&mut lines, 0)?;
+        match (ending, last) {
+            (Ending::Text, _) | (_, None) => Ok(block),
+            (_, Some(line)) => {
+                Err(line.fault("there is no loop or condition that this could belong to".into()))
+            }
+        }
+    }
+}
+
+/// The line that ended a block, if one did.
+type Last<'text> = Option<Tokens<'text>>;
+
+fn block<'text>(
+    lines: &mut impl Iterator<Item = Tokens<'text>>,
+    nested: usize,
+) -> Result<(Block, Ending, Last<'text>), Misread> {
+    let mut block = Block::new();
+    while let Some(mut line) = lines.next() {
+        if nested > MOST_NESTED {
+            return Err(line.fault(format!("this stands in more than {MOST_NESTED} loops and conditions")));
+        }
+        let begun = line.clone();
+        for (word, ending) in [("end", Ending::End), ("else", Ending::Else)] {
+            if line.accept(word) {
+                line.end()?;
+                return Ok((block, ending, Some(begun)));
+            }
+        }
+        let statement = statement(&mut line, lines, nested)?;
+        block.push(Line { number: begun.number, statement });
+    }
+    Ok((block, Ending::Text, None))
+}
+
+fn statement<'text>(
+    line: &mut Tokens<'text>,
+    lines: &mut impl Iterator<Item = Tokens<'text>>,
+    nested: usize,
+) -> Result<Statement, Misread> {
+    let begun = line.clone();
+    let word = line.take();
+    let statement = match word {
+        "let" => {
+            let name = name(line, "a name")?.to_owned();
+            line.expect("=")?;
+            Statement::Let { name, value: Expression::read(line)? }
+        }
+        "for" => {
+            let name = name(line, "a name")?.to_owned();
+            line.expect("in")?;
+            let first = Expression::read(line)?;
+            line.expect("..")?;
+            let bounds = [first, Expression::read(line)?];
+            line.end()?;
+            Statement::For { name, bounds, body: body(&begun, lines, nested)? }
+        }
+        "while" => {
+            let condition = Expression::read(line)?;
+            line.end()?;
+            Statement::While { condition, body: body(&begun, lines, nested)? }
+        }
+        "if" => {
+            let condition = Expression::read(line)?;
+            line.end()?;
+            let (then, ending, last) = block(lines, nested + 1)?;
+            let otherwise = match (ending, last) {
+                (Ending::End, _) => Block::new(),
+                (Ending::Else, Some(last)) => body(&last, lines, nested)?,
+                _ => return Err(unended(&begun)),
+            };
+            Statement::If { condition, then, otherwise }
+        }
+        "wait" => {
+            let mut labels = Vec::new();
+            while !line.is_at_end() {
+                labels.push(name(line, "a label")?.to_owned());
+            }
+            Statement::Wait { labels }
+        }
+        "copy" => {
+            let source = blocks(line)?;
+            line.expect("to")?;
+            Statement::Copy { source, target: blocks(line)? }
+        }
+        "reduce" => {
+            let target = blocks(line)?;
+            line.expect("=")?;
+            let left = blocks(line)?;
+            line.expect("+")?;
+            Statement::Reduce { target, left, right: blocks(line)? }
+        }
+        "notify" => Statement::Notify { slot: Expression::read(line)? },
+        "await" => {
+            let slot = Expression::read(line)?;
+            line.expect("of")?;
+            let rank = Expression::read(line)?;
+            line.expect(",")?;
+            let times = Expression::read(line)?;
+            line.expect("times")?;
+            Statement::Await { slot, rank, times }
+        }
+        "send" | "receive" => post(line, word, None)?,
+        _ if line.is_next(":") => {
+            *line = begun;
+            let label = name(line, "a label")?.to_owned();
+            line.expect(":")?;
+            let kind = line.next();
+            if kind != "send" && kind != "receive" {
+                return Err(line.expected("\"send\" or \"receive\""));
+            }
+            line.take();
+            post(line, kind, Some(label))?
+        }
+        _ => {
+            return Err(begun.expected(
+                "\"send\", \"receive\", \"wait\", \"copy\", \"reduce\", \"notify\", \"await\", \"let\", \"for\", \"while\", \"if\" or \"end\"",
+            ));
+        }
+    };
+    line.end()?;
+    Ok(statement)
+}
+
+/// The statements up to the end.
+fn body<'text>(
+    begun: &Tokens<'text>,
+    lines: &mut impl Iterator<Item = Tokens<'text>>,
+    nested: usize,
+) -> Result<Block, Misread> {
+    match block(lines, nested + 1)? {
+        (block, Ending::End, _) => Ok(block),
+        (_, Ending::Else, Some(line)) => Err(line.expected("\"end\"")),
+        _ => Err(unended(begun)),
+    }
+}
+
+fn unended(begun: &Tokens) -> Misread {
+    begun.fault(format!("this {:?} has no \"end\"", begun.next()))
+}
+
+fn post(line: &mut Tokens, kind: &str, label: Option<String>) -> Result<Statement, Misread> {
+    let is_send = kind == "send";
+    let [preposition, where_to] = if is_send { ["to", "from"] } else { ["from", "into"] };
+    line.expect(preposition)?;
+    let peer = Expression::read(line)?;
+    line.expect(where_to)?;
+    let mut message = vec![blocks(line)?];
+    while line.accept(",") {
+        message.push(blocks(line)?);
+    }
+    Ok(match is_send {
+        true => Statement::Send { label, peer, message },
+        false => Statement::Receive { label, peer, message },
+    })
+}
+
+fn blocks(line: &mut Tokens) -> Result<Blocks, Misread> {
+    let buffer = match Buffer::PRIVATE.into_iter().find(|buffer| line.is_next(&buffer.to_string())) {
+        Some(buffer) => {
+            line.take();
+            Place::Private(buffer)
+        }
+        None if line.accept("shared") => {
+            line.expect("(")?;
+            let rank = Expression::read(line)?;
+            line.expect(")")?;
+            Place::Shared(rank)
+        }
+        None => {
+            return Err(
+                line.expected("\"send\", \"recv\", \"scratch\" or \"shared\" with a rank in parentheses")
+            );
+        }
+    };
+    line.expect("[")?;
+    let first = Expression::read(line)?;
+    let end = match line.accept("..") {
+        true => Some(Expression::read(line)?),
+        false => None,
+    };
+    line.expect("]")?;
+    Ok(Blocks { buffer, first, end })
+}
