@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 const PAGE: &str = include_str!("../../../docs/own-schedules.md");
+const FORMAT: &str = include_str!("../../../docs/schedule-file.md");
 
 /// A block of code: what stands behind the backquotes, and the code.
 fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -91,7 +92,7 @@ reduce recv[0] = scratch[0] + send[0]
 /// Pieces of a text, and what takes their places.
 type Pieces = &'static [(&'static str, &'static str)];
 
-/// Of each message that the chapter has: a right file, and pieces of it that are replaced.
+/// Of each message that the page about the format has: a right file, and pieces of it that are replaced.
 const FAULTS: [(&str, &str, Pieces); 12] = [
     ("a schedule file begins with \"rustcoll schedule, version 1\"", BCAST, &[("rustcoll ", "")]),
     ("unknown key `nam`; the nearest known one is `name`", BCAST, &[("name", "nam")]),
@@ -116,14 +117,14 @@ const FAULTS: [(&str, &str, Pieces); 12] = [
 ];
 
 #[test]
-fn every_fault_of_the_chapter_is_told_so() {
+fn every_fault_of_the_format_is_told_so() {
     let folder = folder("wrong-schedules");
     let verified = |text: &str| {
         fs::write(folder.join("mine.sched"), text).unwrap();
         printed("rustcoll verify mine.sched", &folder)
     };
     for (message, right, pieces) in FAULTS {
-        assert!(PAGE.contains(message), "the chapter does not have: {message}");
+        assert!(FORMAT.contains(message), "the page does not have: {message}");
         assert!(verified(right).ends_with("all right\n"), "{}", verified(right));
         let wrong = pieces.iter().fold(right.to_owned(), |text, (from, to)| text.replace(from, to));
         let told = verified(&wrong);
