@@ -2,7 +2,9 @@
 //! on mutated seeds.
 #![allow(dead_code, reason = "each target is a program of its own")]
 
-use rustcoll::algorithms::Collective;
+use rustcoll::algorithms::{Collective, Root};
+use rustcoll::schedule::Schedule;
+use rustcoll::schedule_file::{self, ScheduleFile, Title};
 use rustcoll::selection::{Call, Format, RuleErrors, Rules};
 
 const MOST_RANKS: usize = 5;
@@ -11,7 +13,7 @@ const MOST_RANKS: usize = 5;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const ALL: [Target; 7] = [
+pub const ALL: [Target; 8] = [
     ("native", native),
     ("line", line),
     ("expression", expression),
@@ -19,6 +21,7 @@ pub const ALL: [Target; 7] = [
     ("open_mpi", open_mpi),
     ("mpich", mpich),
     ("pgmpi", pgmpi),
+    ("schedule_file", schedule_file),
 ];
 
 /// Our own files.
@@ -57,6 +60,26 @@ pub fn line(data: &[u8]) {
 pub fn expression(data: &[u8]) {
     let text = String::from_utf8_lossy(data).replace(['"', '\''], "");
     check(Rules::parse_line("line", Collective::Allreduce, &format!("when=\"{text}\" -> ring")));
+}
+
+/// Algorithms as files. What was read is read again from what is written of it.
+pub fn schedule_file(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let file = match ScheduleFile::read(&text) {
+        Ok(file) => file,
+        Err(misread) => return assert!(misread.line > 0 && misread.column > 0, "{misread}"),
+    };
+    let title = Title {
+        collective: file.listed.collective,
+        name: &file.name,
+        root: (file.listed.root == Root::Any).then_some("any"),
+        needs_commutative: file.needs_commutative,
+        source: None,
+    };
+    let programs: Vec<Schedule> = file.listed.programs.values().flatten().cloned().collect();
+    let written = schedule_file::file(&title, &programs);
+    let again = ScheduleFile::read(&written).unwrap_or_else(|misread| panic!("{misread}\n{written}"));
+    assert_eq!(file.listed.programs, again.listed.programs, "{written}");
 }
 
 /// What is of another format is left to its own target.

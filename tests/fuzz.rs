@@ -6,6 +6,7 @@ mod random;
 mod targets;
 
 use random::{Random, mutate};
+use rustcoll::schedule_file::ScheduleFile;
 use rustcoll::selection::{LONGEST_TEXT, Rules};
 use std::fs;
 use std::path::PathBuf;
@@ -78,12 +79,21 @@ fn profiles_of_pgmpitunelib() {
     fuzz("pgmpi");
 }
 
+#[test]
+fn schedule_files() {
+    fuzz("schedule_file");
+}
+
 /// Seeds of foreign formats must be of their format, and most of them right.
 #[test]
 fn seeds_are_read() {
-    for (name, _) in targets::ALL.into_iter().filter(|(name, _)| !["line", "expression"].contains(name)) {
+    let others = ["line", "expression", "schedule_file"];
+    for (name, _) in targets::ALL.into_iter().filter(|(name, _)| !others.contains(name)) {
         let read = seeds(name).iter().filter(|seed| Rules::read(name, seed).is_ok()).count();
         assert!(read > 0, "no seed of {name} is right");
+    }
+    for seed in seeds("schedule_file") {
+        ScheduleFile::read(&String::from_utf8(seed).unwrap()).unwrap();
     }
 }
 

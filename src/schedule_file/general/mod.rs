@@ -26,8 +26,8 @@ use tokens::Tokens;
 /// The first words of its header.
 const HEADER: [&str; 2] = ["rank", "any"];
 
-/// No program is for more numbers of ranks.
-const MOST_SIZES: u32 = 4096;
+/// A program becomes at most so many: one for each rank of each number of ranks.
+const MOST_PROGRAMS: usize = 1 << 17;
 
 /// A program for several numbers of ranks.
 #[derive(Debug)]
@@ -90,20 +90,25 @@ impl General {
     /// The programs of all ranks for all its numbers of ranks.
     pub fn listings(&self) -> impl Iterator<Item = Result<Listing, Misread>> {
         let ranks = self.sizes.iter().flat_map(|&size| (0..size).map(move |rank| (rank, size)));
-        ranks.map(|(rank, size)| running::run(self, rank, size))
+        let mut left = running::MOST_STATEMENTS;
+        ranks.map(move |(rank, size)| running::run(self, rank, size, &mut left))
     }
 }
 
 /// Numbers of ranks: ranges with both ends included, and single numbers, as `2..8 16 32`.
 fn sizes(line: &mut Tokens) -> Result<Vec<usize>, Misread> {
-    let mut sizes = Vec::new();
+    let mut sizes: Vec<usize> = Vec::new();
     while sizes.is_empty() || !line.is_next(",") {
-        let first = line.number("a number of ranks", 1..=u32::MAX)?;
+        let begun = line.clone();
+        let first = line.number("a number of ranks", 1..=MOST_PROGRAMS)?;
         let last = match line.accept("..") {
-            true => line.number("a number of ranks", first..=first.saturating_add(MOST_SIZES - 1))?,
+            true => line.number("a number of ranks", first..=MOST_PROGRAMS)?,
             false => first,
         };
-        sizes.extend(first as usize..=last as usize);
+        sizes.extend(first..=last);
+        if sizes.iter().sum::<usize>() > MOST_PROGRAMS {
+            return Err(begun.fault(format!("up to here these are more than {MOST_PROGRAMS} programs")));
+        }
     }
     Ok(sizes)
 }

@@ -8,16 +8,16 @@ use crate::schedule::{Buffer, Listing, Message, Post, Run, Schedule, Step};
 use crate::text::nearest::unknown;
 use std::collections::BTreeMap;
 
-/// So many statements are carried out for one rank.
-const MOST_STATEMENTS: usize = 1 << 20;
+/// So many statements are carried out for all ranks together.
+pub const MOST_STATEMENTS: usize = 1 << 22;
 
-/// The program of a rank.
-pub fn run(general: &General, rank: usize, size: usize) -> Result<Listing, Misread> {
+/// The program of a rank. Only so many statements are left for it and for later ones.
+pub fn run(general: &General, rank: usize, size: usize, left: &mut usize) -> Result<Listing, Misread> {
     let values = [("rank".to_owned(), rank as i64), ("size".to_owned(), size as i64)].into();
     let listing =
         Listing { schedule: Schedule::idle(rank, size, 0), header: general.header, lines: Vec::new() };
     let mut running =
-        Running { listing, values, posts: 0, outstanding: Vec::new(), statements: 0, line: general.header };
+        Running { listing, values, posts: 0, outstanding: Vec::new(), left, line: general.header };
     running.listing.schedule.blocks = running.number("the number of blocks", &general.blocks)? as usize;
     if let Some(slots) = &general.slots {
         running.listing.schedule.slots = running.number("the number of slots", slots)? as usize;
@@ -27,19 +27,19 @@ pub fn run(general: &General, rank: usize, size: usize) -> Result<Listing, Misre
     Ok(running.listing)
 }
 
-struct Running {
+struct Running<'a> {
     listing: Listing,
     values: BTreeMap<String, i64>,
     posts: Post,
     /// Posts that nobody has waited for, with their labels.
     outstanding: Vec<(Post, Option<String>)>,
-    /// How many statements were carried out.
-    statements: usize,
+    /// How many more statements may be carried out.
+    left: &'a mut usize,
     /// The current one's.
     line: usize,
 }
 
-impl Running {
+impl Running<'_> {
     fn block(&mut self, block: &Block) -> Result<(), Misread> {
         for line in block {
             self.line = line.number;
@@ -50,10 +50,9 @@ impl Running {
     }
 
     fn count(&mut self) -> Result<(), Misread> {
-        self.statements += 1;
-        if self.statements > MOST_STATEMENTS {
-            return Err(self.fault(format!("more than {MOST_STATEMENTS} statements are carried out")));
-        }
+        let left = self.left.checked_sub(1);
+        let none = || self.fault(format!("more than {MOST_STATEMENTS} lines are carried out"));
+        *self.left = left.ok_or_else(none)?;
         Ok(())
     }
 

@@ -125,13 +125,14 @@ fn faults_have_their_place() {
         (
             "any of 2..12 17,",
             "any of ,",
-            "line 5, column 13: expected a number of ranks from 1 to 4294967295, found \",\"",
+            "line 5, column 13: expected a number of ranks from 1 to 131072, found \",\"",
         ),
         (
             "any of 2..12 17,",
             "any of 12..2,",
-            "line 5, column 17: expected a number of ranks from 12 to 4107, found \"2\"",
+            "line 5, column 17: expected a number of ranks from 12 to 131072, found \"2\"",
         ),
+        ("2..12 17", "2 1..512 17", "line 5, column 15: up to here these are more than 131072 programs"),
         ("size blocks", "size", "line 5, column 27: expected \"blocks\", found the end of the line"),
         (
             "size blocks",
@@ -168,7 +169,7 @@ fn faults_have_their_place() {
         (
             "for round in 0..size - 1",
             "let round = 0\nwhile 1",
-            "more than 1048576 statements are carried out, for rank 0 of 2",
+            "more than 4194304 lines are carried out, for rank 0 of 2",
         ),
         ("let next", "let next =", "line 6, column 12: expected a number, a name or \"(\""),
         ("  wait", "  a: b", "line 11, column 6: expected \"send\" or \"receive\", found \"b\""),

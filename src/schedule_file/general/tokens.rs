@@ -65,7 +65,7 @@ impl<'text> Tokens<'text> {
     }
 
     /// A number that stands there.
-    pub fn number(&mut self, what: &str, bounds: RangeInclusive<u32>) -> Result<u32, Misread> {
+    pub fn number(&mut self, what: &str, bounds: RangeInclusive<usize>) -> Result<usize, Misread> {
         match self.next().parse().ok().filter(|number| bounds.contains(number)) {
             Some(number) => {
                 self.take();
