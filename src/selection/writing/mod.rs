@@ -196,14 +196,14 @@ mod tests {
             [
                 "file:1:1: the file cannot say commutative=false: it says what holds for operators that commute, a call that is \
                  not in place, and nodes and roots that are not known",
-                "file:4:1: `circulant`, with these parameters, is not in Open MPI, which decides these calls itself",
+                "file:4:1: `circulant` is not in Open MPI; Open MPI decides these calls itself",
                 "file:6:1: Open MPI's tuned component does not serve alltoallw",
                 "file:8:1: Open MPI's tuned component does not serve inter-communicators",
                 "file:10:1: Open MPI does not measure these calls by their bytes, and decides them itself",
                 "file:13:1: Open MPI compares the bytes divided by the ranks, so this bound is rounded up",
                 "file:13:1: the file says what holds on up to 4 ranks, and the same beyond, where this rule decides otherwise; \
                  --most-ranks writes more",
-                "file:16:1: `linear_window`, with these parameters, is not in Open MPI, which decides these calls itself",
+                "file:16:1: `linear_window` is in Open MPI with other parameters only; Open MPI decides these calls itself",
             ],
             "{text}"
         );

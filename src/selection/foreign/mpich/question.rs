@@ -142,7 +142,7 @@ fn collective(name: &str, node: Node) -> Result<Answer, String> {
     }
     match name.strip_prefix('i').and_then(Collective::named) {
         Some(collective) => Ok(Answer::Left(format!(
-            "the rules of {} hold here for all its forms: these are left out",
+            "left out: in rustcoll the rules of {} hold for its blocking and its non-blocking form",
             collective.name()
         ))),
         None => Err(unknown("collective", name, Collective::ALL.map(Collective::name))),

@@ -103,7 +103,7 @@ fn what_there_is_not_is_noted_and_goes_below() {
         [
             "file:1:30: `count<pow2` never holds here: rules do not ask for counts",
             "file:2:55: there is no `MPIR_Allreduce_intra_smp` here: these calls go below",
-            "file:3:15: the rules of allreduce hold here for all its forms: these are left out",
+            "file:3:15: left out: in rustcoll the rules of allreduce hold for its blocking and its non-blocking form",
             "file:4:37: there is no `MPIDI_Bcast_intra_composition_alpha` here: these calls go below",
             "file:5:39: there is no `MPIR_Barrier_intra_k_dissemination` of this kind here: these calls go below",
             "file:6:38: `total_msg_size<9` never holds here: ranks do not know this of each other",
