@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 const SUMMARY: &str = "SUMMARY.md";
 
@@ -17,8 +17,7 @@ struct Link {
 
 #[test]
 fn the_summary_has_every_chapter_once() {
-    let listed: Vec<String> = links_of(SUMMARY).into_iter().map(|link| link.path).collect();
-    let mut sorted = listed.clone();
+    let mut sorted: Vec<String> = links_of(SUMMARY).into_iter().map(|link| link.path).collect();
     sorted.sort();
     let chapters: Vec<String> = chapters().into_iter().filter(|name| name != SUMMARY).collect();
     assert_eq!(sorted, chapters);
@@ -59,25 +58,43 @@ fn docs() -> PathBuf {
     root().join("docs")
 }
 
-/// The names of the texts in the folder.
+/// The paths of the texts in the folder and in those within it.
 fn chapters() -> Vec<String> {
-    let entries = fs::read_dir(docs()).expect("the folder");
-    let names = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
-    let mut chapters: Vec<String> = names.filter(|name| name.ends_with(".md")).collect();
+    let mut chapters = Vec::new();
+    let mut folders = vec![docs()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|it| it == "md") {
+                let path = path.strip_prefix(docs()).expect("it is in the folder");
+                chapters.push(path.to_string_lossy().into_owned());
+            }
+        }
+    }
     chapters.sort();
     chapters
+}
+
+/// A path that a chapter names, seen from the book's folder.
+fn seen_from_the_book(chapter: &str, path: &str) -> String {
+    let folder = Path::new(chapter).parent().expect("a chapter is in a folder");
+    let mut seen = PathBuf::new();
+    for part in folder.join(path).components() {
+        if part != Component::ParentDir || !seen.pop() {
+            seen.push(part);
+        }
+    }
+    seen.to_string_lossy().into_owned()
 }
 
 fn links_of(chapter: &str) -> Vec<Link> {
     let text = fs::read_to_string(docs().join(chapter)).expect("a chapter");
     let link = |(line, target): (usize, String)| {
         let (path, anchor) = split(&target);
-        let path = if path.is_empty() { chapter } else { path };
-        Link {
-            place: format!("docs/{chapter}:{line}"),
-            path: path.to_owned(),
-            anchor: anchor.map(str::to_owned),
-        }
+        let path = if path.is_empty() { chapter.to_owned() } else { seen_from_the_book(chapter, path) };
+        Link { place: format!("docs/{chapter}:{line}"), path, anchor: anchor.map(str::to_owned) }
     };
     targets(&text).into_iter().map(link).collect()
 }
@@ -155,4 +172,6 @@ fn what_is_wrong_with_links_is_found() {
     assert_eq!(fault_of("rules.md", Some("nothing")).unwrap(), "docs/rules.md has no heading for #nothing");
     assert_eq!(fault_of("nothing.md", None).unwrap(), "there is no docs/nothing.md");
     assert!(fault_of("../README.md", None).unwrap().contains("not in the book"));
+    assert_eq!(seen_from_the_book("decisions/README.md", "../rules.md"), "rules.md");
+    assert_eq!(seen_from_the_book("rules.md", "../README.md"), "../README.md");
 }
