@@ -4,6 +4,7 @@
 //! from one. A step may wait for a step of another threadblock. Here, a rank has one program. So the threadblocks of all GPUs are carried out
 //! together ([`order`]), and each rank's program does what its threadblocks did in that order ([`programs`]). The verifier proves what comes out.
 
+mod envelopes;
 mod export;
 mod order;
 mod programs;

@@ -1,5 +1,6 @@
 //! From an order to the programs of all ranks.
 
+use crate::envelopes::Envelopes;
 use crate::order::{Act, Held, Order, Place};
 use crate::xml::Algorithm;
 use rustcoll::algorithms::Collective;
@@ -12,52 +13,6 @@ pub fn of(algorithm: &Algorithm, order: &Order, few_messages: bool) -> Vec<Sched
     let envelopes = Envelopes::of(order, few_messages);
     let ranks = 0..algorithm.gpus.len();
     ranks.map(|rank| Program::new(algorithm, order, &envelopes, rank).written()).collect()
-}
-
-/// Which messages of an order travel together.
-struct Envelopes {
-    /// By message: its envelope.
-    of: Vec<usize>,
-    /// By envelope: its messages.
-    messages: Vec<Vec<usize>>,
-    /// From one rank to another: the envelopes in the order in which they are sent.
-    between: HashMap<[usize; 2], Vec<usize>>,
-}
-
-impl Envelopes {
-    fn of(order: &Order, few_messages: bool) -> Envelopes {
-        // How much a rank has computed before it sends or awaits a message.
-        let mut computed = vec![[0; 2]; order.messages.len()];
-        for acts in &order.acts {
-            let mut count = 0;
-            for act in acts {
-                match *act {
-                    Act::Send(message) => computed[message][0] = count,
-                    Act::Await(message) => computed[message][1] = count,
-                    Act::Take(_) => {}
-                    Act::Copy { .. } | Act::Reduce { .. } => count += 1,
-                }
-            }
-        }
-        let mut envelopes =
-            Envelopes { of: vec![0; order.messages.len()], messages: Vec::new(), between: HashMap::new() };
-        let mut known = HashMap::new();
-        for act in order.acts.iter().flatten() {
-            let Act::Send(number) = *act else { continue };
-            let message = &order.messages[number];
-            let pair = [message.sender, message.receiver];
-            let alone = if few_messages { None } else { Some(number) };
-            let envelope =
-                *known.entry((pair, message.rounds, computed[number], alone)).or_insert_with(|| {
-                    envelopes.messages.push(Vec::new());
-                    envelopes.between.entry(pair).or_default().push(envelopes.messages.len() - 1);
-                    envelopes.messages.len() - 1
-                });
-            envelopes.messages[envelope].push(number);
-            envelopes.of[number] = envelope;
-        }
-        envelopes
-    }
 }
 
 /// The program of a rank while it is written.

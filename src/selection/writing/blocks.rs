@@ -289,7 +289,8 @@ impl<'writer> Writer<'writer> {
         if found.is_empty() {
             let is_word = |text: &str| text.split(' ').any(|word| word == algorithm.name);
             let is_there = algorithms(self.collective).iter().any(|theirs| is_word(theirs.ours));
-            let lack = if is_there { "is in Open MPI with other parameters only" } else { "is not in Open MPI" };
+            let lack =
+                if is_there { "is in Open MPI with other parameters only" } else { "is not in Open MPI" };
             let message = format!("`{}` {lack}; Open MPI decides these calls itself", algorithm.name);
             self.note(std::slice::from_ref(piece), &message);
             found.push(ignored(self.collective));
