@@ -84,7 +84,7 @@ impl Run {
     }
 
     /// Whether the run starts where the other ends.
-    pub(super) fn continues(self, previous: Run) -> bool {
+    pub fn continues(self, previous: Run) -> bool {
         self.buffer == previous.buffer && previous.first + previous.count == self.first
     }
 }

@@ -9,6 +9,7 @@ mod blocks;
 mod builder;
 mod combine;
 mod layout;
+mod line;
 mod overlap;
 mod repeat;
 mod text;
@@ -16,9 +17,10 @@ mod text;
 pub use blocks::{Buffer, Message, Run};
 pub use builder::Builder;
 pub use layout::Layout;
+pub use line::ParseError;
+pub(crate) use line::{Line, content};
 pub use repeat::{Moduli, Move, Part, Repeat};
-pub(crate) use text::content;
-pub use text::{Listing, ParseError};
+pub use text::Listing;
 
 /// How often a flag can be raised in one schedule.
 pub const MOST_TIMES: u32 = u16::MAX as u32;

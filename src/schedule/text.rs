@@ -35,6 +35,7 @@
 //! Blank lines and what follows a `#` are skipped. The parser checks the form only; whether a program makes sense is
 //! for the verifier to say.
 
+use super::line::{Line, ParseError};
 use super::{Buffer, Message, Moduli, Move, Part, Repeat, Run, Schedule, Step};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -192,65 +193,15 @@ impl Schedule {
     }
 }
 
-/// Why and where a text is not a schedule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseError {
-    /// Number of the line, from 1.
-    pub line: usize,
-    /// Number of the character within the line, from 1.
-    pub column: usize,
-    /// What stands there; empty at the end of a line.
-    pub found: String,
-    /// What should stand there.
-    pub expected: String,
-}
-
-impl ParseError {
-    /// What is wrong, without the place.
-    pub fn message(&self) -> String {
-        match self.found.as_str() {
-            "" => format!("expected {}, found the end of the line", self.expected),
-            found => format!("expected {}, found {found:?}", self.expected),
-        }
-    }
-}
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "line {}, column {}: {}", self.line, self.column, self.message())
-    }
-}
-
-impl std::error::Error for ParseError {}
-
 /// A program that is read does at most so many steps, so that it can be unrolled.
 const MOST_STEPS: usize = 1 << 20;
 
 /// Blocks of higher numbers do not move in loops, so that numbers of blocks stay below 2^32.
 const MOST_MOVED: usize = 1 << 31;
 
-/// A line without its comment.
-pub(crate) fn content(line: &str) -> &str {
-    line.split('#').next().unwrap_or_default().trim_end()
-}
-
 const ANY: RangeInclusive<u32> = 0..=u32::MAX;
 
-/// A line that is being read.
-#[derive(Clone, Copy)]
-struct Line<'text> {
-    number: usize,
-    text: &'text str,
-    /// What has not been read yet: a suffix of `text` that does not begin with a space.
-    rest: &'text str,
-}
-
-impl<'text> Line<'text> {
-    fn new(number: usize, text: &'text str) -> Self {
-        let text = content(text);
-        Line { number, text, rest: text.trim_start() }
-    }
-
+impl Line<'_> {
     fn header(mut self) -> Result<Schedule, ParseError> {
         self.expect("rank")?;
         let rank = self.number("a rank", ANY)? as usize;
@@ -425,69 +376,6 @@ impl<'text> Line<'text> {
         named
             .inspect(|_| self.skip(token))
             .ok_or_else(|| self.error("\"send\", \"recv\", \"scratch\" or \"shared\" with a rank"))
-    }
-
-    fn number(&mut self, what: &str, bounds: RangeInclusive<u32>) -> Result<u32, ParseError> {
-        let token = self.token();
-        if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(self.error(what));
-        }
-        let Some(number) = token.parse().ok().filter(|number| bounds.contains(number)) else {
-            return Err(self.error(format!("{what} from {} to {}", bounds.start(), bounds.end())));
-        };
-        self.skip(token);
-        Ok(number)
-    }
-
-    fn expect(&mut self, token: &str) -> Result<(), ParseError> {
-        if self.accept(token) { Ok(()) } else { Err(self.error(format!("{token:?}"))) }
-    }
-
-    fn accept(&mut self, token: &str) -> bool {
-        let accepted = self.token() == token;
-        if accepted {
-            self.skip(token);
-        }
-        accepted
-    }
-
-    fn end<T>(self, result: T) -> Result<T, ParseError> {
-        if self.at_end() { Ok(result) } else { Err(self.error("the end of the line")) }
-    }
-
-    fn at_end(&self) -> bool {
-        self.rest.is_empty()
-    }
-
-    /// The next word or number, two dots, or any other character; empty at the end.
-    fn token(&self) -> &'text str {
-        let word = self.rest.find(|character: char| !character.is_alphanumeric()).unwrap_or(self.rest.len());
-        let length = match word {
-            0 if self.rest.starts_with("..") => 2,
-            0 => self.rest.chars().next().map_or(0, char::len_utf8),
-            _ => word,
-        };
-        &self.rest[..length]
-    }
-
-    /// Goes on to what follows `token`, which comes next.
-    fn skip(&mut self, token: &str) {
-        self.rest = self.rest[token.len()..].trim_start();
-    }
-
-    /// The same about the line as a whole.
-    fn error_at_start(&self, expected: impl Into<String>) -> ParseError {
-        Line { rest: self.text.trim_start(), ..*self }.error(expected)
-    }
-
-    fn error(&self, expected: impl Into<String>) -> ParseError {
-        let read = &self.text[..self.text.len() - self.rest.len()];
-        ParseError {
-            line: self.number,
-            column: read.chars().count() + 1,
-            found: self.token().to_string(),
-            expected: expected.into(),
-        }
     }
 }
 

@@ -79,17 +79,13 @@ fn cut(sent: &Message, received: &Message) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     for (source, target) in single(sent).into_iter().zip(single(received)) {
         match pieces.last_mut() {
-            Some((sources, targets)) if follows(*sources, source) && follows(*targets, target) => {
+            Some((sources, targets)) if source.continues(*sources) && target.continues(*targets) => {
                 (sources.count, targets.count) = (sources.count + 1, targets.count + 1);
             }
             _ => pieces.push((source, target)),
         }
     }
     pieces
-}
-
-fn follows(run: Run, block: Run) -> bool {
-    run.buffer == block.buffer && run.first + run.count == block.first
 }
 
 /// Which threadblock does a step.

@@ -72,7 +72,6 @@ impl Scratches {
 impl<'a> Program<'a> {
     fn new(algorithm: &'a Algorithm, order: &'a Order, envelopes: &'a Envelopes, rank: usize) -> Program<'a> {
         let (ranks, blocks) = (algorithm.gpus.len(), algorithm.blocks());
-        let is_vector = algorithm.collective == Collective::Allreduce;
         Program {
             algorithm,
             order,
@@ -80,7 +79,7 @@ impl<'a> Program<'a> {
             rank,
             builder: Builder::new(rank, ranks, blocks),
             scratch: Scratches {
-                lengths: if is_vector { blocks } else { 1 },
+                lengths: if algorithm.is_of_vectors() { blocks } else { 1 },
                 numbers: HashMap::new(),
                 given: HashMap::new(),
             },
@@ -248,7 +247,7 @@ impl<'a> Program<'a> {
 
     /// Whether a chunk stands for its block: of several parts that take the same way, the first one does.
     fn counts(&self, part: usize) -> bool {
-        self.algorithm.collective == Collective::Allreduce || part == 0
+        self.algorithm.is_of_vectors() || part == 0
     }
 
     /// Where there is what a place holds.

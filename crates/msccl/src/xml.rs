@@ -72,25 +72,27 @@ pub enum Memory {
 }
 
 impl Kind {
-    /// The words for the kinds of steps.
-    const NAMES: [&str; 9] = ["s", "r", "rcs", "rrc", "rrs", "rrcs", "cpy", "re", "nop"];
+    const fn new(receives: bool, reduces: bool, stores: bool, sends: bool) -> Kind {
+        Kind { receives, reduces, stores, sends }
+    }
 
-    fn named(name: &str) -> Option<Kind> {
-        let kind = |receives, reduces, stores, sends| Some(Kind { receives, reduces, stores, sends });
-        match name {
-            "s" => kind(false, false, false, true),
-            "r" => kind(true, false, true, false),
-            "rcs" => kind(true, false, true, true),
-            "rrc" => kind(true, true, true, false),
-            "rrs" => kind(true, true, false, true),
-            "rrcs" => kind(true, true, true, true),
-            "cpy" => kind(false, false, true, false),
-            "re" => kind(false, true, true, false),
-            "nop" => kind(false, false, false, false),
-            _ => None,
-        }
+    fn is_idle(self) -> bool {
+        self == Kind::new(false, false, false, false)
     }
 }
+
+/// The kinds of steps, by their names.
+const KINDS: [(&str, Kind); 9] = [
+    ("s", Kind::new(false, false, false, true)),
+    ("r", Kind::new(true, false, true, false)),
+    ("rcs", Kind::new(true, false, true, true)),
+    ("rrc", Kind::new(true, true, true, false)),
+    ("rrs", Kind::new(true, true, false, true)),
+    ("rrcs", Kind::new(true, true, true, true)),
+    ("cpy", Kind::new(false, false, true, false)),
+    ("re", Kind::new(false, true, true, false)),
+    ("nop", Kind::new(false, false, false, false)),
+];
 
 impl Algorithm {
     /// Reads a text.
@@ -125,14 +127,19 @@ impl Algorithm {
         Ok(algorithm)
     }
 
+    /// Whether what is moved is a vector, which is cut as the algorithm likes; else each rank has a block.
+    pub fn is_of_vectors(&self) -> bool {
+        self.collective == Collective::Allreduce
+    }
+
     /// Into how many parts each rank's block is cut. A vector has as many blocks as it has chunks, and so blocks have one part.
     pub fn parts(&self) -> usize {
-        if self.collective == Collective::Allreduce { 1 } else { self.chunks / self.gpus.len() }
+        if self.is_of_vectors() { 1 } else { self.chunks / self.gpus.len() }
     }
 
     /// What part of a block a chunk is; see [`crate::order::Held`].
     pub fn part(&self, chunk: usize) -> usize {
-        if self.collective == Collective::Allreduce { chunk } else { chunk % self.parts() }
+        if self.is_of_vectors() { chunk } else { chunk % self.parts() }
     }
 
     /// Into how many blocks a buffer is cut in the schedules.
@@ -283,10 +290,12 @@ fn step(element: &Element, number: usize) -> Result<Step, Misread> {
         return Err(element.fault(format!("expected the step with the number {number}")));
     }
     let name = element.text("type")?;
-    let kind = Kind::named(name).ok_or_else(|| {
-        element.fault(format!("the type \"{name}\" is not one of {}", Kind::NAMES.join(", ")))
+    let known = KINDS.iter().find(|(known, _)| *known == name);
+    let (_, kind) = *known.ok_or_else(|| {
+        let names = KINDS.map(|(known, _)| known).join(", ");
+        element.fault(format!("the type \"{name}\" is not one of {names}"))
     })?;
-    let is_idle = kind == Kind { receives: false, reduces: false, stores: false, sends: false };
+    let is_idle = kind.is_idle();
     let chunk = |memory: &str, number: &str| match is_idle {
         true => Ok(Chunk { memory: Memory::Scratch, number: 0 }),
         false => element.chunk(memory, number),

@@ -11,7 +11,8 @@
 //! `a % b` is the number from 0 to b - 1 that differs from a by a multiple of b, and `a / b` goes with it. A comparison is 1 or 0.
 
 use super::super::Misread;
-use super::tokens::Tokens;
+use super::fault;
+use crate::schedule::Line;
 
 /// Expressions are not nested deeper.
 const MOST_NESTED: usize = 64;
@@ -35,7 +36,7 @@ pub const WORDS: [&str; 24] = [
 
 impl Expression {
     /// Reads as much of a line as is an expression.
-    pub fn read(line: &mut Tokens) -> Result<Expression, Misread> {
+    pub fn read(line: &mut Line) -> Result<Expression, Misread> {
         level(line, 0, 0)
     }
 
@@ -55,19 +56,18 @@ impl Expression {
     }
 }
 
-fn level(line: &mut Tokens, loose: usize, nested: usize) -> Result<Expression, Misread> {
+fn level(line: &mut Line, loose: usize, nested: usize) -> Result<Expression, Misread> {
     let Some(operators) = LEVELS.get(loose) else { return factor(line, nested) };
     let mut left = level(line, loose + 1, nested)?;
-    while let Some(operator) = operators.iter().find(|operator| line.is_next(operator)) {
-        line.take();
+    while let Some(operator) = operators.iter().find(|operator| line.accept(operator)) {
         left = Expression::Binary(operator, Box::new([left, level(line, loose + 1, nested)?]));
     }
     Ok(left)
 }
 
-fn factor(line: &mut Tokens, nested: usize) -> Result<Expression, Misread> {
+fn factor(line: &mut Line, nested: usize) -> Result<Expression, Misread> {
     if nested > MOST_NESTED {
-        return Err(line.fault(format!("this is nested in more than {MOST_NESTED} parentheses and signs")));
+        return Err(fault(line, format!("this is nested in more than {MOST_NESTED} parentheses and signs")));
     }
     if line.accept("-") {
         let operands = [Expression::Number(0), factor(line, nested + 1)?];
@@ -78,22 +78,23 @@ fn factor(line: &mut Tokens, nested: usize) -> Result<Expression, Misread> {
         line.expect(")")?;
         return Ok(inner);
     }
-    let token = line.next();
-    let expression = match token.parse::<u32>() {
-        Ok(number) => Expression::Number(number.into()),
-        Err(_) => Expression::Name(name(line, "a number, a name or \"(\"")?.to_owned()),
-    };
-    if matches!(expression, Expression::Number(_)) {
-        line.take();
+    let token = line.token();
+    if let Ok(number) = token.parse::<u32>() {
+        line.skip(token);
+        return Ok(Expression::Number(number.into()));
     }
-    Ok(expression)
+    Ok(Expression::Name(name(line, "a number, a name or \"(\"")?.to_owned()))
 }
 
 /// Reads a name.
-pub fn name<'text>(line: &mut Tokens<'text>, what: &str) -> Result<&'text str, Misread> {
-    let token = line.next();
+pub fn name<'text>(line: &mut Line<'text>, what: &str) -> Result<&'text str, Misread> {
+    let token = line.token();
     let is_name = token.starts_with(|first: char| first.is_ascii_lowercase()) && !WORDS.contains(&token);
-    if is_name { Ok(line.take()) } else { Err(line.expected(what)) }
+    if !is_name {
+        return Err(line.error(what).into());
+    }
+    line.skip(token);
+    Ok(token)
 }
 
 fn apply(operator: &str, left: i64, right: i64) -> Option<i64> {

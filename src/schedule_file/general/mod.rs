@@ -15,13 +15,11 @@
 mod expression;
 mod running;
 mod statement;
-mod tokens;
 
 use super::Misread;
-use crate::schedule::{Listing, content};
+use crate::schedule::{Line, Listing, content};
 use expression::Expression;
 use statement::{Block, Statement};
-use tokens::Tokens;
 
 /// The first words of its header.
 const HEADER: [&str; 2] = ["rank", "any"];
@@ -66,7 +64,7 @@ impl General {
     }
 
     fn read(lines: Vec<(usize, &str)>) -> Result<General, Misread> {
-        let mut lines = lines.into_iter().map(|(number, line)| Tokens::new(number, line));
+        let mut lines = lines.into_iter().map(|(number, line)| Line::new(number, line));
         let mut line = lines.next().expect("a section begins with its header");
         let header = line.number;
         HEADER.iter().try_for_each(|word| line.expect(word))?;
@@ -82,7 +80,7 @@ impl General {
         if slots.is_some() {
             line.expect("slots")?;
         }
-        line.end()?;
+        line.end(())?;
         let body = Statement::all(lines)?;
         Ok(General { header, sizes, blocks, slots, body })
     }
@@ -96,21 +94,32 @@ impl General {
 }
 
 /// Numbers of ranks: ranges with both ends included, and single numbers, as `2..8 16 32`.
-fn sizes(line: &mut Tokens) -> Result<Vec<usize>, Misread> {
+fn sizes(line: &mut Line) -> Result<Vec<usize>, Misread> {
     let mut sizes: Vec<usize> = Vec::new();
-    while sizes.is_empty() || !line.is_next(",") {
-        let begun = line.clone();
-        let first = line.number("a number of ranks", 1..=MOST_PROGRAMS)?;
-        let last = match line.accept("..") {
-            true => line.number("a number of ranks", first..=MOST_PROGRAMS)?,
-            false => first,
-        };
+    while sizes.is_empty() || line.token() != "," {
+        let begun = *line;
+        let first = size_from(line, 1)?;
+        let last = if line.accept("..") { size_from(line, first)? } else { first };
         sizes.extend(first..=last);
         if sizes.iter().sum::<usize>() > MOST_PROGRAMS {
-            return Err(begun.fault(format!("up to here these are more than {MOST_PROGRAMS} programs")));
+            return Err(fault(&begun, format!("up to here these are more than {MOST_PROGRAMS} programs")));
         }
     }
     Ok(sizes)
+}
+
+fn size_from(line: &mut Line, least: usize) -> Result<usize, Misread> {
+    let token = line.token();
+    let number = token.parse().ok().filter(|number| (least..=MOST_PROGRAMS).contains(number));
+    let lack = || line.error(format!("a number of ranks from {least} to {MOST_PROGRAMS}"));
+    let number = number.ok_or_else(lack)?;
+    line.skip(token);
+    Ok(number)
+}
+
+/// Says what is wrong with what comes next in a line.
+fn fault(line: &Line, message: impl Into<String>) -> Misread {
+    Misread { line: line.number, column: line.column(), message: message.into() }
 }
 
 #[cfg(test)]

@@ -2,17 +2,18 @@
 
 use super::super::Misread;
 use super::expression::{Expression, name};
-use super::tokens::Tokens;
-use crate::schedule::Buffer;
+use super::fault;
+use crate::schedule::{Buffer, Line};
 
 /// Statements, one after the other.
-pub type Block = Vec<Line>;
+pub type Block = Vec<Numbered>;
 
 /// Loops and conditions are not nested deeper.
 const MOST_NESTED: usize = 64;
 
+/// A statement and the number of its line.
 #[derive(Debug)]
-pub struct Line {
+pub struct Numbered {
     pub number: usize,
     pub statement: Statement,
 }
@@ -95,50 +96,49 @@ enum Ending {
 
 impl Statement {
     /// Reads all lines.
-    pub fn all<'text>(lines: impl Iterator<Item = Tokens<'text>>) -> Result<Block, Misread> {
-        let mut lines = lines.filter(|line| !line.is_at_end()).collect::<Vec<_>>().into_iter();
+    pub fn all<'text>(lines: impl Iterator<Item = Line<'text>>) -> Result<Block, Misread> {
+        let mut lines = lines.filter(|line| !line.at_end()).collect::<Vec<_>>().into_iter();
         let (block, ending, last) = block(&mut lines, 0)?;
         match (ending, last) {
             (Ending::Text, _) | (_, None) => Ok(block),
-            (_, Some(line)) => {
-                Err(line.fault("there is no loop or condition that this could belong to".into()))
-            }
+            (_, Some(line)) => Err(fault(&line, "there is no loop or condition that this could belong to")),
         }
     }
 }
 
 /// The line that ended a block, if one did.
-type Last<'text> = Option<Tokens<'text>>;
+type Last<'text> = Option<Line<'text>>;
 
 fn block<'text>(
-    lines: &mut impl Iterator<Item = Tokens<'text>>,
+    lines: &mut impl Iterator<Item = Line<'text>>,
     nested: usize,
 ) -> Result<(Block, Ending, Last<'text>), Misread> {
     let mut block = Block::new();
     while let Some(mut line) = lines.next() {
         if nested > MOST_NESTED {
-            return Err(line.fault(format!("this stands in more than {MOST_NESTED} loops and conditions")));
+            return Err(fault(&line, format!("this stands in more than {MOST_NESTED} loops and conditions")));
         }
-        let begun = line.clone();
+        let begun = line;
         for (word, ending) in [("end", Ending::End), ("else", Ending::Else)] {
             if line.accept(word) {
-                line.end()?;
+                line.end(())?;
                 return Ok((block, ending, Some(begun)));
             }
         }
         let statement = statement(&mut line, lines, nested)?;
-        block.push(Line { number: begun.number, statement });
+        block.push(Numbered { number: begun.number, statement });
     }
     Ok((block, Ending::Text, None))
 }
 
 fn statement<'text>(
-    line: &mut Tokens<'text>,
-    lines: &mut impl Iterator<Item = Tokens<'text>>,
+    line: &mut Line<'text>,
+    lines: &mut impl Iterator<Item = Line<'text>>,
     nested: usize,
 ) -> Result<Statement, Misread> {
-    let begun = line.clone();
-    let word = line.take();
+    let begun = *line;
+    let word = line.token();
+    line.skip(word);
     let statement = match word {
         "let" => {
             let name = name(line, "a name")?.to_owned();
@@ -151,17 +151,17 @@ fn statement<'text>(
             let first = Expression::read(line)?;
             line.expect("..")?;
             let bounds = [first, Expression::read(line)?];
-            line.end()?;
+            line.end(())?;
             Statement::For { name, bounds, body: body(&begun, lines, nested)? }
         }
         "while" => {
             let condition = Expression::read(line)?;
-            line.end()?;
+            line.end(())?;
             Statement::While { condition, body: body(&begun, lines, nested)? }
         }
         "if" => {
             let condition = Expression::read(line)?;
-            line.end()?;
+            line.end(())?;
             let (then, ending, last) = block(lines, nested + 1)?;
             let otherwise = match (ending, last) {
                 (Ending::End, _) => Block::new(),
@@ -172,7 +172,7 @@ fn statement<'text>(
         }
         "wait" => {
             let mut labels = Vec::new();
-            while !line.is_at_end() {
+            while !line.at_end() {
                 labels.push(name(line, "a label")?.to_owned());
             }
             Statement::Wait { labels }
@@ -200,45 +200,45 @@ fn statement<'text>(
             Statement::Await { slot, rank, times }
         }
         "send" | "receive" => post(line, word, None)?,
-        _ if line.is_next(":") => {
+        _ if line.token() == ":" => {
             *line = begun;
             let label = name(line, "a label")?.to_owned();
             line.expect(":")?;
-            let kind = line.next();
+            let kind = line.token();
             if kind != "send" && kind != "receive" {
-                return Err(line.expected("\"send\" or \"receive\""));
+                return Err(line.error("\"send\" or \"receive\"").into());
             }
-            line.take();
+            line.skip(kind);
             post(line, kind, Some(label))?
         }
         _ => {
-            return Err(begun.expected(
+            return Err(begun.error(
                 "\"send\", \"receive\", \"wait\", \"copy\", \"reduce\", \"notify\", \"await\", \"let\", \"for\", \"while\", \"if\" or \"end\"",
-            ));
+            ).into());
         }
     };
-    line.end()?;
+    line.end(())?;
     Ok(statement)
 }
 
 /// The statements up to the end.
 fn body<'text>(
-    begun: &Tokens<'text>,
-    lines: &mut impl Iterator<Item = Tokens<'text>>,
+    begun: &Line<'text>,
+    lines: &mut impl Iterator<Item = Line<'text>>,
     nested: usize,
 ) -> Result<Block, Misread> {
     match block(lines, nested + 1)? {
         (block, Ending::End, _) => Ok(block),
-        (_, Ending::Else, Some(line)) => Err(line.expected("\"end\"")),
+        (_, Ending::Else, Some(line)) => Err(line.error("\"end\"").into()),
         _ => Err(unended(begun)),
     }
 }
 
-fn unended(begun: &Tokens) -> Misread {
-    begun.fault(format!("this {:?} has no \"end\"", begun.next()))
+fn unended(begun: &Line) -> Misread {
+    fault(begun, format!("this {:?} has no \"end\"", begun.token()))
 }
 
-fn post(line: &mut Tokens, kind: &str, label: Option<String>) -> Result<Statement, Misread> {
+fn post(line: &mut Line, kind: &str, label: Option<String>) -> Result<Statement, Misread> {
     let is_send = kind == "send";
     let [preposition, where_to] = if is_send { ["to", "from"] } else { ["from", "into"] };
     line.expect(preposition)?;
@@ -254,12 +254,10 @@ fn post(line: &mut Tokens, kind: &str, label: Option<String>) -> Result<Statemen
     })
 }
 
-fn blocks(line: &mut Tokens) -> Result<Blocks, Misread> {
-    let buffer = match Buffer::PRIVATE.into_iter().find(|buffer| line.is_next(&buffer.to_string())) {
-        Some(buffer) => {
-            line.take();
-            Place::Private(buffer)
-        }
+fn blocks(line: &mut Line) -> Result<Blocks, Misread> {
+    let private = Buffer::PRIVATE.into_iter().find(|buffer| line.accept(&buffer.to_string()));
+    let buffer = match private {
+        Some(buffer) => Place::Private(buffer),
         None if line.accept("shared") => {
             line.expect("(")?;
             let rank = Expression::read(line)?;
@@ -267,9 +265,8 @@ fn blocks(line: &mut Tokens) -> Result<Blocks, Misread> {
             Place::Shared(rank)
         }
         None => {
-            return Err(
-                line.expected("\"send\", \"recv\", \"scratch\" or \"shared\" with a rank in parentheses")
-            );
+            let buffers = "\"send\", \"recv\", \"scratch\" or \"shared\" with a rank in parentheses";
+            return Err(line.error(buffers).into());
         }
     };
     line.expect("[")?;
