@@ -84,6 +84,11 @@ fn wait(collective: Collective) -> Wait {
     }
 }
 
+/// Whether all ranks of a call wait for each other.
+pub fn is_waited_for_by_all(collective: Collective) -> bool {
+    wait(collective) == Wait::AllForAll
+}
+
 impl Sample {
     /// What became of its time, if all ranks are known and it can be told.
     pub fn judged(&self) -> Option<Judged> {

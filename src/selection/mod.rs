@@ -19,6 +19,7 @@ mod foreign;
 mod line;
 mod load;
 mod measure;
+pub mod online;
 mod parameters;
 mod ranges;
 mod reading;

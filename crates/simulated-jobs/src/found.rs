@@ -107,6 +107,7 @@ fn of_four_ranks(deeds: impl IntoIterator<Item = Deed>, faults: Vec<Fault>) -> H
             is_watched: true,
             has_below: true,
             has_devices: false,
+            tunes_online: false,
             tells_of_failures: true,
         },
         communicators: vec![communicator],

@@ -14,6 +14,9 @@ use crate::parameters::Parameter;
 /// The most calls of a history.
 const MOST_CALLS: usize = 16;
 
+/// A call is repeated fewer times, so that algorithms are tried.
+const MOST_REPETITIONS: usize = 24;
+
 /// Parameters of which each rank may have its own value.
 const OWN: [&str; 2] = ["scratch_kept", "shared_memory_limit"];
 
@@ -41,7 +44,28 @@ pub fn history(seed: u64, parameters: &[Parameter]) -> History {
     let mut random = Random(!seed);
     history.faults = faults(&mut random, ranks);
     history.surroundings.tells_of_failures = random.below(2) == 0;
+    if random.below(4) == 0 {
+        history.surroundings.tunes_online = true;
+        history.steps = repeated(&mut random, history.steps);
+    }
     history
+}
+
+/// Calls that block are tried only if they repeat themselves.
+fn repeated(random: &mut Random, steps: Vec<Step>) -> Vec<Step> {
+    let mut numbers = steps.len() as u64..;
+    let mut all = Vec::new();
+    for step in steps {
+        let times = match &step.deed {
+            Deed::Block(_) => random.below(2) * random.below(MOST_REPETITIONS),
+            _ => 0,
+        };
+        let copies = numbers.by_ref().take(times).map(|number| Step { number, ..step.clone() });
+        let copies: Vec<Step> = copies.collect();
+        all.push(step);
+        all.extend(copies);
+    }
+    all
 }
 
 /// Every third history has a fault, and some of these have two.
@@ -99,6 +123,7 @@ impl Draw<'_> {
             is_watched: self.one_in(3),
             has_below: self.one_in(3),
             has_devices: self.one_in(6),
+            tunes_online: false,
             tells_of_failures: false,
         }
     }

@@ -53,6 +53,8 @@ pub struct Surroundings {
     pub has_below: bool,
     /// Whether some buffers lie on a device.
     pub has_devices: bool,
+    /// Whether algorithms are tried, from the first call on.
+    pub tunes_online: bool,
     /// Whether MPI tells the ranks of a communicator that one of them has died, and ends its messages.
     pub tells_of_failures: bool,
 }
@@ -256,6 +258,7 @@ impl fmt::Display for Surroundings {
             is_watched,
             has_below,
             has_devices,
+            tunes_online,
             tells_of_failures,
         } = self;
         write!(
@@ -284,6 +287,9 @@ impl fmt::Display for Surroundings {
         }
         if *has_devices {
             formatter.write_str("; some buffers lie on a device")?;
+        }
+        if *tunes_online {
+            formatter.write_str("; algorithms are tried online")?;
         }
         if *tells_of_failures {
             formatter.write_str("; who dies is made known")?;

@@ -70,6 +70,10 @@ impl Rank {
 
     /// Does its part to the end.
     pub fn run(mut self) -> ! {
+        if self.history.surroundings.tunes_online {
+            self.parameter("tune").set(1);
+            self.parameter("tune_from").set(1);
+        }
         // SAFETY: MPI starts.
         unsafe {
             rustcoll_start(IS_SHOWN.load(Relaxed).into(), (self.rank == 0).into(), self.rank as c_int);
@@ -95,14 +99,18 @@ impl Rank {
         exit::well()
     }
 
+    fn parameter(&self, name: &str) -> &'static Parameter {
+        let parameters = self.parameters;
+        parameters.iter().find(|known| known.name == name).expect("the parameter is known")
+    }
+
     fn step(&mut self, place: usize) {
         let step: &'static Step = &self.history.steps[place];
         match &step.deed {
             Deed::Set(setting) => {
                 // Parts of a duplication that begin later would heed it at some ranks only.
                 self.wait_for(|held| held.made.is_none());
-                let parameter = self.parameters.iter().find(|known| known.name == setting.name);
-                parameter.expect("the parameter is known").set(setting.values[self.rank]);
+                self.parameter(&setting.name).set(setting.values[self.rank]);
             }
             Deed::Make(communicator) => self.make(*communicator),
             Deed::Free(communicator) => {

@@ -161,7 +161,8 @@ fn in_simple_surroundings(history: &History, place: usize) -> Option<History> {
         8 => surroundings.has_below = false,
         9 => surroundings.has_devices = false,
         10 => surroundings.tells_of_failures = false,
-        11 => simpler.communicators.iter_mut().for_each(|communicator| communicator.info.clear()),
+        11 => surroundings.tunes_online = false,
+        12 => simpler.communicators.iter_mut().for_each(|communicator| communicator.info.clear()),
         _ => return None,
     }
     (format!("{simpler}") != format!("{history}")).then_some(simpler)

@@ -8,7 +8,8 @@ use super::mock_up::MockUp;
 use super::planning::{Planned, Refusal, Served};
 use super::transfer::Transfer;
 use crate::algorithms::Collective;
-use crate::mpi::decision::schedules::{self, Missing};
+use crate::mpi::decision::learnt;
+use crate::mpi::decision::schedules::{self, Lasting, Missing};
 use crate::mpi::messages::scratch;
 use crate::mpi::messages::tags::tag;
 use crate::mpi::messages::transport;
@@ -56,7 +57,7 @@ impl Calls {
     /// # Safety
     /// The call comes from the shim, on the communicator whose calls these are.
     unsafe fn keep(&mut self, call: &rustcoll_call, values: &Values, job: Job) {
-        if job.planned.is_kept {
+        if job.planned.is_kept() {
             // SAFETY: by this function's contract.
             unsafe { self.jobs.insert(call, values, job) };
         }
@@ -128,7 +129,7 @@ impl Communicator {
             };
             match job.planned.served {
                 Served::Here(_) => {
-                    if !job.turn_to(call) {
+                    if !job.turn_to(call) || (IS_WATCHED && !job.planned.is_repeated()) {
                         return None;
                     }
                     settings.note_ran(job.planned.decision.number);
@@ -185,8 +186,8 @@ impl Communicator {
         unsafe {
             let decide = || guarded(Err(Refusal::Error(RUSTCOLL_ERR_INTERN)), || self.decide(call, values));
             let mut decided = decide();
-            // First the nodes, then what they share.
-            for _ in 0..2 {
+            // First the nodes, then what they share, then the times of what was tried.
+            for _ in 0..3 {
                 let Err(Refusal::Missing(missing)) = decided else { break };
                 if let Err(error) = self.exchange(missing) {
                     return self.break_off(call, error);
@@ -249,6 +250,14 @@ impl Communicator {
                     found != Ok(false)
                 })?;
                 found.map(drop)
+            }
+            Missing::Times(kind) => {
+                let times = self.planning().online().times(&kind);
+                let times = self.teller(tag(Collective::Allreduce)).combined_times(times, kind.collective)?;
+                if let Some(settled) = self.planning().online().go_on(&kind, &times) {
+                    learnt::note(&kind, &settled, self.place());
+                }
+                Ok(())
             }
         }
     }
@@ -341,7 +350,7 @@ impl Communicator {
                         *segment = self.lanes.segment(geometry::BLOCKING);
                     }
                     let mut job = Job::with_transfer(key, planned, transfer, call).told(subject);
-                    let status = self.carry_out(&mut job, work, segment);
+                    let status = self.carry_out_timed(&mut job, work, segment);
                     calls.keep(call, &values, job);
                     self.settle(call, status)
                 }
@@ -349,6 +358,15 @@ impl Communicator {
             guarded((), || self.note_ended());
             status
         }
+    }
+
+    /// The same, and notes how long it took if it is one of those that are tried.
+    fn carry_out_timed(&self, job: &mut Job, work: &mut Work, segment: &mut Option<Segment>) -> c_int {
+        let Lasting::Tried(kind) = job.planned.lasting else { return self.carry_out(job, work, segment) };
+        let start = watch::now();
+        let status = self.carry_out(job, work, segment);
+        self.planning().online().note(&kind, watch::now() - start);
+        status
     }
 
     /// Carries a job out by messages: an MPI error code.

@@ -223,8 +223,8 @@ impl Communicator {
         }
         // SAFETY: by this function's contract.
         let planned = match unsafe { jobs.find(call, &values) } {
-            Some(job) => job.planned.clone(),
-            None => return self.planned_anew(arguments, values, form),
+            Some(job) if job.planned.is_repeated() => job.planned.clone(),
+            _ => return self.planned_anew(arguments, values, form),
         };
         planned.tell(&self.name, arguments);
         Ok(planned)

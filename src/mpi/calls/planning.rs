@@ -7,7 +7,7 @@ use crate::engine::{Binding, Counts, bind, bind_two_groups};
 use crate::engine::{LengthExchange, Plan, SlotBounds, largest_need};
 use crate::mpi::decision::decided::Decision;
 use crate::mpi::decision::info::Info;
-use crate::mpi::decision::schedules::{Chosen, Form, MadeOf, Missing, Schedules, Selected};
+use crate::mpi::decision::schedules::{Chosen, Form, Lasting, MadeOf, Missing, Schedules, Selected};
 use crate::mpi::messages::scratch;
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
@@ -16,6 +16,7 @@ use crate::mpi::shared_memory::geometry::Geometry;
 use crate::mpi::shared_memory::nodes::Knowledge;
 use crate::mpi::shim::bindings::{RUSTCOLL_ERR_INTERN, RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE};
 use crate::schedule::Schedule;
+use crate::selection::online::Online;
 use crate::selection::{Call, Measure, Neighbourhood};
 use std::sync::Arc;
 
@@ -93,8 +94,8 @@ pub struct Planned {
     pub decision: Decision,
     /// Whether it depended on memory that ranks share.
     pub depends_on_memory: bool,
-    /// Whether the same call is served so again.
-    pub is_kept: bool,
+    /// How long the same call is served so.
+    pub lasting: Lasting,
 }
 
 impl Planning {
@@ -132,6 +133,11 @@ impl Planning {
         self.schedules.depends_on_stencil(collective, values)
     }
 
+    /// What was tried so far.
+    pub fn online(&mut self) -> &mut Online {
+        self.schedules.online()
+    }
+
     /// Decides who serves a call and plans it. `graph`: the neighbours, where it has any.
     pub fn plan(
         &mut self,
@@ -166,8 +172,23 @@ impl Planned {
             is_packed: false,
             decision,
             depends_on_memory: false,
-            is_kept: true,
+            lasting: Lasting::Always,
         }
+    }
+
+    /// Whether the call, if it is the same, is served so again. Counts it, if that depends on its number.
+    #[inline]
+    pub fn is_repeated(&self) -> bool {
+        match &self.lasting {
+            Lasting::Always => true,
+            Lasting::While(counter) => counter.passes(),
+            Lasting::Once | Lasting::Tried(_) => false,
+        }
+    }
+
+    /// Whether it is remembered.
+    pub fn is_kept(&self) -> bool {
+        matches!(self.lasting, Lasting::Always | Lasting::While(_))
     }
 
     /// Whether it goes by memory that the ranks share.
@@ -238,15 +259,10 @@ fn planned(
     group: Group,
     geometry: Option<Geometry>,
 ) -> Option<Planned> {
-    let Chosen { decided, selected, depends_on_memory, is_spared } = chosen;
+    let Chosen { decided, selected, depends_on_memory, lasting } = chosen;
     let collective = call.collective;
-    let planned = |served, is_packed, decision| Planned {
-        served,
-        is_packed,
-        decision,
-        depends_on_memory,
-        is_kept: !is_spared,
-    };
+    let planned =
+        |served, is_packed, decision| Planned { served, is_packed, decision, depends_on_memory, lasting };
     let Some(Selected { algorithm, number, shown, stripe, made_of }) = selected else {
         return Some(planned(Served::Below, false, Decision::below(decided)));
     };

@@ -43,6 +43,10 @@ pub enum Decided {
     NoneBelow,
     /// Somebody asked for what could not be had, and so this one decided.
     Without(Lack, Box<Decided>),
+    /// The call is one of those by which algorithms are tried.
+    Tried,
+    /// Such calls, before.
+    Learnt,
     /// The call moves no data.
     NothingToDo,
 }
@@ -83,6 +87,8 @@ impl fmt::Display for Decided {
             Decided::NoRule => formatter.write_str("no rule"),
             Decided::NoneBelow => formatter.write_str("nothing below"),
             Decided::Without(lack, other) => write!(formatter, "{other}, {lack}"),
+            Decided::Tried => formatter.write_str("tried online"),
+            Decided::Learnt => formatter.write_str("learnt online"),
             Decided::NothingToDo => formatter.write_str("nothing to do"),
         }
     }

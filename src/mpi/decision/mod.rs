@@ -2,6 +2,7 @@
 
 pub mod decided;
 pub mod info;
+pub mod learnt;
 pub mod rules;
 pub mod schedule_files;
 pub mod schedules;

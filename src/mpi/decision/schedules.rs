@@ -4,15 +4,16 @@ use super::decided::{Decided, Lack};
 use super::info::Info;
 use super::rules;
 use crate::algorithms::{
-    Algorithm, Calls, Collective, Graph, Nodes, Parameter, Problem, Reason, Requirement,
+    Algorithm, Calls, Collective, Cut, Graph, Nodes, Parameter, Problem, Reason, Requirement,
 };
 use crate::engine::mock_up::NoRoom;
 use crate::mpi::calls::mock_up;
 use crate::mpi::messages::work::Group;
-use crate::mpi::parameters::settings::{Values, name_below, number};
+use crate::mpi::parameters::settings::{self, Values, name_below, number};
 use crate::mpi::shared_memory::nodes::{Knowledge, Spread};
 use crate::mpi::shared_memory::spared::Spared;
 use crate::schedule::Schedule;
+use crate::selection::online::{self, Counter, Online, Turn};
 use crate::selection::{Call, Choice, MOST_SEGMENTS, Parameters, Rule, Table};
 use std::collections::HashSet;
 use std::ffi::c_int;
@@ -39,6 +40,8 @@ pub struct Schedules {
     spared: Spared,
     /// Forced algorithms whose refusal was reported.
     reported: HashSet<(Collective, &'static str)>,
+    /// What was tried so far.
+    online: Online,
 }
 
 /// The rules of a collective.
@@ -72,6 +75,8 @@ pub enum Missing {
     Nodes,
     /// Find out whether they can share memory.
     SharedMemory,
+    /// Bring together how long calls of this kind took that were tried.
+    Times(Call),
 }
 
 /// Whether the ranks of each node share memory.
@@ -101,8 +106,21 @@ pub struct Chosen<'a> {
     pub selected: Option<Selected<'a>>,
     /// Whether it depended on memory that ranks share.
     pub depends_on_memory: bool,
-    /// Whether it goes by messages because it is one of the first calls, so that the same call may be served otherwise later.
-    pub is_spared: bool,
+    /// How long the same call is served so.
+    pub lasting: Lasting,
+}
+
+/// How long the same call is served so.
+#[derive(Clone, Debug)]
+pub enum Lasting {
+    /// As long as nothing else changes.
+    Always,
+    /// While the counter lets it pass.
+    While(Arc<Counter>),
+    /// For this call alone: it is one of the first ones.
+    Once,
+    /// For this call alone: it is one of this kind that are tried.
+    Tried(Call),
 }
 
 /// What rustcoll serves a call by.
@@ -141,6 +159,7 @@ impl Schedules {
             memory: SharedMemory::Unknown,
             spared: Spared::default(),
             reported: HashSet::new(),
+            online: Online::new(settings::tune_from()),
         }
     }
 
@@ -158,6 +177,7 @@ impl Schedules {
         let may_be_spared = self.may_be_spared(call, values, form);
         let is_spared = may_be_spared && self.spared.is_next();
         let form = Form { may_share: form.may_share && !is_spared, ..form };
+        let kind = online::kind(call);
         let call = &self.located(call, values, form);
         let mut depends_on_memory = self.depends_on_memory(call, values, form);
         // A rank that did not know whether there is memory has kept a non-blocking call, and cannot pass it on now.
@@ -176,11 +196,24 @@ impl Schedules {
             (choice, decided) = self.choice(call, values, form);
             depends_on_memory = self.depends_on_memory(call, values, form);
         }
-        if form.is_blocking && call.nodes.is_none() && self.needs_nodes(call, choice, &decided) {
+        let is_explored = self.is_explored(call, &decided, values, form);
+        let needs_nodes = is_explored || self.needs_nodes(call, choice, &decided);
+        if form.is_blocking && call.nodes.is_none() && needs_nodes {
             return Err(Missing::Nodes);
         }
         if depends_on_memory && self.memory == SharedMemory::Unknown {
             return Err(Missing::SharedMemory);
+        }
+        let mut lasting = if is_spared { Lasting::Once } else { Lasting::Always };
+        if is_explored && !is_spared {
+            let usual = choice;
+            (choice, lasting) = self.turn(call, kind, usual)?;
+            decided = match lasting {
+                Lasting::Tried(_) => Decided::Tried,
+                _ if choice != usual => Decided::Learnt,
+                _ => decided,
+            };
+            self.online.count(&kind);
         }
         if may_be_spared {
             self.spared.count();
@@ -211,7 +244,43 @@ impl Schedules {
                 Some(Selected { algorithm, number, shown, stripe, made_of })
             }
         };
-        Ok(Chosen { decided, selected, depends_on_memory, is_spared })
+        Ok(Chosen { decided, selected, depends_on_memory, lasting })
+    }
+
+    /// Whether algorithms are tried for such calls, of which that was decided. The same on all ranks.
+    fn is_explored(&self, call: &Call, decided: &Decided, values: Values, form: Form) -> bool {
+        let is_ruled = matches!(decided, Decided::Rule(_));
+        let is_plain = form.is_blocking && form.calls_others && call.remote == 0 && !call.reproducible;
+        let is_measured = call.collective == Collective::Barrier || call.is_measured();
+        let has_limit = values.scratch_limit() < usize::MAX;
+        settings::tunes_online()
+            && is_ruled
+            && is_plain
+            && is_measured
+            && call.collective.cut() != Cut::Edges
+            && !has_limit
+    }
+
+    /// What the next call of a kind is served by, if the rules choose that for it.
+    fn turn(&mut self, call: &Call, kind: Call, usual: Choice) -> Result<(Choice, Lasting), Missing> {
+        if usual.algorithm().is_none_or(Algorithm::is_mock_up) {
+            return Ok((usual, Lasting::Always));
+        }
+        // Calls of a kind differ in their root and, a little, in their length.
+        let serves = |choice: &Choice| {
+            choice.algorithm().is_some_and(|algorithm| call.is_served_by(algorithm).is_ok())
+        };
+        match self.online.turn(&kind, usual, || online::others(call, usual)) {
+            Turn::Gather => Err(Missing::Times(kind)),
+            Turn::Usual(counter) => Ok((usual, Lasting::While(counter))),
+            Turn::Try(choice) => Ok((choice.filter(serves).unwrap_or(usual), Lasting::Tried(kind))),
+            Turn::Settled(choice) => Ok((choice.filter(serves).unwrap_or(usual), Lasting::Always)),
+        }
+    }
+
+    /// How long calls of a kind took that were tried, and what follows from what all ranks say of that.
+    pub fn online(&mut self) -> &mut Online {
+        &mut self.online
     }
 
     /// Whether the choice for a call depends on shared memory. Ranks learn at different times whether they have it, so a rank that does not
@@ -222,6 +291,7 @@ impl Schedules {
             let (wished, decided) = self.choice(&with, values, form);
             wished.algorithm().is_some_and(Algorithm::takes_shared_memory)
                 || (!decided.is_forced() && self.ruled(&with) != self.ruled(&without))
+                || self.is_explored(call, &decided, values, form)
         }
     }
 

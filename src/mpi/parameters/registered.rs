@@ -210,7 +210,7 @@ fn scratch_parameters() -> [Registered; 2] {
 }
 
 /// What else holds for all collectives.
-fn other_parameters() -> [Registered; 3] {
+fn other_parameters() -> [Registered; 6] {
     [
         shared(general_parameter(
             "reproducible",
@@ -228,6 +228,32 @@ fn other_parameters() -> [Registered; 3] {
             0,
             &REPORT,
         )),
+        Registered {
+            role: Role::SharedAndFixed,
+            ..general_parameter(
+                "tune",
+                "Whether algorithms are tried while the job runs: online, calls that block are served by candidates in turn, until the fastest is \
+                 known; algorithms that are forced and reductions that must be reproducible are not tried",
+                &TUNE_WORDS,
+                0,
+                &TUNE,
+            )
+        },
+        Registered {
+            role: Role::SharedAndFixed,
+            ..general_parameter(
+                "tune_from",
+                "From which call of a kind on a communicator algorithms are tried; half as many calls are from one try to the next at first; 32 unless set",
+                &["default"],
+                1,
+                &TUNE_FROM,
+            )
+        },
+        text_parameter(
+            "learnt",
+            "The rule file to which the first rank writes, when the job ends, what was found by trying algorithms on MPI_COMM_WORLD",
+            &LEARNT,
+        ),
         Registered {
             role: Role::SharedAndFixed,
             ..text_parameter(

@@ -6,6 +6,7 @@ use crate::engine::{SlotBounds, Slots};
 use crate::mpi::shared_memory::geometry::PAGE;
 use crate::mpi::shim::bindings::rustcoll_shim_is_preloaded;
 use crate::selection::Parameters;
+use crate::selection::online::Online;
 use std::ffi::{CStr, c_char};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering::Relaxed};
@@ -203,6 +204,28 @@ pub static SITE_RULES_FILE: Text = Text::new();
 
 /// The name of the parameter that names them.
 pub const SITE_RULES: &str = "site_rules_file";
+
+/// Whether algorithms are tried while the job runs: a number of [`TUNE_WORDS`].
+pub static TUNE: AtomicI32 = AtomicI32::new(0);
+
+/// What a parameter says of it.
+pub const TUNE_WORDS: [&str; 2] = ["off", "online"];
+
+/// Whether algorithms are tried while the job runs.
+pub fn tunes_online() -> bool {
+    TUNE.load(Relaxed) != 0
+}
+
+/// From which call of a kind on algorithms are tried; 0: the default.
+pub static TUNE_FROM: AtomicI32 = AtomicI32::new(0);
+
+/// From which call of a kind on algorithms are tried.
+pub fn tune_from() -> u64 {
+    u64::try_from(TUNE_FROM.load(Relaxed)).ok().filter(|&from| from > 0).unwrap_or(Online::FIRST)
+}
+
+/// Where the rules go that were learnt while the job ran.
+pub static LEARNT: Text = Text::new();
 
 /// Where the profile of the job goes.
 pub static PROFILE: Text = Text::new();

@@ -1,7 +1,7 @@
 //! What is told of calls that have ended: to the report and the profile, to the log, and to tools that count by MPI_T.
 
 use crate::algorithms::Collective;
-use crate::mpi::parameters::settings::{Reported, profile_file, reported};
+use crate::mpi::parameters::settings::{Reported, profile_file, reported, tunes_online};
 use crate::report::{Kind, Report, Sum};
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -112,7 +112,7 @@ pub fn start(rank: u32) {
     let is_logged = log::max_level() >= log::LevelFilter::Debug;
     let wants_all = isize::from(is_logged) + isize::from(reported() != Reported::Nothing);
     TIMES_ALL.fetch_or(wants_all > 0, Relaxed);
-    let watchers = wants_all + isize::from(profile_file().is_some());
+    let watchers = wants_all + isize::from(profile_file().is_some()) + isize::from(tunes_online());
     WATCHERS.fetch_add(watchers - OF_THIS_START.swap(watchers, Relaxed), Relaxed);
 }
 

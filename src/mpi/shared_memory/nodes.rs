@@ -48,6 +48,16 @@ pub fn broadcast(numbers: &mut [[u64; 1]], root: usize, (rank, size): (usize, us
     (Plan::new(&schedule, &binding), arguments)
 }
 
+/// How all ranks come to know the greatest of each of their numbers: a plan and its arguments.
+pub fn greatest(numbers: &mut [[u64; 1]], (rank, size): (usize, usize)) -> (Plan, Arguments) {
+    let arguments = Arguments::of_numbers(numbers.as_mut_ptr().cast(), numbers.len());
+    let Arguments { collective, ref send, ref recv, .. } = arguments;
+    let doubling = collective.algorithm("recursive_doubling").expect("it is registered");
+    let schedule = doubling.schedule(&Problem { in_place: true, ..Problem::new(size) }, rank);
+    let binding = bind(collective, rank, schedule.blocks, &send.counts, &recv.counts);
+    (Plan::new(&schedule, &binding), arguments)
+}
+
 /// Over which nodes a communicator's ranks are spread, as far as all ranks know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread<'a> {

@@ -5,7 +5,7 @@ use super::geometry::Geometry;
 use super::node::{self, Made, Memory, Node, OFFER};
 use super::nodes;
 use super::patience::Patience;
-use crate::algorithms::Nodes;
+use crate::algorithms::{Collective, Nodes};
 use crate::engine::Plan;
 use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::messages::channel::Channel;
@@ -13,6 +13,7 @@ use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::{Group, Layout, Task, Work, Wrapping};
 use crate::mpi::parameters::settings;
 use crate::mpi::shim::bindings::RUSTCOLL_ERR_NO_MEM;
+use crate::report::lateness::is_waited_for_by_all;
 use std::fs::File;
 use std::io;
 use std::mem;
@@ -30,7 +31,7 @@ pub struct Teller {
     pub channel: Channel,
 }
 
-/// An allgather of some numbers of each rank, or a broadcast of one rank's.
+/// An allgather of some numbers of each rank, a broadcast of one rank's, or the greatest of all ranks'.
 struct Telling<const N: usize> {
     numbers: Vec<[u64; N]>,
     plan: Plan,
@@ -50,6 +51,17 @@ impl Teller {
     /// Some numbers of each rank, at all ranks.
     pub fn gathered<const N: usize>(&self, own: [u64; N]) -> Result<Vec<[u64; N]>, Error> {
         Telling::begin(self, own)?.finish(self)
+    }
+
+    /// How long some calls of a collective took, where each rank has measured it: the same at all ranks. Where ranks wait for each other, the
+    /// time of a call is that of the last rank to come.
+    pub fn combined_times(&self, times: Vec<u64>, collective: Collective) -> Result<Vec<u64>, Error> {
+        let turned = |time: u64| if is_waited_for_by_all(collective) { !time } else { time };
+        let numbers = times.into_iter().map(|time| [turned(time)]).collect();
+        let Group { rank, size, .. } = self.group;
+        let plan = |numbers: &mut [[u64; 1]]| nodes::greatest(numbers, (rank, size));
+        let greatest = Telling::of(self, numbers, plan)?.finish(self)?;
+        Ok(greatest.into_iter().map(|[number]| turned(number)).collect())
     }
 
     /// The root's numbers, at all ranks; each brings as many.

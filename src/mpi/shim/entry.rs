@@ -11,6 +11,7 @@ use crate::mpi::calls::communicator::Communicator;
 use crate::mpi::calls::operation;
 use crate::mpi::calls::operation::Operation;
 use crate::mpi::calls::staged;
+use crate::mpi::decision::learnt;
 use crate::mpi::decision::rules;
 use crate::mpi::messages::room;
 use crate::mpi::messages::work::Group;
@@ -113,6 +114,7 @@ extern "C" fn rustcoll_start(verbosity: c_int, is_first_on_node: c_int, rank: c_
         logging::start(verbosity, settings::reported() == Reported::Calls);
         rules::announce(is_first_on_node != 0, rank == 0);
         watch::start(rank as u32);
+        learnt::start();
         staged::start();
     });
 }
@@ -121,6 +123,7 @@ extern "C" fn rustcoll_start(verbosity: c_int, is_first_on_node: c_int, rank: c_
 extern "C" fn rustcoll_finish() {
     guarded((), || {
         watch::finish();
+        learnt::write();
         room::release();
         staged::release();
     });

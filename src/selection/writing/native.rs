@@ -2,9 +2,11 @@
 
 use super::super::condition::{Condition, Quantity};
 use super::super::entry::{ALGORITHM, BELOW};
+use super::super::online::Settled;
 use super::super::ranges::Ranges;
-use super::super::{Rule, Rules};
+use super::super::{Call, Rule, Rules};
 use crate::algorithms::{Collective, Parameter};
+use crate::text::Origin;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -24,6 +26,29 @@ pub fn write(rules: &Rules) -> String {
         }
     }
     text.trim_start().to_owned()
+}
+
+impl Settled {
+    /// The rule that says what was found out about a kind of calls.
+    pub fn rule(&self, kind: &Call) -> String {
+        let Settled { choice, ratio, tried, .. } = *self;
+        let within = |quantity, first, last| Condition::Quantity(quantity, Ranges::new([first..=last]));
+        let mut conditions = vec![within(Quantity::Ranks, kind.size, kind.size)];
+        if kind.collective != Collective::Barrier {
+            conditions.push(within(Quantity::Bytes, kind.bytes, 2 * kind.bytes - 1));
+        }
+        let mut text = String::new();
+        line(
+            &mut text,
+            format_args!(
+                "\n# learnt online: {ratio:.2} of the time of what was chosen before; {tried} calls were tried"
+            ),
+        );
+        line(&mut text, format_args!("[[{}]]", kind.collective.name()));
+        let origin = Origin { file: "".into(), line: 0, column: 0 };
+        write_rule(&mut text, &Rule { origin, choice, conditions });
+        text
+    }
 }
 
 fn line(text: &mut String, content: std::fmt::Arguments) {

@@ -1,0 +1,80 @@
+//! Algorithms are tried while a job runs.
+
+mod common;
+
+use common::{Job, compiled, mpirun, run};
+use rustcoll::algorithms::Collective;
+use rustcoll::selection::{Call, Rules};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+const RANKS: usize = 8;
+
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| compiled("online"))
+}
+
+fn job(ranks: usize, options: &[&str]) -> Job {
+    let mut command = mpirun(ranks);
+    let options = options.chunks(2).flat_map(|pair| ["--mca", pair[0], pair[1]]);
+    let job = run(command.args(options).arg(program()));
+    job.assert(job.success, "the program failed");
+    job
+}
+
+const ONLINE: [&str; 2] = ["coll_rustcoll_tune", "online"];
+
+/// Rules that are bad for short vectors.
+const RING: [&str; 2] = ["coll_rustcoll_allreduce_rules", "-> ring"];
+
+#[test]
+fn a_bad_rule_is_replaced_and_the_next_job_may_start_from_what_was_learnt() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("learnt.toml");
+    let _ = fs::remove_file(&file);
+    let file = file.to_str().unwrap();
+    let report =
+        ["coll_rustcoll_report", "summary", "coll_rustcoll_verbose", "1", "coll_rustcoll_learnt", file];
+    let job = job(RANKS, &[&ONLINE[..], &RING, &report].concat());
+    job.assert_contains("online: ");
+    let is_learnt = |line: &str| line.contains("allreduce") && line.contains("learnt online");
+    job.assert(job.text.lines().any(is_learnt), "the ring is replaced");
+    let rules = Rules::load(Path::new(file)).unwrap();
+    let call = Call {
+        shares_memory: true,
+        predefined: Some(true),
+        nodes: Some(1),
+        ranks_per_node: Some(RANKS),
+        ..Call::new(Collective::Allreduce, RANKS, 8)
+    };
+    let learnt = rules.choose(&call).algorithm().map(|algorithm| algorithm.name);
+    job.assert(learnt.is_some_and(|name| name != "ring"), &format!("{learnt:?} is learnt"));
+}
+
+#[test]
+fn results_are_right_whatever_is_tried_and_on_how_many_ranks() {
+    for ranks in [2, 3, 5, 9] {
+        job(ranks, &[&ONLINE[..], &["coll_rustcoll_tune_from", "1"]].concat());
+    }
+}
+
+#[test]
+fn what_is_forced_or_must_be_reproducible_is_not_tried() {
+    for (parameter, value) in
+        [("coll_rustcoll_allreduce_algorithm", "ring"), ("coll_rustcoll_reproducible", "on")]
+    {
+        let options = [&ONLINE[..], &["coll_rustcoll_report", "summary", parameter, value]].concat();
+        let job = job(2, &options);
+        let is_tried = |line: &str| line.contains("allreduce") && line.contains("online");
+        job.assert(!job.text.lines().any(is_tried), "it is not tried");
+    }
+}
+
+#[test]
+fn rules_that_cannot_be_written_are_told() {
+    let options = [&ONLINE[..], &["coll_rustcoll_learnt", "/dev/full/learnt.toml"]].concat();
+    job(2, &options).assert_contains(
+        "the rules that were learnt could not be written to /dev/full/learnt.toml: Not a directory",
+    );
+}

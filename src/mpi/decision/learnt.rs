@@ -1,0 +1,64 @@
+//! What was learnt by trying algorithms while the job runs: a line of the log, and rules for the next job.
+
+use crate::mpi::messages::work::Group;
+use crate::mpi::parameters::settings;
+use crate::mpi::reporting::watch;
+use crate::selection::Call;
+use crate::selection::Choice;
+use crate::selection::online::Settled;
+use std::fmt::Write;
+use std::fs;
+use std::sync::{Mutex, MutexGuard};
+
+/// The rules so far, and the file that they go to. When MPI ends, it has forgotten its parameters that are texts.
+static LEARNT: Mutex<Option<(String, String)>> = Mutex::new(None);
+
+fn learnt() -> MutexGuard<'static, Option<(String, String)>> {
+    LEARNT.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Begins with no rules; MPI starts.
+pub fn start() {
+    *learnt() = settings::LEARNT.value().filter(|_| watch::rank() == 0).map(|file| (file, String::new()));
+}
+
+/// What a choice is called.
+fn name(choice: Choice) -> String {
+    let mut name = choice.algorithm().map_or("below", |algorithm| algorithm.name).to_owned();
+    for (parameter, value) in choice.parameters().given() {
+        let _ = write!(name, ", {} {value}", parameter.name());
+    }
+    name
+}
+
+/// Notes what is settled of a kind of calls on a communicator.
+pub fn note(kind: &Call, settled: &Settled, (communicator, group): (&str, Group)) {
+    let Settled { choice, before, ratio, tried } = *settled;
+    let (collective, bytes) = (kind.collective.name(), kind.bytes);
+    match settled.replaces() {
+        true => log::info!(
+            "{communicator}: online: {tried} calls tried; {collective} of {bytes} bytes and more goes by {} in {ratio:.2} of the time of {}",
+            name(choice),
+            name(before),
+        ),
+        false => log::info!(
+            "{communicator}: online: {tried} calls tried; {collective} of {bytes} bytes and more stays with {}",
+            name(before),
+        ),
+    }
+    if settled.replaces()
+        && group.rank == 0
+        && let Some((_, rules)) = &mut *learnt()
+    {
+        rules.push_str(&settled.rule(kind));
+    }
+}
+
+/// Writes the rules, if the user wants them; MPI is about to end.
+pub fn write() {
+    if let Some((file, rules)) = learnt().take() {
+        if let Err(error) = fs::write(&file, rules.trim_start()) {
+            log::error!("the rules that were learnt could not be written to {file}: {error}");
+        }
+    }
+}
