@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each target is a program of its own")]
 
 use rustcoll::algorithms::{Collective, Root};
+use rustcoll::report::profile::Profile;
 use rustcoll::schedule::Schedule;
 use rustcoll::schedule_file::{self, ScheduleFile, Title};
 use rustcoll::selection::{Call, Format, RuleErrors, Rules};
@@ -13,7 +14,7 @@ const MOST_RANKS: usize = 5;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const ALL: [Target; 8] = [
+pub const ALL: [Target; 9] = [
     ("native", native),
     ("line", line),
     ("expression", expression),
@@ -22,6 +23,7 @@ pub const ALL: [Target; 8] = [
     ("mpich", mpich),
     ("pgmpi", pgmpi),
     ("schedule_file", schedule_file),
+    ("profile", profile),
 ];
 
 /// Our own files.
@@ -60,6 +62,14 @@ pub fn line(data: &[u8]) {
 pub fn expression(data: &[u8]) {
     let text = String::from_utf8_lossy(data).replace(['"', '\''], "");
     check(Rules::parse_line("line", Collective::Allreduce, &format!("when=\"{text}\" -> ring")));
+}
+
+/// Profiles of jobs. What was read is read again from what is written of it.
+pub fn profile(data: &[u8]) {
+    let Ok(profile) = Profile::of_json(&String::from_utf8_lossy(data)) else { return };
+    let written = profile.to_json();
+    let again = Profile::of_json(&written).unwrap_or_else(|fault| panic!("{fault}:\n{written}"));
+    assert_eq!(again.to_json(), written);
 }
 
 /// Algorithms as files. What was read is read again from what is written of it.

@@ -6,6 +6,7 @@ mod random;
 mod targets;
 
 use random::{Random, mutate};
+use rustcoll::report::profile::Profile;
 use rustcoll::schedule_file::ScheduleFile;
 use rustcoll::selection::{LONGEST_TEXT, Rules};
 use std::fs;
@@ -84,16 +85,24 @@ fn schedule_files() {
     fuzz("schedule_file");
 }
 
+#[test]
+fn profiles_of_jobs() {
+    fuzz("profile");
+}
+
 /// Seeds of foreign formats must be of their format, and most of them right.
 #[test]
 fn seeds_are_read() {
-    let others = ["line", "expression", "schedule_file"];
+    let others = ["line", "expression", "schedule_file", "profile"];
     for (name, _) in targets::ALL.into_iter().filter(|(name, _)| !others.contains(name)) {
         let read = seeds(name).iter().filter(|seed| Rules::read(name, seed).is_ok()).count();
         assert!(read > 0, "no seed of {name} is right");
     }
     for seed in seeds("schedule_file") {
         ScheduleFile::read(&String::from_utf8(seed).unwrap()).unwrap();
+    }
+    for seed in seeds("profile") {
+        Profile::of_json(&String::from_utf8(seed).unwrap()).unwrap();
     }
 }
 

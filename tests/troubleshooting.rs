@@ -28,6 +28,7 @@ const WITHOUT_MESSAGES: &[&str] = &[
     "writing/tuned.rs",
     "parameters.c",
     "src/mpi/parameters/registered.rs",
+    "src/mpi/reporting/names.rs",
     "src/coll_component/parameters.rs",
 ];
 

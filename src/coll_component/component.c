@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ompi/attribute/attribute.h"
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/topo/topo.h"
@@ -196,7 +197,7 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
         return give_up(is_first_on_node, "unknown-parameter", (const char *[5]) {unknown, place, nearest});
     }
     int is_first_of_job = 0 == OPAL_PROC_MY_NAME.vpid;
-    rustcoll_start(rustcoll_verbosity(), is_first_on_node, is_first_of_job);
+    rustcoll_start(rustcoll_verbosity(), is_first_on_node, (int) OPAL_PROC_MY_NAME.vpid);
     if (is_first_of_job && rustcoll_gives_rules() && !is_asked_for()) {
         rustcoll_show("unused-rules");
     }
@@ -218,8 +219,35 @@ static const char *preference_of(struct ompi_communicator_t *communicator)
     return NULL;
 }
 
+static int copy_nothing(MPI_Comm self, int key, void *extra, void *nothing, void *copy, int *is_copied, MPI_Comm communicator)
+{
+    *is_copied = 0;
+    return MPI_SUCCESS;
+}
+
+static int write_profile(MPI_Comm self, int key, void *nothing, void *extra)
+{
+    rustcoll_write_profile(MPI_COMM_WORLD, ompi_comm_rank(MPI_COMM_WORLD), ompi_comm_size(MPI_COMM_WORLD));
+    return MPI_SUCCESS;
+}
+
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else, the last one first: messages can still be sent then, and the user's
+ * own deletions, which may call collectives, have taken place. MPI's public functions may not be called yet. */
+static int arrange_profile(void)
+{
+    const ompi_attribute_fn_ptr_union_t copy = {.attr_communicator_copy_fn = copy_nothing};
+    const ompi_attribute_fn_ptr_union_t delete = {.attr_communicator_delete_fn = write_profile};
+    ompi_communicator_t *self = MPI_COMM_SELF;
+    int key;
+    int error = ompi_attr_create_keyval(COMM_ATTR, copy, delete, &key, NULL, 0, NULL);
+    return MPI_SUCCESS == error ? ompi_attr_set_c(COMM_ATTR, self, &self->c_keyhash, key, NULL, false) : error;
+}
+
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicator, int *priority)
 {
+    if (MPI_COMM_WORLD == communicator && rustcoll_wants_profile() && MPI_SUCCESS != arrange_profile()) {
+        rustcoll_shim_abort(communicator, "MPI has no memory for the profile");
+    }
     rustcoll_tell_faults(communicator);
     *priority = priority_on(preference_of(communicator));
     if (0 > *priority) {

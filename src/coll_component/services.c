@@ -326,6 +326,7 @@ int rustcoll_shim_tag(int collective)
 /* The last ones of those for collectives among neighbours, of which Open MPI's own take two for each dimension, from the first on. */
 int rustcoll_shim_memory_tag(void) { return MCA_COLL_BASE_TAG_NEIGHBOR_END; }
 int rustcoll_shim_stencil_tag(void) { return MCA_COLL_BASE_TAG_NEIGHBOR_END + 1; }
+int rustcoll_shim_profile_tag(void) { return MCA_COLL_BASE_TAG_NEIGHBOR_END + 2; }
 
 const void *rustcoll_shim_byte(void) { return &ompi_mpi_byte.dt; }
 const void *rustcoll_shim_number(void) { return &ompi_mpi_uint64_t.dt; }
@@ -381,3 +382,9 @@ void rustcoll_shim_abort(const void *communicator, const char *message)
     opal_output(0, "%s", message);
     ompi_mpi_abort((ompi_communicator_t *) communicator, MPI_ERR_INTERN);
 }
+
+#define COMMUNICATOR_OF(handle) ((MPI_Comm) (intptr_t) (handle))
+#define OWN_OF(handle) COMMUNICATOR_OF(handle)
+#define DATATYPE_OF(handle) ((MPI_Datatype) (intptr_t) (handle))
+#define OPERATOR_OF(handle) ((MPI_Op) (intptr_t) (handle))
+#include "names.h"

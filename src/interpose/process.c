@@ -180,9 +180,16 @@ static void refuse_unknown(void)
     }
 }
 
+/* By which ranks tell each other what they did, if the user wants a profile. */
+static rustcoll_state of_profile = {.own = MPI_COMM_NULL};
+
 /* MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else, so that collectives' own communicators can end there. */
 static int end(MPI_Comm communicator, int key, void *nothing, void *extra)
 {
+    if (MPI_COMM_NULL != of_profile.own) {
+        rustcoll_write_profile(&of_profile, of_profile.group.rank, of_profile.group.size);
+        PMPI_Comm_free(&of_profile.own);
+    }
     rustcoll_finish();
     rustcoll_free_states();
     if (MPI_COMM_NULL != itself) {
@@ -210,7 +217,12 @@ static void begin(void)
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, NULL);
     PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     PMPI_Comm_free_keyval(&key);
-    rustcoll_start(verbosity(), is_first_on_node(), 0 == world_rank());
+    rustcoll_start(verbosity(), is_first_on_node(), world_rank());
+    if (rustcoll_wants_profile()) {
+        PMPI_Comm_dup(MPI_COMM_WORLD, &of_profile.own);
+        PMPI_Comm_rank(of_profile.own, &of_profile.group.rank);
+        PMPI_Comm_size(of_profile.own, &of_profile.group.size);
+    }
 }
 
 int rustcoll_begin(void)

@@ -173,6 +173,7 @@ int rustcoll_shim_is_preloaded(void) { return 1; }
 int rustcoll_shim_tag(int collective) { return 1 + collective; }
 int rustcoll_shim_memory_tag(void) { return RUSTCOLL_FIRST_REQUEST_TAG - 1; }
 int rustcoll_shim_stencil_tag(void) { return RUSTCOLL_FIRST_REQUEST_TAG - 2; }
+int rustcoll_shim_profile_tag(void) { return RUSTCOLL_FIRST_REQUEST_TAG - 3; }
 
 const void *rustcoll_shim_byte(void) { return RUSTCOLL_OPAQUE(MPI_BYTE); }
 const void *rustcoll_shim_number(void) { return RUSTCOLL_OPAQUE(MPI_UINT64_T); }
@@ -196,3 +197,9 @@ void rustcoll_shim_output(const char *line)
 }
 
 void rustcoll_shim_abort(const void *communicator, const char *message) { rustcoll_end_job("%s", message); }
+
+#define COMMUNICATOR_OF(handle) (((const rustcoll_state *) (handle))->communicator)
+#define OWN_OF(handle) (((const rustcoll_state *) (handle))->own)
+#define DATATYPE_OF(handle) RUSTCOLL_DATATYPE(handle)
+#define OPERATOR_OF(handle) RUSTCOLL_OPERATOR(handle)
+#include "names.h"

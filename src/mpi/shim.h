@@ -185,8 +185,8 @@ int rustcoll_gives_parameters(void);
 int rustcoll_gives_rules(void);
 /* What is wrong with rules that are left out, at this process, as a text that lives as long as it; "" if nothing is. */
 const char *rustcoll_faults(void);
-/* Starts logging at a verbosity from 0 to 100, and ends the job if faulty rules are to. */
-void rustcoll_start(int verbosity, int is_first_on_node, int is_first_of_job);
+/* Starts logging at a verbosity from 0 to 100, and ends the job if faulty rules are to. `rank`: this process's in the job. */
+void rustcoll_start(int verbosity, int is_first_on_node, int rank);
 /* Prints the report, if the user wants one. */
 void rustcoll_finish(void);
 /* Priority on a communicator, or -1 to stay away; a rule file may ask for one. `given`: the parameter's value, if the user set it. `components`:
@@ -204,6 +204,11 @@ unsigned long long rustcoll_digest(const char *text);
 void *rustcoll_communicator_new(const void *communicator, const void *local_communicator, int rank, int size,
                                 int remote_size, unsigned identifier, const rustcoll_below *below);
 void rustcoll_communicator_free(void *state);
+
+/* Whether the user wants a profile; and writes it. All ranks of the job call that when MPI ends and messages can still be sent on the
+ * communicator, which has all of them and carries no other messages under rustcoll_shim_profile_tag. */
+int rustcoll_wants_profile(void);
+void rustcoll_write_profile(const void *communicator, int rank, int size);
 
 /* Runs a collective to its end: an MPI error code, or RUSTCOLL_BELOW; then rustcoll_ended_below is to be called when the
  * component below has ended it. */
@@ -287,6 +292,8 @@ int rustcoll_shim_tag(int collective);
 /* The tags under which ranks come to memory that they share, and find the stencil of their neighbours. No collective has them. */
 int rustcoll_shim_memory_tag(void);
 int rustcoll_shim_stencil_tag(void);
+/* The tag under which ranks tell each other what they did, when MPI ends. */
+int rustcoll_shim_profile_tag(void);
 /* MPI_BYTE, MPI_UINT64_T, MPI_MAX, MPI_BOR, MPI_IN_PLACE */
 const void *rustcoll_shim_byte(void);
 const void *rustcoll_shim_number(void);
@@ -305,6 +312,14 @@ void rustcoll_shim_topology(const void *communicator, rustcoll_topology *topolog
 /* Key and value of the info entry of that number that a communicator was created with; 0 past the last one. They live
  * as long as nobody changes the entries. */
 int rustcoll_shim_info(const void *communicator, int number, const char **key, const char **value);
+/* The name that a user or MPI gives a communicator or a datatype, cut to `length` bytes with the zero byte that ends it; "" if it has
+ * none. */
+void rustcoll_shim_communicator_name(const void *communicator, char *name, size_t length);
+void rustcoll_shim_datatype_name(const void *datatype, char *name, size_t length);
+/* The name of an operator of MPI's, or what tells that it is another one. It lives as long as the process. */
+const char *rustcoll_shim_operator_name(const void *operator_);
+/* The ranks in MPI_COMM_WORLD of all ranks of a communicator's own group; a negative number for those that are of another job. */
+void rustcoll_shim_world_ranks(const void *communicator, int *ranks);
 /* Describes a datatype. */
 void rustcoll_shim_describe(const void *datatype, rustcoll_datatype *description);
 /* Completes the request of a collective that does not block. */

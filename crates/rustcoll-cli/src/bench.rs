@@ -109,9 +109,9 @@ pub fn series(names: &[String], bytes: &[usize]) -> Result<Vec<Series>, Failure>
     names.iter().map(read).collect::<Result<_, String>>().map_err(Failure::Usage)
 }
 
-/// Each number once, ascending.
-pub fn distinct(numbers: &[usize]) -> Vec<usize> {
-    numbers.iter().copied().collect::<BTreeSet<_>>().into_iter().collect()
+/// Each item once, ascending.
+pub fn distinct<Item: Ord + Clone>(items: &[Item]) -> Vec<Item> {
+    items.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 impl Race {

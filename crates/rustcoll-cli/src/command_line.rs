@@ -13,8 +13,8 @@ pub use bench::{
 pub use guide::GuideOptions;
 pub use guidelines::GuidelinesOptions;
 pub use pricing::{
-    AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions, SynthesizeOptions,
-    TableFormat, ValidateOptions,
+    AdviseOptions, AtlasOptions, DeriveOptions, FitOptions, MachineOption, PredictOptions, RegretOptions,
+    SynthesizeOptions, TableFormat, ValidateOptions,
 };
 
 pub use tune::TuneOptions;
@@ -82,6 +82,8 @@ pub enum Command {
     ///
     /// What was interrupted goes on where it stopped.
     Performance(PerformanceOptions),
+    /// Says where the time of a job's collectives goes: which ranks come late, which calls matter, and what to do
+    Advise(AdviseOptions),
     /// Finds algorithms that are faster than the default choice on this machine, and writes rule files that choose them
     ///
     /// There are three stages for each number of ranks. A survey, one job, measures the default choice and every algorithm that

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod advise;
 mod algorithms;
 mod atlas;
 mod bench;
@@ -65,6 +66,7 @@ fn run(command: Command, output: &mut impl Write) -> Result<Outcome, Failure> {
         Command::Validate(options) => validate::run(&options, output),
         Command::Bench(options) => bench::run(&options, output),
         Command::Performance(options) => bench::performance::run(&options, output),
+        Command::Advise(options) => advise::run(&options, output),
         Command::Tune(options) => tune::run(&options, output),
         Command::Guidelines(options) => guidelines::run(&options, output),
         Command::Guide(options) => guide::run(&options, output),

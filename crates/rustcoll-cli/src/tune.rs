@@ -12,6 +12,7 @@ mod plan;
 mod record;
 mod results;
 mod schedule;
+mod wanted;
 
 use crate::command_line::TuneOptions;
 use crate::failure::{Failure, Outcome};
@@ -27,10 +28,11 @@ use tuning::{CellKey, Tuning, words};
 /// Measures what is not measured yet, and writes what comes of it.
 pub fn run(options: &TuneOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let tuned = tuned(options)?;
-    plan::check(options)?;
+    let (wanted, application) = wanted::wanted(options)?;
+    plan::check(options, &wanted)?;
     let launcher = plan::launcher(options)?;
-    let record = Record::open(&options.output, plan::header(options)?, options.from_scratch)?;
-    let plan = Plan::new(options)?;
+    let record = Record::open(&options.output, plan::header(options, &wanted)?, options.from_scratch)?;
+    let plan = Plan::new(options, &wanted)?;
     let interruption = Interruption::listen()?;
     let schedule = Schedule::new(&plan.budget, plan.settings.len(), options.verify);
     let mut campaign = Campaign { plan: &plan, launcher, record, interruption, schedule };
@@ -48,6 +50,9 @@ pub fn run(options: &TuneOptions, output: &mut impl Write) -> Result<Outcome, Fa
     }
     let Campaign { record, .. } = campaign;
     outputs::print(&tuning, &options.output, output)?;
+    if let Some(application) = application {
+        application.print_gain(&tuning, output)?;
+    }
     let mut is_right = true;
     if verifies {
         is_right &= outputs::print_verified(&tuning, output)?;

@@ -72,7 +72,7 @@ impl Rank {
     pub fn run(mut self) -> ! {
         // SAFETY: MPI starts.
         unsafe {
-            rustcoll_start(IS_SHOWN.load(Relaxed).into(), (self.rank == 0).into(), (self.rank == 0).into());
+            rustcoll_start(IS_SHOWN.load(Relaxed).into(), (self.rank == 0).into(), self.rank as c_int);
             rustcoll_watch(self.history.surroundings.is_watched.into());
         }
         for act in acts(self.history, self.rank) {

@@ -354,6 +354,43 @@ extern "C" fn rustcoll_shim_stencil_tag() -> c_int {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn rustcoll_shim_profile_tag() -> c_int {
+    LAST_TAG - 2
+}
+
+/// Nothing has a name here.
+fn write_no_name(name: *mut c_char, length: usize) {
+    if length > 0 {
+        // SAFETY: there is room for so many bytes.
+        unsafe { name.write(0) };
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_shim_communicator_name(
+    _communicator: *const c_void,
+    name: *mut c_char,
+    length: usize,
+) {
+    write_no_name(name, length);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_shim_datatype_name(_datatype: *const c_void, name: *mut c_char, length: usize) {
+    write_no_name(name, length);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_shim_operator_name(_operator: *const c_void) -> *const c_char {
+    c"".as_ptr()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_shim_world_ranks(_communicator: *const c_void, _ranks: *mut c_int) {
+    unreachable!("simulated jobs have no profile")
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_byte() -> *const c_void {
     Datatype::byte().handle()
 }
@@ -534,6 +571,16 @@ fn signatures_agree() {
     let _ = [header::rustcoll_shim_complete as unsafe extern "C" fn(_, _), rustcoll_shim_complete];
     let _ = [header::rustcoll_shim_memory_tag as unsafe extern "C" fn() -> _, rustcoll_shim_memory_tag];
     let _ = [header::rustcoll_shim_stencil_tag as unsafe extern "C" fn() -> _, rustcoll_shim_stencil_tag];
+    let _ = [header::rustcoll_shim_profile_tag as unsafe extern "C" fn() -> _, rustcoll_shim_profile_tag];
+    let _ = [
+        header::rustcoll_shim_communicator_name as unsafe extern "C" fn(_, _, _),
+        rustcoll_shim_communicator_name,
+    ];
+    let _ =
+        [header::rustcoll_shim_datatype_name as unsafe extern "C" fn(_, _, _), rustcoll_shim_datatype_name];
+    let _ =
+        [header::rustcoll_shim_operator_name as unsafe extern "C" fn(_) -> _, rustcoll_shim_operator_name];
+    let _ = [header::rustcoll_shim_world_ranks as unsafe extern "C" fn(_, _), rustcoll_shim_world_ranks];
     let _ = [header::rustcoll_shim_spread as unsafe extern "C" fn(_) -> _, rustcoll_shim_spread];
     let _ = [header::rustcoll_shim_host_name as unsafe extern "C" fn(_, _), rustcoll_shim_host_name];
     let _ = [header::rustcoll_shim_abort as unsafe extern "C" fn(_, _), rustcoll_shim_abort];

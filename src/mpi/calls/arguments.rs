@@ -373,9 +373,14 @@ impl Arguments {
         }
     }
 
+    /// What an element of the send buffer is, or of the other one, if the call has no send buffer.
+    pub fn element(&self) -> &rustcoll_datatype {
+        if self.send.is_none() { self.recv.datatype() } else { self.send.datatype() }
+    }
+
     /// Bytes from one element of the operator's datatype to the next.
     pub fn extent(&self) -> usize {
-        let datatype = if self.send.is_none() { self.recv.datatype() } else { self.send.datatype() };
+        let datatype = self.element();
         datatype.extent.unsigned_abs().max(datatype.true_extent)
     }
 

@@ -8,21 +8,23 @@ use super::mock_up::MockUp;
 use super::planning::{Planned, Refusal, Served};
 use super::transfer::Transfer;
 use crate::algorithms::Collective;
-use crate::mpi::decision::schedules::{Form, Missing};
+use crate::mpi::decision::schedules::{self, Missing};
 use crate::mpi::messages::scratch;
 use crate::mpi::messages::tags::tag;
 use crate::mpi::messages::transport;
 use crate::mpi::messages::work::Work;
 use crate::mpi::parameters::settings::{self, Settings, Values};
+use crate::mpi::reporting::sampler::{Sampler, Timing};
 use crate::mpi::reporting::watch::{self, Subject};
 use crate::mpi::shared_memory::geometry;
 use crate::mpi::shared_memory::patience::Patience;
 use crate::mpi::shared_memory::segment::Segment;
 use crate::mpi::shim::bindings::*;
 use crate::mpi::shim::panics::guarded;
+use crate::report::Form;
 use std::ffi::c_int;
 use std::mem;
-use std::time::Instant;
+use std::sync::Arc;
 
 /// What belongs to the collective that blocks.
 pub struct Blocking {
@@ -35,7 +37,9 @@ pub struct Blocking {
     /// The error after which this rank and others may disagree about which messages are under way.
     broken_by: Option<transport::Error>,
     /// The calls that have not ended yet, if anybody wants to know: the component below may call others.
-    under_way: Vec<Option<(Subject, Instant)>>,
+    under_way: Vec<Option<(Arc<Subject>, Timing)>>,
+    /// Which calls are timed, if anybody wants to know of calls.
+    sampler: Option<Sampler>,
 }
 
 /// The calls that block, of the user and those that these bring about.
@@ -69,6 +73,7 @@ impl Blocking {
             other_calls: Calls { are_inner: true, ..Calls::default() },
             broken_by: None,
             under_way: Vec::new(),
+            sampler: None,
         }
     }
 }
@@ -80,35 +85,86 @@ impl Communicator {
     /// The call comes from the shim, and no other collective that blocks runs on this communicator.
     #[inline]
     pub unsafe fn run(&self, call: &rustcoll_call) -> c_int {
+        let values = Settings::ALL[call.collective as usize].values();
+        // SAFETY: by this function's contract, here and below.
+        let status = unsafe {
+            match watch::is_on() {
+                false => self.run_again::<false>(call, &values),
+                true => self.run_again::<true>(call, &values),
+            }
+        };
+        match status {
+            Some(status) => status,
+            // SAFETY: as above.
+            None => unsafe { self.run_anew(call, values) },
+        }
+    }
+
+    /// Runs a call that repeats one that is remembered: an MPI error code, or [`RUSTCOLL_BELOW`]; `None` if it does not, or if it was not
+    /// watched before and is now, or if its buffers may lie on a device.
+    ///
+    /// # Safety
+    /// As for [`Communicator::run`].
+    #[inline(always)]
+    unsafe fn run_again<const IS_WATCHED: bool>(
+        &self,
+        call: &rustcoll_call,
+        values: &Values,
+    ) -> Option<c_int> {
         let settings = &Settings::ALL[call.collective as usize];
-        let values = settings.values();
-        // SAFETY: by this function's contract nobody else uses it.
-        let Blocking { work, segment, calls, under_way, .. } = unsafe { &mut *self.blocking.get() };
-        // SAFETY: by this function's contract.
-        let is_special = watch::is_on() || unsafe { self.may_lie_on_a_device(call) };
-        // SAFETY: by this function's contract.
-        let job = if is_special { None } else { unsafe { calls.jobs.find(call, &values) } };
-        if let Some(job) = job {
+        // SAFETY: by this function's contract nobody else uses it, here and below.
+        unsafe {
+            let Blocking { work, segment, calls, under_way, sampler, .. } = &mut *self.blocking.get();
+            if self.may_lie_on_a_device(call) {
+                return None;
+            }
+            let job = calls.jobs.find(call, values)?;
+            if IS_WATCHED && !watch::knows(&job.subject) {
+                return None;
+            }
+            let timed = |job: &Job, sampler: &mut Option<Sampler>| {
+                let subject = job.subject.as_ref().filter(|_| IS_WATCHED)?;
+                Some((Arc::clone(subject), self.timing(sampler, calls.are_inner, subject, None, call)))
+            };
             match job.planned.served {
                 Served::Here(_) => {
-                    if job.turn_to(call) {
-                        settings.note_ran(job.planned.decision.number);
-                        let status = self.carry_out(job, work, segment);
-                        // SAFETY: by this function's contract.
-                        return unsafe { self.settle(call, status) };
+                    if !job.turn_to(call) {
+                        return None;
                     }
+                    settings.note_ran(job.planned.decision.number);
+                    let timed = timed(job, sampler);
+                    let status = self.carry_out(job, work, segment);
+                    if let (Some((subject, timing)), Some(sampler)) = (timed, sampler) {
+                        sampler.end(&subject, timing);
+                    }
+                    Some(self.settle(call, status))
                 }
                 Served::Below => {
                     settings.note_ran(settings::BELOW);
-                    under_way.push(None);
-                    return RUSTCOLL_BELOW;
+                    under_way.push(timed(job, sampler));
+                    Some(RUSTCOLL_BELOW)
                 }
-                Served::Nothing => return RUSTCOLL_SUCCESS,
-                Served::Calls(_) => {}
+                Served::Nothing if !IS_WATCHED => Some(RUSTCOLL_SUCCESS),
+                Served::Nothing | Served::Calls(_) => None,
             }
         }
-        // SAFETY: by this function's contract.
-        unsafe { self.run_anew(call, values) }
+    }
+
+    /// What is to be found out of a call, which began at that time or begins now.
+    fn timing(
+        &self,
+        sampler: &mut Option<Sampler>,
+        is_inner: bool,
+        subject: &Subject,
+        start: Option<u64>,
+        call: &rustcoll_call,
+    ) -> Timing {
+        let sampler = sampler.get_or_insert_with(|| Sampler::new(self.handle, self.group));
+        if is_inner {
+            return Timing::since(start.unwrap_or_else(watch::now));
+        }
+        let is_rooted = Collective::ALL[call.collective as usize].is_rooted();
+        sampler.next(subject, start, is_rooted && call.root as usize == self.group.rank)
     }
 
     /// Runs a call that is not a repetition, of which somebody wants to know, or whose buffers lie on a device.
@@ -155,14 +211,15 @@ impl Communicator {
         &self,
         call: &rustcoll_call,
         values: Values,
-    ) -> Result<(Arguments, Planned, Option<Instant>), Refusal> {
-        let start = watch::now();
+    ) -> Result<(Arguments, Planned, Option<u64>), Refusal> {
+        let start = watch::is_on().then(watch::now);
         // SAFETY: by this function's contract.
         unsafe {
             let Blocking { calls: Calls { jobs, are_inner }, .. } = &mut *self.blocking.get();
             let arguments = self.arguments(call)?;
             let has_below = self.below.blocking[call.collective as usize] != 0;
-            let form = Form { has_below, is_blocking: true, may_share: true, calls_others: !*are_inner };
+            let form =
+                schedules::Form { has_below, is_blocking: true, may_share: true, calls_others: !*are_inner };
             let planned = self.planned(jobs, call, &arguments, values, form)?;
             Ok((arguments, planned, start))
         }
@@ -206,7 +263,7 @@ impl Communicator {
         values: Values,
         arguments: Arguments,
         planned: Planned,
-        start: Option<Instant>,
+        start: Option<u64>,
     ) -> c_int {
         // SAFETY: by this function's contract, here and below; the copies are as long as the buffers that they stand for.
         unsafe {
@@ -235,23 +292,29 @@ impl Communicator {
         values: Values,
         mut arguments: Arguments,
         planned: Planned,
-        start: Option<Instant>,
+        start: Option<u64>,
     ) -> c_int {
         let collective = arguments.collective;
-        let begun = start.map(|start| (self.subject(&arguments, &planned.decision), start));
         // SAFETY: by this function's contract.
         unsafe {
-            let Blocking { work, segment, calls, under_way, .. } = &mut *self.blocking.get();
+            let Blocking { work, segment, calls, under_way, sampler, .. } = &mut *self.blocking.get();
+            let is_inner = calls.are_inner;
+            let form = if is_inner { Form::Inner } else { Form::Blocking };
+            let subject = start.map(|_| self.subject(&arguments, &planned.decision, form));
+            let begun = subject.clone().map(|subject| {
+                let timing = self.timing(sampler, is_inner, &subject, start, call);
+                (subject, timing)
+            });
             let key = Key::new(call, values, self.blocks(collective));
             let status = match planned.served.clone() {
                 Served::Nothing => {
                     under_way.push(begun);
-                    calls.keep(call, &values, Job::new(key, planned));
+                    calls.keep(call, &values, Job::new(key, planned).told(subject));
                     RUSTCOLL_SUCCESS
                 }
                 Served::Below => {
                     under_way.push(begun);
-                    calls.keep(call, &values, Job::new(key, planned));
+                    calls.keep(call, &values, Job::new(key, planned).told(subject));
                     return RUSTCOLL_BELOW;
                 }
                 Served::Calls(deeds) => {
@@ -259,7 +322,7 @@ impl Communicator {
                         return self.break_off(call, RUSTCOLL_ERR_NO_MEM);
                     };
                     under_way.push(begun);
-                    calls.keep(call, &values, Job::new(key, planned));
+                    calls.keep(call, &values, Job::new(key, planned).told(subject));
                     let status = self.call_others(mock_up);
                     self.settle(call, status)
                 }
@@ -277,7 +340,7 @@ impl Communicator {
                     if segment.is_none() && planned.takes_slots() {
                         *segment = self.lanes.segment(geometry::BLOCKING);
                     }
-                    let mut job = Job::with_transfer(key, planned, transfer, call);
+                    let mut job = Job::with_transfer(key, planned, transfer, call).told(subject);
                     let status = self.carry_out(&mut job, work, segment);
                     calls.keep(call, &values, job);
                     self.settle(call, status)
@@ -374,9 +437,9 @@ impl Communicator {
     /// As for [`Communicator::run`].
     pub unsafe fn note_ended(&self) {
         // SAFETY: by this function's contract nobody else uses it.
-        let Blocking { under_way, .. } = unsafe { &mut *self.blocking.get() };
-        if let Some(Some((subject, start))) = under_way.pop() {
-            subject.tell(Some(start.elapsed()));
+        let Blocking { under_way, sampler, .. } = unsafe { &mut *self.blocking.get() };
+        if let (Some(Some((subject, timing))), Some(sampler)) = (under_way.pop(), sampler) {
+            sampler.end(&subject, timing);
         }
     }
 }

@@ -17,11 +17,13 @@ use crate::mpi::messages::tags::{memory_tag, stencil_tag, tag};
 use crate::mpi::messages::transport::Error;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::Values;
+use crate::mpi::reporting::names;
 use crate::mpi::reporting::watch::Subject;
 use crate::mpi::shared_memory::lanes::Lanes;
 use crate::mpi::shared_memory::nodes::Knowledge;
 use crate::mpi::shared_memory::sharing::{Making, Teller};
 use crate::mpi::shim::bindings::*;
+use crate::report::{self, Kind, bytes_from};
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -216,9 +218,8 @@ impl Communicator {
         values: Values,
         form: Form,
     ) -> Result<Planned, Refusal> {
-        let collective = arguments.collective;
         if arguments.is_empty() {
-            return Ok(Planned::nothing(collective, self.group));
+            return Ok(Planned::nothing());
         }
         // SAFETY: by this function's contract.
         let planned = match unsafe { jobs.find(call, &values) } {
@@ -248,15 +249,30 @@ impl Communicator {
         (&self.name, self.group)
     }
 
-    /// What is to be told of a call.
-    pub(super) fn subject(&self, arguments: &Arguments, decision: &Decision) -> Subject {
-        let is_counted = decision.decided != Decided::NothingToDo;
-        Subject {
-            communicator: Arc::clone(&self.name),
-            kind: Arc::clone(&decision.kind),
-            number: is_counted.then_some(decision.number),
-            bytes: arguments.bytes(),
-        }
+    /// What is to be told of a call in that form.
+    pub(super) fn subject(
+        &self,
+        arguments: &Arguments,
+        decision: &Decision,
+        form: report::Form,
+    ) -> Arc<Subject> {
+        let Decision { number, decided, served } = decision;
+        let (collective, bytes) = (arguments.collective, arguments.bytes());
+        let Group { size, remote, .. } = self.group;
+        let kind = Kind {
+            communicator: names::communicator(self.handle),
+            size,
+            remote,
+            collective,
+            form,
+            bytes_from: bytes_from(bytes),
+            datatype: names::datatype(arguments.element()),
+            operator: if collective.reduces() { names::operator(&arguments.operator) } else { String::new() },
+            served: served.to_string(),
+            decided: decided.in_short(),
+        };
+        let number = (*decided != Decided::NothingToDo).then_some(*number);
+        Arc::new(Subject::new(Arc::clone(&self.name), kind, number, bytes))
     }
 
     pub(super) fn planning(&self) -> MutexGuard<'_, Planning> {

@@ -7,6 +7,7 @@ use super::planning::Planned;
 use super::transfer::Transfer;
 use crate::algorithms::Collective;
 use crate::mpi::parameters::settings::Values;
+use crate::mpi::reporting::watch::Subject;
 use crate::mpi::shim::bindings::*;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub struct Job {
     shifts: Option<Shifts>,
     /// An operation of this call that has ended, for the next one.
     pub spare: Arc<Spare>,
+    /// What is to be told of it, if anybody wanted to know when it was remembered.
+    pub subject: Option<Arc<Subject>>,
 }
 
 /// How far the buffers of a transfer are from those of its call.
@@ -100,13 +103,18 @@ impl Jobs {
 impl Job {
     /// A call that is not carried out by messages in the communicator's memory.
     pub fn new(key: Key, planned: Planned) -> Job {
-        Job { key, planned, transfer: None, shifts: None, spare: Arc::default() }
+        Job { key, planned, transfer: None, shifts: None, spare: Arc::default(), subject: None }
     }
 
     /// A call with its transfer.
     pub fn with_transfer(key: Key, planned: Planned, transfer: Transfer, call: &rustcoll_call) -> Job {
         let shifts = Shifts::of(&transfer, call);
         Job { transfer: Some(transfer), shifts, ..Job::new(key, planned) }
+    }
+
+    /// The same, with what is to be told of it.
+    pub fn told(self, subject: Option<Arc<Subject>>) -> Job {
+        Job { subject, ..self }
     }
 
     /// Turns the transfer to the buffers of a call that is the same. Says whether there is one that can be.

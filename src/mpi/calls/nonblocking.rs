@@ -10,6 +10,7 @@ use super::staged::Staged;
 use super::transfer::Transfer;
 use crate::algorithms::Collective;
 use crate::engine::Plan;
+use crate::mpi::decision::decided::Decision;
 use crate::mpi::decision::schedules::Form;
 use crate::mpi::messages::channel::Channel;
 use crate::mpi::messages::scratch;
@@ -19,6 +20,7 @@ use crate::mpi::parameters::settings::{Settings, Values};
 use crate::mpi::reporting::watch::{self, Subject};
 use crate::mpi::shared_memory::lanes::{Standing, Turn};
 use crate::mpi::shim::bindings::*;
+use crate::report;
 use std::ffi::{c_int, c_void};
 use std::mem;
 use std::ptr;
@@ -31,6 +33,7 @@ pub struct Undecided {
     arguments: Arguments,
     values: Values,
     form: Form,
+    is_persistent: bool,
 }
 
 /// What is known of a call before it begins.
@@ -56,7 +59,7 @@ struct Ready {
     course: Course,
     staged: Option<Staged>,
     work: Work,
-    subject: Option<Subject>,
+    subject: Option<Arc<Subject>>,
     shifts: Option<Shifts>,
 }
 
@@ -95,10 +98,10 @@ impl Undecided {
         planned: &Planned,
         channel: Channel,
         work: &mut Work,
-    ) -> Result<(Transfer, Subject), Error> {
+    ) -> Result<(Transfer, Option<Arc<Subject>>), Error> {
         let arguments = mem::replace(&mut self.arguments, Arguments::allgather(ptr::null_mut(), 0));
         let communicator = self.communicator();
-        let subject = communicator.subject(&arguments, &planned.decision);
+        let subject = communicator.overlapping_subject(&arguments, &planned.decision, self.is_persistent);
         Ok((communicator.transfer(planned, arguments, channel, work)?, subject))
     }
 }
@@ -192,10 +195,10 @@ impl Communicator {
                 return Ok(Some(Ready { course, staged, work, subject: None, shifts: None }));
             }
         };
-        let subject = self.subject(&arguments, &planned.decision);
+        let subject = self.overlapping_subject(&arguments, &planned.decision, is_persistent);
         if let Served::Below = planned.served {
             // It has a request of its own, of which nobody tells here.
-            if watch::is_on() {
+            if let Some(subject) = subject.filter(|_| watch::is_on()) {
                 subject.tell(None);
             }
             return Ok(None);
@@ -203,7 +206,18 @@ impl Communicator {
         let transfer = self.transfer(&planned, arguments, channel, &mut work)?;
         let shifts = if is_persistent { None } else { Shifts::of(&transfer, call) };
         let course = Course::Decided(transfer);
-        Ok(Some(Ready { course, staged, work, subject: Some(subject), shifts }))
+        Ok(Some(Ready { course, staged, work, subject, shifts }))
+    }
+
+    /// What is to be told of a call. A persistent one may be started when somebody wants to know.
+    fn overlapping_subject(
+        &self,
+        arguments: &Arguments,
+        decision: &Decision,
+        is_persistent: bool,
+    ) -> Option<Arc<Subject>> {
+        let form = if is_persistent { report::Form::Persistent } else { report::Form::NonBlocking };
+        (is_persistent || watch::is_on()).then(|| self.subject(arguments, decision, form))
     }
 
     /// An operation that has carried out the same call before, ready for this one.
@@ -217,7 +231,7 @@ impl Communicator {
         request: *mut c_void,
     ) -> Option<Box<Operation>> {
         // SAFETY: by this function's contract, here and below.
-        if watch::is_on() || unsafe { self.may_lie_on_a_device(call) } {
+        if unsafe { self.may_lie_on_a_device(call) } {
             return None;
         }
         let settings = &Settings::ALL[call.collective as usize];
@@ -277,7 +291,8 @@ impl Communicator {
                 Err(Refusal::Error(error)) => return Err(error),
             }
         }
-        let mut undecided = Undecided { communicator: ptr::from_ref(self), arguments, values, form };
+        let mut undecided =
+            Undecided { communicator: ptr::from_ref(self), arguments, values, form, is_persistent };
         if standing == Standing::HasNone {
             undecided.do_without_memory();
         }

@@ -15,7 +15,7 @@ use crate::mpi::shim::bindings::*;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
-use std::time::Instant;
+use std::time::Duration;
 
 /// A prepared collective.
 pub struct Operation {
@@ -34,9 +34,9 @@ pub struct Operation {
     /// What MPI knows it by.
     pub request: *mut c_void,
     /// What is to be told of it, once it is decided.
-    pub subject: Option<Subject>,
+    pub subject: Option<Arc<Subject>>,
     /// When it was last started, if anybody wanted to know.
-    pub start: Option<Instant>,
+    pub start: Option<u64>,
     /// How it turns to the buffers of the next call that is the same; `None` if it cannot.
     pub shifts: Option<Shifts>,
     /// Where it waits for that call once its request is freed.
@@ -94,13 +94,13 @@ impl Course {
         &mut self,
         channel: Channel,
         work: &mut Work,
-        subject: &mut Option<Subject>,
+        subject: &mut Option<Arc<Subject>>,
     ) -> Result<(), Refused> {
         let Course::Undecided(undecided) = self else { return Ok(()) };
         let planned = undecided.decide().map_err(Refused::of)?;
         let (mut transfer, told) = undecided.transfer(&planned, channel, work).map_err(Refused::Here)?;
         transfer.begin(work).map_err(Refused::Here)?;
-        (*self, *subject) = (Course::Decided(transfer), Some(told));
+        (*self, *subject) = (Course::Decided(transfer), told);
         Ok(())
     }
 
@@ -181,7 +181,11 @@ impl Operation {
         channel: Channel,
         request: *mut c_void,
     ) -> Option<Box<Operation>> {
-        let mut operation = spare.try_lock().ok()?.take()?;
+        let mut kept = spare.try_lock().ok()?;
+        if watch::is_on() && !watch::knows(&kept.as_ref()?.subject) {
+            return None;
+        }
+        let mut operation = kept.take()?;
         if let (Course::Decided(transfer), Some(shifts)) = (&mut operation.course, operation.shifts) {
             shifts.turn(transfer, call);
             transfer.move_to(channel);
@@ -238,7 +242,7 @@ impl Operation {
 
     fn note_ended(&self) {
         if let (Some(subject), Some(start)) = (&self.subject, self.start) {
-            subject.tell(Some(start.elapsed()));
+            subject.tell(Some((Duration::from_nanos(watch::now() - start), 1)));
         }
     }
 }
@@ -250,7 +254,7 @@ impl Operation {
 pub unsafe fn start(operation: *mut Operation) {
     // SAFETY: by this function's contract nobody else uses the operation yet.
     let starting = unsafe { &mut *operation };
-    starting.start = watch::now();
+    starting.start = watch::is_on().then(watch::now);
     let ended = match starting.begin() {
         Ok(()) => starting.advance(),
         Err(error) => Some(starting.end(Err(error))),

@@ -159,8 +159,8 @@ impl Planning {
 
 impl Planned {
     /// A call that moves no data.
-    pub fn nothing(collective: Collective, group: Group) -> Planned {
-        let decision = Decision::nothing_to_do(collective, group);
+    pub fn nothing() -> Planned {
+        let decision = Decision::nothing_to_do();
         Planned {
             served: Served::Nothing,
             is_packed: false,
@@ -239,32 +239,25 @@ fn planned(
     geometry: Option<Geometry>,
 ) -> Option<Planned> {
     let Chosen { decided, selected, depends_on_memory, is_spared } = chosen;
-    let is_kept = !is_spared;
     let collective = call.collective;
-    let Some(Selected { algorithm, number, shown, stripe, made_of }) = selected else {
-        let decision = Decision::below(collective, group, decided);
-        return Some(Planned {
-            served: Served::Below,
-            is_packed: false,
-            decision,
-            depends_on_memory,
-            is_kept,
-        });
+    let planned = |served, is_packed, decision| Planned {
+        served,
+        is_packed,
+        decision,
+        depends_on_memory,
+        is_kept: !is_spared,
     };
-    let decision = Decision::new(collective, group, number, shown, decided);
+    let Some(Selected { algorithm, number, shown, stripe, made_of }) = selected else {
+        return Some(planned(Served::Below, false, Decision::below(decided)));
+    };
+    let decision = Decision { number, decided, served: shown.into() };
     let (schedule, problem) = match made_of {
         MadeOf::Messages(schedule, problem) => (schedule, problem),
         MadeOf::Calls(calls, problem) => {
             // Also where a schedule would find a copy of the input instead.
             let problem = Problem { in_place: arguments.in_place, ..problem };
             let deeds = Deeds::new(collective, calls, &problem, group.rank, lengths(call, arguments));
-            return Some(Planned {
-                served: Served::Calls(Arc::new(deeds)),
-                is_packed: false,
-                decision,
-                depends_on_memory,
-                is_kept,
-            });
+            return Some(planned(Served::Calls(Arc::new(deeds)), false, decision));
         }
     };
     if schedule.slots > 0 {
@@ -276,7 +269,7 @@ fn planned(
             LengthExchange::in_slots(algorithm, problem, schedule, &bindings, is_packed, bounds)
         {
             let served = Served::Here(Program::Exchange(Arc::new(exchange)));
-            return Some(Planned { served, is_packed, decision, depends_on_memory, is_kept });
+            return Some(planned(served, is_packed, decision));
         }
         let plan = in_slots(arguments, schedule, &bindings, &bounds);
         let extent = if collective.reduces() { arguments.extent() } else { 1 };
@@ -286,7 +279,7 @@ fn planned(
         }
         let is_packed = plan.is_in_bytes && is_packed;
         let served = Served::Here(Program::Plan(Arc::new(plan)));
-        return Some(Planned { served, is_packed, decision, depends_on_memory, is_kept });
+        return Some(planned(served, is_packed, decision));
     }
     let is_packed = collective == Collective::Bcast && arguments.has_gaps() && schedule.blocks > 1;
     let packed = Counts::One { count: call.bytes, bytes: 1 };
@@ -300,7 +293,7 @@ fn planned(
         Some(exchange) => Program::Exchange(Arc::new(exchange)),
         None => Program::Plan(Arc::new(Plan::new(schedule, &binding))),
     };
-    Some(Planned { served: Served::Here(program), is_packed, decision, depends_on_memory, is_kept })
+    Some(planned(Served::Here(program), is_packed, decision))
 }
 
 /// Whether the data of a call that is cut into stripes are packed before and unpacked after it. Only Open MPI's own functions can begin

@@ -1,8 +1,5 @@
 //! What was decided about a call, and who did.
 
-use crate::algorithms::Collective;
-use crate::mpi::messages::work::Group;
-use crate::report::Kind;
 use crate::selection::Origin;
 use std::ffi::c_int;
 use std::fmt;
@@ -15,32 +12,19 @@ pub struct Decision {
     pub number: c_int,
     /// Who decided it.
     pub decided: Decided,
-    /// What it has in common with others.
-    pub kind: Arc<Kind>,
+    /// The algorithm with its parameters, or whoever else serves the call.
+    pub served: Arc<str>,
 }
 
 impl Decision {
-    /// `served` is the algorithm with its parameters, or nobody here.
-    pub fn new(
-        collective: Collective,
-        group: Group,
-        number: c_int,
-        served: String,
-        decided: Decided,
-    ) -> Decision {
-        let Group { size, remote, .. } = group;
-        let kind = Arc::new(Kind { size, remote, collective, served, decided: decided.in_short() });
-        Decision { number, decided, kind }
-    }
-
     /// The component below serves the call.
-    pub fn below(collective: Collective, group: Group, decided: Decided) -> Decision {
-        Decision::new(collective, group, 0, "below".into(), decided)
+    pub fn below(decided: Decided) -> Decision {
+        Decision { number: 0, decided, served: "below".into() }
     }
 
     /// The call moves no data.
-    pub fn nothing_to_do(collective: Collective, group: Group) -> Decision {
-        Decision::new(collective, group, 0, "nobody".into(), Decided::NothingToDo)
+    pub fn nothing_to_do() -> Decision {
+        Decision { number: 0, decided: Decided::NothingToDo, served: "nobody".into() }
     }
 }
 

@@ -1,7 +1,9 @@
 //! The tags of messages that are not those of a request.
 
 use crate::algorithms::Collective;
-use crate::mpi::shim::bindings::{rustcoll_shim_memory_tag, rustcoll_shim_stencil_tag, rustcoll_shim_tag};
+use crate::mpi::shim::bindings::{
+    rustcoll_shim_memory_tag, rustcoll_shim_profile_tag, rustcoll_shim_stencil_tag, rustcoll_shim_tag,
+};
 use std::ffi::c_int;
 
 /// The tag for a collective that blocks.
@@ -20,4 +22,10 @@ pub fn memory_tag() -> c_int {
 pub fn stencil_tag() -> c_int {
     // SAFETY: looks a constant of the shim's up.
     unsafe { rustcoll_shim_stencil_tag() }
+}
+
+/// The tag under which ranks tell each other what they did, when MPI ends.
+pub fn profile_tag() -> c_int {
+    // SAFETY: looks a constant of the shim's up.
+    unsafe { rustcoll_shim_profile_tag() }
 }

@@ -89,11 +89,16 @@ impl Registered {
 
     /// Its name and value, unless that is the default.
     fn setting(&self) -> Option<String> {
-        let Kept::Number { words, value, .. } = &self.kept else { return None };
-        let value = value.load(Relaxed);
-        let word = usize::try_from(value).ok().and_then(|value| words.texts.get(value));
-        let shown = word.map_or(value.to_string(), |word| word.to_string_lossy().into_owned());
-        (value != 0).then(|| format!("{}={shown}", self.name.to_string_lossy()))
+        let shown = match &self.kept {
+            Kept::Number { words, value, .. } => {
+                let value = value.load(Relaxed);
+                let word = usize::try_from(value).ok().and_then(|value| words.texts.get(value));
+                let shown = word.map_or(value.to_string(), |word| word.to_string_lossy().into_owned());
+                (value != 0).then_some(shown)
+            }
+            Kept::Text(text) => text.value(),
+        };
+        shown.map(|shown| format!("{}={shown}", self.name.to_string_lossy()))
     }
 }
 
@@ -205,7 +210,7 @@ fn scratch_parameters() -> [Registered; 2] {
 }
 
 /// What else holds for all collectives.
-fn other_parameters() -> [Registered; 2] {
+fn other_parameters() -> [Registered; 3] {
     [
         shared(general_parameter(
             "reproducible",
@@ -223,6 +228,15 @@ fn other_parameters() -> [Registered; 2] {
             0,
             &REPORT,
         )),
+        Registered {
+            role: Role::SharedAndFixed,
+            ..text_parameter(
+                "profile",
+                "The file to which the first rank writes, when the job ends, what collectives all ranks called and how long they took and waited; \
+                 rustcoll advise reads it",
+                &PROFILE,
+            )
+        },
     ]
 }
 

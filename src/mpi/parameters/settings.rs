@@ -69,7 +69,7 @@ impl Text {
     }
 
     /// The text, unless it is empty.
-    fn value(&self) -> Option<String> {
+    pub fn value(&self) -> Option<String> {
         let text = self.0.load(Relaxed);
         // SAFETY: the pointer is NULL or a C string that MPI keeps as long as the component is open, for nobody may
         // change the parameter.
@@ -203,6 +203,14 @@ pub static SITE_RULES_FILE: Text = Text::new();
 
 /// The name of the parameter that names them.
 pub const SITE_RULES: &str = "site_rules_file";
+
+/// Where the profile of the job goes.
+pub static PROFILE: Text = Text::new();
+
+/// The file that the profile of the job goes to, if there is to be one.
+pub fn profile_file() -> Option<String> {
+    PROFILE.value()
+}
 
 /// The schedule files.
 pub static SCHEDULES: Text = Text::new();

@@ -1,13 +1,13 @@
-//! What is told of calls that have ended: to the report, to the log, and to tools that count by MPI_T.
+//! What is told of calls that have ended: to the report and the profile, to the log, and to tools that count by MPI_T.
 
 use crate::algorithms::Collective;
-use crate::mpi::parameters::settings::{Reported, reported};
-use crate::report::{Kind, Report};
+use crate::mpi::parameters::settings::{Reported, profile_file, reported};
+use crate::report::{Kind, Report, Sum};
+use std::collections::HashMap;
 use std::ffi::c_int;
-use std::mem::take;
-use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, LazyLock, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
+use std::time::Duration;
 
 /// The target of log lines about single calls.
 pub const CALLS: &str = "rustcoll::calls";
@@ -19,23 +19,27 @@ static WATCHERS: AtomicIsize = AtomicIsize::new(0);
 /// Those of them that came with the last start of MPI.
 static OF_THIS_START: AtomicIsize = AtomicIsize::new(0);
 
-/// Whether the report is this rank's to print.
-static IS_FIRST_OF_JOB: AtomicBool = AtomicBool::new(false);
+/// This process's rank in the job.
+static RANK: AtomicU32 = AtomicU32::new(0);
 
-static REPORT: LazyLock<Mutex<Report>> = LazyLock::new(Mutex::default);
+/// Whether somebody wants the time of every single call, rather than of some that stand for the others.
+static TIMES_ALL: AtomicBool = AtomicBool::new(false);
 
-/// Of each collective, by the numbers of algorithms, with the component below first.
-static COUNTED: LazyLock<Vec<Vec<Counters>>> = LazyLock::new(|| {
-    let counters =
-        |collective: Collective| (0..=collective.algorithms().count()).map(|_| Counters::default());
-    Collective::ALL.into_iter().map(|collective| counters(collective).collect()).collect()
-});
+/// When MPI started.
+static STARTED: AtomicU64 = AtomicU64::new(0);
 
+static ROWS: LazyLock<Mutex<HashMap<Arc<Kind>, Arc<Tally>>>> = LazyLock::new(Mutex::default);
+
+/// The sums over calls of one kind.
 #[derive(Default)]
-struct Counters {
+pub struct Tally {
+    /// The algorithm's number, 0 for the component below; `None` if nobody had anything to do.
+    number: Option<c_int>,
     calls: AtomicU64,
     bytes: AtomicU64,
     nanoseconds: AtomicU64,
+    /// Whether the time of any is known.
+    is_timed: AtomicBool,
 }
 
 /// What tools may count.
@@ -50,16 +54,11 @@ pub enum Quantity {
 }
 
 /// What is to be told of a call.
-#[derive(Clone)]
 pub struct Subject {
-    /// How log lines begin.
-    pub communicator: Arc<str>,
-    /// What it has in common with others.
-    pub kind: Arc<Kind>,
-    /// The algorithm's number, 0 for the component below; `None` if nobody had anything to do.
-    pub number: Option<c_int>,
-    /// Bytes of data.
-    pub bytes: usize,
+    communicator: Arc<str>,
+    kind: Arc<Kind>,
+    tally: Arc<Tally>,
+    bytes: usize,
 }
 
 /// Whether anybody wants to know of calls.
@@ -68,29 +67,61 @@ pub fn is_on() -> bool {
     WATCHERS.load(Relaxed) != 0
 }
 
-/// Notes that there are more who want to know of calls, or fewer.
-pub fn add_watchers(more: isize) {
+/// Whether what is remembered of a call suffices to tell of it, though not to log who decided it.
+#[inline]
+pub fn knows(subject: &Option<Arc<Subject>>) -> bool {
+    subject.is_some() && log::max_level() < log::LevelFilter::Debug
+}
+
+/// Whether the time of every single call is wanted.
+pub fn times_all() -> bool {
+    TIMES_ALL.load(Relaxed)
+}
+
+/// Notes that there are more tools that count, or fewer.
+pub fn add_tools(more: isize) {
+    if more > 0 {
+        TIMES_ALL.store(true, Relaxed);
+    }
     WATCHERS.fetch_add(more, Relaxed);
 }
 
-/// The time at which a call starts, if anybody wants to know.
+/// Nanoseconds on the clock that all processes of this node read.
 #[inline]
-pub fn now() -> Option<Instant> {
-    is_on().then(Instant::now)
+pub fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the clock exists on every system, and the place for the answer is valid.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Starts watching for the report and the log, once for each start of MPI.
-pub fn start(is_first_of_job: bool) {
-    IS_FIRST_OF_JOB.store(is_first_of_job, Relaxed);
+/// This process's rank in the job.
+pub fn rank() -> u32 {
+    RANK.load(Relaxed)
+}
+
+/// How long MPI has been running.
+pub fn running() -> Duration {
+    Duration::from_nanos(now() - STARTED.load(Relaxed))
+}
+
+/// Starts watching for the report, the profile and the log, once for each start of MPI.
+pub fn start(rank: u32) {
+    RANK.store(rank, Relaxed);
+    STARTED.store(now(), Relaxed);
     let is_logged = log::max_level() >= log::LevelFilter::Debug;
-    let watchers = isize::from(is_logged) + isize::from(reported() != Reported::Nothing);
-    add_watchers(watchers - OF_THIS_START.swap(watchers, Relaxed));
+    let wants_all = isize::from(is_logged) + isize::from(reported() != Reported::Nothing);
+    TIMES_ALL.fetch_or(wants_all > 0, Relaxed);
+    let watchers = wants_all + isize::from(profile_file().is_some());
+    WATCHERS.fetch_add(watchers - OF_THIS_START.swap(watchers, Relaxed), Relaxed);
 }
 
 /// Prints the report, where there is one; MPI is about to end. If it starts again, another one begins.
 pub fn finish() {
-    let report = take(&mut *REPORT.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
-    if reported() != Reported::Nothing && IS_FIRST_OF_JOB.swap(false, Relaxed) {
+    let rows = take_sums();
+    if reported() != Reported::Nothing && rank() == 0 {
+        let mut report = Report::default();
+        rows.iter().for_each(|(kind, sum)| report.add(kind, *sum));
         match report.is_empty() {
             true => eprintln!("rustcoll: no collective of rank 0 came here"),
             false => eprint!("rustcoll: the collectives of rank 0\n{report}"),
@@ -98,72 +129,157 @@ pub fn finish() {
     }
 }
 
+fn rows() -> MutexGuard<'static, HashMap<Arc<Kind>, Arc<Tally>>> {
+    ROWS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The sums of all rows so far.
+pub fn sums() -> Vec<(Arc<Kind>, Sum)> {
+    let rows = rows();
+    rows.iter()
+        .map(|(kind, tally)| (Arc::clone(kind), tally.sum()))
+        .filter(|(_, sum)| sum.calls > 0)
+        .collect()
+}
+
+/// The same, and begins anew.
+fn take_sums() -> Vec<(Arc<Kind>, Sum)> {
+    let sums = sums();
+    rows().clear();
+    sums
+}
+
 impl Subject {
-    /// Tells of the call, which took so long, if that is known.
-    pub fn tell(&self, time: Option<Duration>) {
-        let Subject { communicator, kind, number, bytes } = self;
-        if let Some(number) = number {
-            count(kind.collective, *number, *bytes, time);
+    /// Calls of that kind and so many bytes, on a communicator that is called so in the log.
+    pub fn new(communicator: Arc<str>, kind: Kind, number: Option<c_int>, bytes: usize) -> Subject {
+        let mut rows = rows();
+        let (kind, tally) = match rows.get_key_value(&kind) {
+            Some((kind, tally)) => (Arc::clone(kind), Arc::clone(tally)),
+            None => {
+                let (kind, tally) = (Arc::new(kind), Arc::new(Tally { number, ..Tally::default() }));
+                rows.insert(Arc::clone(&kind), Arc::clone(&tally));
+                (kind, tally)
+            }
+        };
+        Subject { communicator, kind, tally, bytes }
+    }
+
+    /// What it has in common with others.
+    pub fn kind(&self) -> &Arc<Kind> {
+        &self.kind
+    }
+
+    /// How many calls of the kind there were.
+    pub fn calls(&self) -> u64 {
+        self.tally.calls.load(Relaxed)
+    }
+
+    /// Bytes of a call.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Tells of a call. If its time is known, it stands for so many calls.
+    #[inline]
+    pub fn tell(&self, time: Option<(Duration, u64)>) {
+        self.tally.add(self.bytes, time);
+        if reported() == Reported::Calls {
+            self.log(time);
         }
-        let reported = reported();
-        if reported != Reported::Nothing {
-            REPORT.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).add(kind, *bytes, time);
+    }
+
+    #[cold]
+    fn log(&self, time: Option<(Duration, u64)>) {
+        let Subject { communicator, kind, bytes, .. } = self;
+        let Kind { collective, served, decided, .. } = &**kind;
+        let collective = collective.name();
+        let time =
+            time.map_or("an unknown time".into(), |(time, _)| format!("{:.1} us", time.as_secs_f64() * 1e6));
+        log::info!(
+            target: CALLS,
+            "{communicator}: {collective} of {bytes} bytes by {served} ({decided}) took {time}"
+        );
+    }
+}
+
+impl Tally {
+    fn add(&self, bytes: usize, time: Option<(Duration, u64)>) {
+        self.calls.fetch_add(1, Relaxed);
+        self.bytes.fetch_add(bytes as u64, Relaxed);
+        if let Some((time, weight)) = time {
+            self.nanoseconds.fetch_add(time.as_nanos() as u64 * weight, Relaxed);
+            self.is_timed.store(true, Relaxed);
         }
-        if reported == Reported::Calls {
-            let Kind { collective, served, decided, .. } = &**kind;
-            let collective = collective.name();
-            let time =
-                time.map_or("an unknown time".into(), |time| format!("{:.1} us", time.as_secs_f64() * 1e6));
-            log::info!(
-                target: CALLS,
-                "{communicator}: {collective} of {bytes} bytes by {served} ({decided}) took {time}"
-            );
+    }
+
+    fn sum(&self) -> Sum {
+        let time = Duration::from_nanos(self.nanoseconds.load(Relaxed));
+        Sum {
+            calls: self.calls.load(Relaxed),
+            bytes: self.bytes.load(Relaxed),
+            time: self.is_timed.load(Relaxed).then_some(time),
         }
     }
 }
 
-fn count(collective: Collective, number: c_int, bytes: usize, time: Option<Duration>) {
-    let Counters { calls, bytes: sum, nanoseconds } = &COUNTED[collective as usize][number as usize];
-    calls.fetch_add(1, Relaxed);
-    sum.fetch_add(bytes as u64, Relaxed);
-    nanoseconds.fetch_add(time.unwrap_or_default().as_nanos() as u64, Relaxed);
-}
-
 /// How many numbers are counted of a collective: one for each algorithm, after that of the component below.
 pub fn counted_numbers(collective: Collective) -> usize {
-    COUNTED[collective as usize].len()
+    collective.algorithms().count() + 1
 }
 
 /// What was counted so far, by the algorithms' numbers; time in nanoseconds.
-pub fn counted(collective: Collective, quantity: Quantity) -> impl Iterator<Item = u64> {
-    COUNTED[collective as usize].iter().map(move |counters| {
-        let counter = match quantity {
-            Quantity::Calls => &counters.calls,
-            Quantity::Bytes => &counters.bytes,
-            Quantity::Time => &counters.nanoseconds,
-        };
-        counter.load(Relaxed)
-    })
+pub fn counted(collective: Collective, quantity: Quantity) -> Vec<u64> {
+    let mut counted = vec![0; counted_numbers(collective)];
+    for (kind, tally) in rows().iter() {
+        if let Some(number) = tally.number.filter(|_| kind.collective == collective) {
+            let counter = match quantity {
+                Quantity::Calls => &tally.calls,
+                Quantity::Bytes => &tally.bytes,
+                Quantity::Time => &tally.nanoseconds,
+            };
+            counted[number as usize] += counter.load(Relaxed);
+        }
+    }
+    counted
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::{Form, bytes_from};
+
+    fn subject(number: Option<c_int>, bytes: usize) -> Subject {
+        let kind = Kind {
+            communicator: "tests".into(),
+            size: 2,
+            remote: 0,
+            collective: Collective::Scan,
+            form: Form::Blocking,
+            bytes_from: bytes_from(bytes),
+            datatype: "MPI_INT".into(),
+            operator: "MPI_SUM".into(),
+            served: number.map_or("nobody".into(), |number| number.to_string()),
+            decided: "forced".into(),
+        };
+        Subject::new("rank 0 of 2".into(), kind, number, bytes)
+    }
 
     #[test]
     fn calls_are_counted_by_the_algorithms_numbers() {
-        let of = |quantity| counted(Collective::Scan, quantity).collect::<Vec<_>>();
-        let before = [Quantity::Calls, Quantity::Bytes, Quantity::Time].map(of);
-        count(Collective::Scan, 2, 8, Some(Duration::from_nanos(30)));
-        count(Collective::Scan, 2, 8, None);
-        count(Collective::Scan, 0, 1, None);
-        let after = [Quantity::Calls, Quantity::Bytes, Quantity::Time].map(of);
-        let more: Vec<Vec<u64>> = after
-            .iter()
-            .zip(&before)
-            .map(|(after, before)| after.iter().zip(before).map(|(after, before)| after - before).collect())
-            .collect();
+        let time = |nanoseconds| Some((Duration::from_nanos(nanoseconds), 1));
+        subject(Some(2), 8).tell(time(30));
+        subject(Some(2), 9).tell(None);
+        subject(Some(2), 40).tell(Some((Duration::from_nanos(5), 4)));
+        subject(Some(0), 1).tell(None);
+        subject(None, 0).tell(time(7));
+        let counted =
+            [Quantity::Calls, Quantity::Bytes, Quantity::Time].map(|it| counted(Collective::Scan, it));
         assert_eq!(counted_numbers(Collective::Scan), 7);
-        assert_eq!(more, [[1, 0, 2, 0, 0, 0, 0], [1, 0, 16, 0, 0, 0, 0], [0, 0, 30, 0, 0, 0, 0]]);
+        assert_eq!(counted, [[1, 0, 3, 0, 0, 0, 0], [1, 0, 57, 0, 0, 0, 0], [0, 0, 50, 0, 0, 0, 0]]);
+        let sums = sums();
+        let of_scan = |(kind, _): &&(Arc<Kind>, Sum)| kind.collective == Collective::Scan;
+        let of_eight = sums.iter().filter(of_scan).find(|(kind, _)| kind.bytes_from == 8).unwrap();
+        assert_eq!(of_eight.1, Sum { calls: 2, bytes: 17, time: Some(Duration::from_nanos(30)) });
+        assert!(sums.iter().filter(of_scan).any(|(kind, sum)| kind.served == "0" && sum.time.is_none()));
     }
 }

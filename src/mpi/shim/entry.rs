@@ -18,6 +18,7 @@ use crate::mpi::parameters::given;
 use crate::mpi::parameters::registered;
 use crate::mpi::parameters::settings;
 use crate::mpi::parameters::settings::Reported;
+use crate::mpi::reporting::gathering;
 use crate::mpi::reporting::logging;
 use crate::mpi::reporting::watch;
 use crate::mpi::reporting::watch::Quantity;
@@ -107,11 +108,11 @@ extern "C" fn rustcoll_faults() -> *const c_char {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn rustcoll_start(verbosity: c_int, is_first_on_node: c_int, is_first_of_job: c_int) {
+extern "C" fn rustcoll_start(verbosity: c_int, is_first_on_node: c_int, rank: c_int) {
     guarded((), || {
         logging::start(verbosity, settings::reported() == Reported::Calls);
-        rules::announce(is_first_on_node != 0, is_first_of_job != 0);
-        watch::start(is_first_of_job != 0);
+        rules::announce(is_first_on_node != 0, rank == 0);
+        watch::start(rank as u32);
         staged::start();
     });
 }
@@ -127,7 +128,18 @@ extern "C" fn rustcoll_finish() {
 
 #[unsafe(no_mangle)]
 extern "C" fn rustcoll_watch(more: c_int) {
-    watch::add_watchers(more as isize);
+    watch::add_tools(more as isize);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_wants_profile() -> c_int {
+    guarded(0, || c_int::from(settings::profile_file().is_some()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_write_profile(communicator: *const c_void, rank: c_int, size: c_int) {
+    // SAFETY: the shim passes the handle of a communicator of all ranks of the job.
+    guarded((), || unsafe { gathering::write_profile(communicator, rank as usize, size as usize) });
 }
 
 /// The collective that the shim knows by a number.
@@ -144,7 +156,7 @@ extern "C" fn rustcoll_counted_numbers(number: c_int) -> c_int {
 extern "C" fn rustcoll_counted(number: c_int, quantity: c_int, sums: *mut c_void) {
     guarded((), || {
         let quantity = [Quantity::Calls, Quantity::Bytes, Quantity::Time][quantity as usize];
-        for (index, sum) in watch::counted(collective(number), quantity).enumerate() {
+        for (index, sum) in watch::counted(collective(number), quantity).into_iter().enumerate() {
             // SAFETY: the shim passes room for as many sums as there are numbers, of 8 bytes each.
             unsafe {
                 match quantity {
@@ -328,6 +340,8 @@ fn signatures_agree() {
     let _ = [header::rustcoll_ended_below as unsafe extern "C" fn(_), rustcoll_ended_below];
     let _ = [header::rustcoll_finish as unsafe extern "C" fn(), rustcoll_finish];
     let _ = [header::rustcoll_watch as unsafe extern "C" fn(_), rustcoll_watch];
+    let _ = [header::rustcoll_wants_profile as unsafe extern "C" fn() -> _, rustcoll_wants_profile];
+    let _ = [header::rustcoll_write_profile as unsafe extern "C" fn(_, _, _), rustcoll_write_profile];
     let _ = [header::rustcoll_counted_numbers as unsafe extern "C" fn(_) -> _, rustcoll_counted_numbers];
     let _ = [header::rustcoll_counted as unsafe extern "C" fn(_, _, _), rustcoll_counted];
     let _ = [header::rustcoll_prepare as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _, rustcoll_prepare];

@@ -195,6 +195,39 @@ pub struct FitOptions {
     pub output: Option<PathBuf>,
 }
 
+/// Of `rustcoll advise`.
+#[derive(Args, Debug)]
+pub struct AdviseOptions {
+    /// The profile of a job: the file that coll_rustcoll_profile or RUSTCOLL_PROFILE named; - is the standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub profile: PathBuf,
+    /// The machine on which the job ran, see docs/costs.md; InfiniBand EDR unless given
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    machine: Option<String>,
+    /// How many ranks share a node; as many as most nodes of the job have, unless given
+    #[arg(long, value_parser = ranks)]
+    pub ranks_per_node: Option<usize>,
+    /// Says also what the same calls take on so many times as many ranks
+    #[arg(long, value_name = "NUMBER", value_parser = times_as_many)]
+    pub times_as_many: Option<usize>,
+}
+
+impl AdviseOptions {
+    /// The machine that was given.
+    pub fn machine(&self) -> Option<MachineOption> {
+        let machine = self.machine.clone()?;
+        Some(MachineOption { machine, ranks_per_node: self.ranks_per_node })
+    }
+}
+
+/// A small factor.
+fn times_as_many(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(times @ 2..=1024) => Ok(times),
+        _ => Err("expected a number from 2 to 1024".into()),
+    }
+}
+
 /// Of `rustcoll validate`.
 #[derive(Args, Debug)]
 pub struct ValidateOptions {

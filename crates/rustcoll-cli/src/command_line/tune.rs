@@ -13,6 +13,10 @@ pub struct TuneOptions {
     /// The collectives; all that can be measured unless given
     #[arg(value_parser = collectives())]
     pub collectives: Vec<Collective>,
+    /// Instead of collectives, bytes and ranks: the profile of a job, see docs/profile.md. The calls in which it moves data for most of
+    /// the time are tuned, and what the job gains is said
+    #[arg(long, conflicts_with_all = ["collectives", "bytes", "step", "ranks"], value_hint = ValueHint::FilePath)]
+    pub profile: Option<PathBuf>,
     /// Bytes by the collective's measure (docs/rules.md), or of each block if it has none: numbers and ranges. Of a range, both ends
     /// and the sizes between by --step are measured. Units are B, KiB, MiB and GiB, or K, M and G
     #[arg(long, value_delimiter = ',', default_value = "8..1M", value_parser = sizes)]

@@ -2,13 +2,14 @@
 
 use super::budget::Budget;
 use super::entry::Header;
+use super::wanted::Wanted;
 use crate::bench::launcher::{DEFAULT_LAUNCHER, Launcher, rules_parameter};
 use crate::bench::placement::Placement;
 use crate::bench::{Race, distinct, machine};
 use crate::command_line::{LaunchOptions, MachineOption, TuneOptions};
 use crate::failure::Failure;
-use measurements::{Contestant, Operation, Series};
-use rustcoll::algorithms::{Collective, Cut};
+use measurements::{Contestant, Series};
+use rustcoll::algorithms::Collective;
 use rustcoll::cost::Machine;
 use rustcoll::cost::machine::Shipped;
 use rustcoll::selection::{Call, quantity};
@@ -53,7 +54,7 @@ pub fn default_contestant() -> Contestant {
 }
 
 /// Fails if the options contradict each other, before anything is done that takes a while.
-pub fn check(options: &TuneOptions) -> Result<(), Failure> {
+pub fn check(options: &TuneOptions, wanted: &[Wanted]) -> Result<(), Failure> {
     let (limit, patience) = (options.limit, options.launch.program.patience);
     if limit >= patience {
         return Err(Failure::Usage(format!(
@@ -61,27 +62,18 @@ pub fn check(options: &TuneOptions) -> Result<(), Failure> {
              is right, or more --patience"
         )));
     }
-    series(options)?;
-    for ranks in distinct(&options.ranks) {
-        let ranks_per_host = ranks_per_host(options, ranks);
+    for &Wanted { ranks, ranks_per_host, .. } in wanted {
         Race::new(ranks, ranks_per_host, Vec::new(), Vec::new()).map_err(Failure::Usage)?;
         machine_of(options, ranks_per_host)?;
     }
     Ok(())
 }
 
-fn ranks_per_host(options: &TuneOptions, ranks: usize) -> usize {
-    options.ranks_per_host.unwrap_or(ranks).min(ranks)
-}
-
 impl Plan {
     /// Fails as [`check`] does. Takes a while: algorithms are simulated.
-    pub fn new(options: &TuneOptions) -> Result<Plan, Failure> {
-        let series = series(options)?;
-        let settings = distinct(&options.ranks)
-            .into_iter()
-            .map(|ranks| Setting::new(options, &series, ranks))
-            .collect::<Result<Vec<_>, Failure>>()?;
+    pub fn new(options: &TuneOptions, wanted: &[Wanted]) -> Result<Plan, Failure> {
+        let settings =
+            wanted.iter().map(|wanted| Setting::new(options, wanted)).collect::<Result<Vec<_>, Failure>>()?;
         let launches = usize::from(options.launches);
         let is_here = options.launch.launcher == DEFAULT_LAUNCHER && options.ranks_per_host.is_none();
         let budget = Budget {
@@ -97,39 +89,9 @@ impl Plan {
     }
 }
 
-fn series(options: &TuneOptions) -> Result<Vec<Series>, Failure> {
-    let mut collectives: Vec<Collective> = Vec::new();
-    for &collective in &options.collectives {
-        if !collectives.contains(&collective) {
-            collectives.push(collective);
-        }
-    }
-    if collectives.is_empty() {
-        let all = Collective::ALL.into_iter();
-        collectives = all.filter(|collective| collective.cut() != Cut::Edges).collect();
-    }
-    let bytes = sizes(options);
-    let of = |collective| Series::new(Operation::blocking(collective), bytes.clone()).map_err(Failure::Usage);
-    collectives.into_iter().map(of).collect()
-}
-
-/// Both ends of all ranges, and what is between them step by step.
-fn sizes(options: &TuneOptions) -> Vec<usize> {
-    let step = options.step as usize;
-    let between = |range: &std::ops::RangeInclusive<usize>| {
-        let last = *range.end();
-        let steps = std::iter::successors(Some(*range.start()), move |size| {
-            size.checked_mul(step).filter(|size| *size > 0)
-        });
-        steps.take_while(move |size| *size < last).chain([last]).collect::<Vec<_>>()
-    };
-    let all: Vec<usize> = options.bytes.iter().flat_map(between).collect();
-    distinct(&all)
-}
-
 impl Setting {
-    fn new(options: &TuneOptions, series: &[Series], ranks: usize) -> Result<Setting, Failure> {
-        let ranks_per_host = ranks_per_host(options, ranks);
+    fn new(options: &TuneOptions, wanted: &Wanted) -> Result<Setting, Failure> {
+        let &Wanted { ranks, ranks_per_host, ref series } = wanted;
         let machine = machine_of(options, ranks_per_host)?;
         let cells = series.iter().flat_map(|series| {
             let calls: Vec<Call> = series
@@ -180,7 +142,7 @@ pub fn launcher(options: &TuneOptions) -> Result<Launcher, Failure> {
 }
 
 /// What a tuning must have in common with the one that it goes on from.
-pub fn header(options: &TuneOptions) -> Result<Header, Failure> {
+pub fn header(options: &TuneOptions, wanted: &[Wanted]) -> Result<Header, Failure> {
     let name = uname();
     let host = name.nodename().to_string_lossy().into_owned();
     let mut files = BTreeMap::new();
@@ -197,29 +159,30 @@ pub fn header(options: &TuneOptions) -> Result<Header, Failure> {
         library: String::new(),
         version: env!("CARGO_PKG_VERSION").into(),
         date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string()[..10].into(),
-        options: shaping(options)?,
+        options: shaping(options, wanted),
         files,
     })
 }
 
 /// The options that shape what is measured, as they are written.
-fn shaping(options: &TuneOptions) -> Result<BTreeMap<String, String>, Failure> {
+fn shaping(options: &TuneOptions, wanted: &[Wanted]) -> BTreeMap<String, String> {
     let joined = |words: Vec<String>| words.join(",");
-    let series = series(options)?;
-    let bytes = series.iter().map(|series| {
+    let of_series = |series: &Series| {
         format!(
             "{}:{}",
             series.operation.collective.name(),
             joined(series.bytes.iter().map(|&bytes| quantity::in_units(bytes)).collect())
         )
-    });
+    };
+    let of_ranks = |wanted: &Wanted| wanted.series.iter().map(of_series).collect::<Vec<_>>().join(" ");
+    let bytes: Vec<String> = wanted.iter().map(of_ranks).collect();
     let launch = &options.launch;
     let paths =
         |paths: &[std::path::PathBuf]| joined(paths.iter().map(|path| path.display().to_string()).collect());
     let or_none = |value: Option<String>| value.unwrap_or_default();
     let all = [
-        ("bytes", bytes.collect::<Vec<_>>().join(" ")),
-        ("ranks", joined(distinct(&options.ranks).iter().map(usize::to_string).collect())),
+        ("bytes", distinct(&bytes).join("; ")),
+        ("ranks", joined(wanted.iter().map(|wanted| wanted.ranks.to_string()).collect())),
         ("ranks-per-host", or_none(options.ranks_per_host.map(|ranks| ranks.to_string()))),
         ("rules", paths(&options.rules)),
         ("launches", options.launches.to_string()),
@@ -236,5 +199,5 @@ fn shaping(options: &TuneOptions) -> Result<BTreeMap<String, String>, Failure> {
         ("program", or_none(launch.program.program.as_ref().map(|path| path.display().to_string()))),
         ("component", or_none(launch.program.component.as_ref().map(|path| path.display().to_string()))),
     ];
-    Ok(all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

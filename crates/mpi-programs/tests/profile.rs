@@ -1,0 +1,158 @@
+//! The profile of a job, and what `rustcoll advise` makes of it.
+
+mod common;
+
+use common::{Job, compiled, mpirun, root, run};
+use rustcoll::algorithms::Collective;
+use rustcoll::report::profile::{Profile, Row};
+use rustcoll::report::{Form, Kind};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+const RANKS: usize = 4;
+
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| compiled("profile"))
+}
+
+/// A file of a test's own, which is not there yet.
+fn fresh(name: &str) -> PathBuf {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_file(&file);
+    file
+}
+
+fn job(ranks: usize, file: &Path, options: &[&str], arguments: &[&str]) -> Job {
+    let mut command = mpirun(ranks);
+    let options = options.chunks(2).flat_map(|pair| ["--mca", pair[0], pair[1]]);
+    command.args(options).arg("--mca").arg("coll_rustcoll_profile").arg(file);
+    run(command.arg(program()).args(arguments))
+}
+
+fn profile(ranks: usize, name: &str, options: &[&str], arguments: &[&str]) -> (Profile, PathBuf) {
+    let file = fresh(name);
+    let job = job(ranks, &file, options, arguments);
+    job.assert(job.success, "the program failed");
+    job.assert(job.count("rustcoll") == 0, "the job must be quiet");
+    (Profile::of_json(&fs::read_to_string(&file).unwrap()).unwrap(), file)
+}
+
+/// Calls and bytes of all ranks in the rows that are meant.
+fn sums(profile: &Profile, is_meant: impl Fn(&Kind) -> bool) -> (u64, u64) {
+    let rows = profile.rows.iter().filter(|(kind, _)| is_meant(kind));
+    rows.fold((0, 0), |(calls, bytes), (_, row)| (calls + row.calls, bytes + row.bytes))
+}
+
+fn assert_all_calls_are_there(ranks: usize) {
+    let (profile, _) = profile(ranks, &format!("profile-{ranks}.json"), &[], &[]);
+    assert_eq!(profile.ranks(), ranks);
+    assert_eq!(profile.nodes.len(), 1);
+    let all = ranks as u64;
+    let of = |operator: &'static str, form| move |kind: &Kind| kind.operator == operator && kind.form == form;
+    assert_eq!(sums(&profile, of("MPI_SUM", Form::Blocking)), (100 * all, 400 * all));
+    assert_eq!(sums(&profile, of("MPI_PROD", Form::NonBlocking)), (5 * all, 20 * all));
+    let of_halves = |kind: &Kind| kind.communicator == "half #" && kind.operator == "MPI_MAX";
+    assert_eq!(sums(&profile, of_halves), (100 * all, 400 * all));
+    let large = |kind: &Kind| kind.collective == Collective::Bcast && kind.bytes_from == 2048;
+    assert_eq!(sums(&profile, large), (10 * all, 40_000 * all));
+    let barrier =
+        |kind: &Kind| kind.collective == Collective::Barrier && kind.communicator == "MPI_COMM_WORLD";
+    assert_eq!(sums(&profile, barrier), (7 * all, 0));
+    let is_right = |row: &Row| {
+        row.seconds.is_some_and(|seconds| {
+            0.0 < seconds.least && seconds.least <= seconds.most && seconds.most <= profile.seconds.most
+        })
+    };
+    for (kind, row) in profile.rows.iter().filter(|(kind, _)| kind.form == Form::Blocking) {
+        assert!(is_right(row), "{kind:?}: {row:?}");
+        assert!(row.lateness.waiting <= row.lateness.seconds, "{kind:?}: {row:?}");
+    }
+}
+
+#[test]
+fn the_profile_has_all_calls_of_all_ranks() {
+    for ranks in [RANKS, 9] {
+        assert_all_calls_are_there(ranks);
+    }
+}
+
+#[test]
+#[ignore = "64 ranks take a minute on two processors"]
+fn the_profile_of_64_ranks_has_all_calls() {
+    assert_all_calls_are_there(64);
+}
+
+fn advise(file: &Path) -> String {
+    let output = Command::new(root().join("build/rustcoll")).arg("advise").arg(file).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn advise_names_the_rank_that_comes_late() {
+    let (profile, file) = profile(RANKS, "profile-late.json", &[], &["3", "20"]);
+    let of_late = |(kind, _): &(&Kind, &Row)| kind.operator == "MPI_SUM" && kind.form == Form::Blocking;
+    let rows: Vec<&Row> = profile.rows.iter().filter(of_late).map(|(_, row)| row).collect();
+    let judged: u64 = rows.iter().map(|row| row.lateness.calls).sum();
+    assert_eq!(judged, 100, "all calls are judged: {rows:?}");
+    let advice = advise(&file);
+    assert!(advice.contains("They wait for rank 3: "), "{advice}");
+}
+
+#[test]
+fn advise_names_a_bad_algorithm_that_is_forced_and_the_rule_to_write() {
+    let forced = ["coll_rustcoll_allreduce_algorithm", "ring"];
+    let (_, file) = profile(RANKS, "profile-forced.json", &forced, &[]);
+    let advice = advise(&file);
+    for part in [
+        "of the time of ring (forced) by the prediction",
+        "Do not force an algorithm: coll_rustcoll_allreduce_algorithm goes before all rules",
+        "--mca coll_rustcoll_allreduce_rules \"ranks=4 bytes=4..7 -> shared_flat\"",
+    ] {
+        assert!(advice.contains(part), "{part:?} is missing in:\n{advice}");
+    }
+}
+
+#[test]
+fn a_job_that_dies_leaves_the_file_of_the_job_before() {
+    let file = fresh("profile-dies.json");
+    fs::write(&file, "the one before").unwrap();
+    let job = job(2, &file, &[], &["abort"]);
+    job.assert(!job.success, "the program must die");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "the one before");
+}
+
+#[test]
+fn a_profile_that_cannot_be_written_is_told_and_the_job_ends_well() {
+    let job = job(2, Path::new("/dev/full/profile.json"), &[], &[]);
+    job.assert(job.success, "the job must end well");
+    job.assert_contains(
+        "rustcoll: the profile could not be written to /dev/full/profile.json: Not a directory",
+    );
+}
+
+#[test]
+fn a_report_and_a_profile_tell_the_same() {
+    let file = fresh("profile-report.json");
+    let job = job(2, &file, &["coll_rustcoll_report", "summary"], &[]);
+    job.assert(job.success, "the program failed");
+    job.assert_contains("rustcoll: the collectives of rank 0");
+    let profile = Profile::of_json(&fs::read_to_string(&file).unwrap()).unwrap();
+    let reported = |line: &str| line.split_whitespace().any(|word| word == "barrier");
+    job.assert(job.text.lines().any(reported), "barriers are reported");
+    assert_eq!(sums(&profile, |kind| kind.operator == "MPI_SUM"), (200, 800));
+}
+
+#[test]
+fn ranks_with_and_without_a_profile_do_not_wait_for_each_other() {
+    let file = fresh("profile-differs.json");
+    let mut command = mpirun(1);
+    command.arg("--mca").arg("coll_rustcoll_profile").arg(&file).arg(program());
+    command.args([":", "-n", "1", "env", "OMPI_MCA_coll_rustcoll_profile=other.json"]).arg(program());
+    let job = run(&mut command);
+    job.assert(!job.success, "the job must not run");
+    job.assert_contains("profile=other.json");
+}

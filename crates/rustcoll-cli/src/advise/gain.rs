@@ -1,0 +1,148 @@
+//! What a better algorithm saves, by the prediction for a machine.
+
+use super::Calls;
+use crate::command_line::AdviseOptions;
+use crate::failure::Failure;
+use crate::predict::call_on;
+use rustcoll::algorithms::{Cut, Graph, Parameter};
+use rustcoll::atlas::{Candidate, Sweep, prices};
+use rustcoll::cost::Machine;
+use rustcoll::cost::machine::Shipped;
+use rustcoll::report::Kind;
+use rustcoll::report::profile::Profile;
+use rustcoll::selection::{Choice, Measure, Rules};
+use std::io::{self, Write};
+
+/// The machine unless another one is given.
+const DEFAULT_MACHINE: &str = "infiniband-edr";
+
+/// An algorithm is named only if it is predicted to take no more than this part of the time.
+const BETTER: f64 = 0.9;
+
+/// Where the job ran.
+pub struct Setting {
+    /// What the machine is called.
+    pub machine: String,
+    described: Machine,
+    ranks: usize,
+    nodes: usize,
+}
+
+/// A better algorithm.
+pub struct Gain {
+    /// The algorithm.
+    pub best: Candidate,
+    /// Its time by that of the one that ran.
+    pub ratio: f64,
+}
+
+impl Setting {
+    /// The job's ranks on the machine that was given.
+    pub fn of(options: &AdviseOptions, profile: &Profile) -> Result<Setting, Failure> {
+        let most = profile.nodes.values().map(Vec::len).max().unwrap_or(1);
+        let ranks_per_node = options.ranks_per_node.unwrap_or(most);
+        let (machine, described) = match options.machine() {
+            Some(option) => (option.title().to_owned(), option.read()?),
+            None => {
+                let shipped = Shipped::named(DEFAULT_MACHINE).expect("it comes with rustcoll");
+                (format!("{DEFAULT_MACHINE} (--machine names yours)"), shipped.machine())
+            }
+        };
+        let described = Machine { ranks_per_node, ..described };
+        Ok(Setting { machine, described, ranks: profile.ranks(), nodes: profile.nodes.len() })
+    }
+
+    /// Whether it is known where the ranks of the calls are, and what they cost.
+    fn has_price(&self, kind: &Kind) -> bool {
+        let is_placed = kind.size == self.ranks || self.nodes == 1;
+        is_placed
+            && kind.remote == 0
+            && kind.size > 1
+            && kind.collective.cut() != Cut::Edges
+            && Measure::of(kind.collective) != Measure::Nothing
+    }
+
+    /// A better algorithm for some calls, if there is one.
+    pub fn gain(&self, calls: &Calls) -> Result<Option<Gain>, Failure> {
+        let kind = calls.kind;
+        if !self.has_price(kind) {
+            return Ok(None);
+        }
+        let mut words = kind.served.split(", ");
+        let name = words.next().unwrap_or_default();
+        let radix = words.find_map(|word| word.strip_prefix("radix ")).and_then(|radix| radix.parse().ok());
+        let Some(algorithm) = kind.collective.scheduled().find(|algorithm| algorithm.name == name) else {
+            return Ok(None);
+        };
+        let mut candidates = Candidate::all(kind.collective, Sweep::Parameters);
+        let ran = |candidate: &Candidate| {
+            candidate.algorithm.name == name && (radix.is_none() || candidate.radix() == radix)
+        };
+        if !candidates.iter().any(ran) {
+            let mut candidate =
+                Candidate { collective: kind.collective, algorithm, parameters: Default::default() };
+            candidate.parameters.set(Parameter::Radix, radix);
+            candidates.push(candidate);
+        }
+        let found =
+            prices(&candidates, &self.described, (kind.size, &Graph::default()), calls.bytes(), |_| {})
+                .map_err(|error| Failure::Input(error.to_string()))?;
+        let ran = found.iter().find(|price| ran(&price.candidate)).map(|price| price.time());
+        let (Some(best), Some(ran)) = (found.first(), ran) else { return Ok(None) };
+        let ratio = best.time() / ran;
+        Ok((ran.is_finite() && ratio <= BETTER).then_some(Gain { best: best.candidate, ratio }))
+    }
+
+    /// Says what the calls take on so many times as many ranks, if each rank makes the same calls, by the default rules.
+    pub fn grown(&self, calls: &[Calls], times: usize, output: &mut impl Write) -> Result<(), Failure> {
+        let (mut before, mut after) = (0.0, 0.0);
+        let mut unknown = 0.0;
+        for calls in calls {
+            let price = |size| self.price_by_default(calls, size);
+            match (price(self.ranks)?, price(self.ranks * times)?) {
+                (Some(now), Some(then)) if calls.kind.size == self.ranks => {
+                    before += calls.moving();
+                    after += calls.moving() * then / now;
+                }
+                _ => unknown += calls.moving(),
+            }
+        }
+        write_grown(self, times, [before, after, unknown], output)?;
+        Ok(())
+    }
+
+    /// Seconds of a call by what the default rules choose, if that has a price.
+    fn price_by_default(&self, calls: &Calls, size: usize) -> Result<Option<f64>, Failure> {
+        let collective = calls.kind.collective;
+        if !self.has_price(calls.kind) {
+            return Ok(None);
+        }
+        let call = call_on(&self.described, collective, size, calls.bytes());
+        let Choice::Use { algorithm, parameters } = Rules::built_in().choose(&call) else { return Ok(None) };
+        let candidate = Candidate { collective, algorithm, parameters };
+        let found = prices(&[candidate], &self.described, (size, &Graph::default()), calls.bytes(), |_| {})
+            .map_err(|error| Failure::Input(error.to_string()))?;
+        Ok(found.first().map(|price| price.time()).filter(|time| time.is_finite() && *time > 0.0))
+    }
+}
+
+fn write_grown(
+    setting: &Setting,
+    times: usize,
+    [before, after, unknown]: [f64; 3],
+    output: &mut impl Write,
+) -> io::Result<()> {
+    let ranks = setting.ranks * times;
+    writeln!(
+        output,
+        "\nOn {ranks} ranks, if each makes the same calls, moving data takes {after:.3} s instead of {before:.3} s, by the prediction for {}.",
+        setting.machine
+    )?;
+    if unknown > 0.0 {
+        writeln!(
+            output,
+            "Calls that move data for {unknown:.3} s are not among these: they have no price, or fewer ranks."
+        )?;
+    }
+    Ok(())
+}

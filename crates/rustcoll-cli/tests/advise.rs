@@ -1,0 +1,153 @@
+//! `rustcoll advise`, and `rustcoll tune --profile` up to the jobs.
+
+mod common;
+
+use common::{Run, folder, rustcoll, rustcoll_reading};
+use rustcoll::algorithms::Collective;
+use rustcoll::report::profile::{Late, Lateness, Profile, Row, Spread};
+use rustcoll::report::{Form, Kind, bytes_from};
+use std::collections::BTreeMap;
+use std::fs;
+
+const RANKS: u32 = 64;
+
+/// A job of 10 s on 64 ranks of two nodes, without calls.
+fn job() -> Profile {
+    let ranks = f64::from(RANKS);
+    Profile {
+        nodes: BTreeMap::from([(1, (0..RANKS / 2).collect()), (2, (RANKS / 2..RANKS).collect())]),
+        seconds: Spread { sum: 10.0 * ranks, least: 10.0, most: 10.0 },
+        rows: BTreeMap::new(),
+    }
+}
+
+/// The same with calls that take so many seconds of each rank, of which it waits for some ranks.
+fn with(
+    mut job: Profile,
+    collective: Collective,
+    bytes: usize,
+    served: &str,
+    seconds: f64,
+    late: &[(u32, f64)],
+) -> Profile {
+    let ranks = f64::from(RANKS);
+    let kind = Kind {
+        communicator: "MPI_COMM_WORLD".into(),
+        size: RANKS as usize,
+        remote: 0,
+        collective,
+        form: Form::Blocking,
+        bytes_from: bytes_from(bytes),
+        datatype: "MPI_DOUBLE".into(),
+        operator: "MPI_SUM".into(),
+        served: served.into(),
+        decided: "my.toml:7".into(),
+    };
+    // One call of a hundred was looked at.
+    let late: BTreeMap<u32, Late> = late
+        .iter()
+        .map(|&(rank, waiting)| (rank, Late { calls: 5, waiting: waiting * ranks / 100.0 }))
+        .collect();
+    let waiting = late.values().map(|late| late.waiting).sum();
+    let row = Row {
+        ranks: 64,
+        calls: 1000 * 64,
+        bytes: (1000 * 64 * bytes) as u64,
+        seconds: Some(Spread { sum: seconds * ranks, least: seconds, most: seconds }),
+        lateness: Lateness { calls: 10, seconds: seconds * ranks / 100.0, waiting, late },
+    };
+    job.rows.insert(kind, row);
+    job
+}
+
+fn advise(profile: &Profile, more: &str) -> String {
+    rustcoll_reading(&format!("advise - {more}"), &profile.to_json()).right()
+}
+
+#[test]
+fn the_time_is_split_and_a_late_rank_is_named() {
+    let job = with(job(), Collective::Allreduce, 8, "shared_leaders", 4.0, &[(3, 3.8), (9, 0.1)]);
+    let advice = advise(&job, "");
+    for part in [
+        "64 ranks on 2 nodes, 10.000 s",
+        "blocking collectives take 40.0 % of that, 4.000 s of the mean rank:",
+        "waiting for ranks that came late       3.900 s   97.5 %",
+        "moving data                            0.100 s    2.5 %",
+        "1. Ranks wait for others for 39.0 % of the time, which no algorithm changes. They wait for rank 3: 97 % of the waiting.",
+    ] {
+        assert!(advice.contains(part), "{part:?} is missing in:\n{advice}");
+    }
+    assert!(!advice.contains("  2. "), "{advice}");
+}
+
+#[test]
+fn a_better_algorithm_is_named_with_its_rule() {
+    let job = with(job(), Collective::Allreduce, 12, "ring", 4.0, &[(3, 0.1)]);
+    let advice = advise(&job, "--machine machines/summit.toml --times-as-many 4");
+    let expected = "--mca coll_rustcoll_allreduce_rules \"ranks=64 bytes=8..15 -> shared_leaders\"";
+    assert!(advice.contains(expected), "{advice}");
+    assert!(
+        advice.contains("of the time of ring (my.toml:7) by the prediction for summit.toml."),
+        "{advice}"
+    );
+    assert!(advice.contains("On 256 ranks, if each makes the same calls, moving data takes "), "{advice}");
+}
+
+#[test]
+fn where_collectives_take_no_time_there_is_nothing_to_do() {
+    let advice = advise(&with(job(), Collective::Allreduce, 12, "ring", 0.1, &[]), "");
+    assert!(
+        advice.contains("1. Nothing: blocking collectives take less than 2.0 % of the time."),
+        "{advice}"
+    );
+}
+
+#[test]
+fn calls_without_a_prediction_are_to_be_measured() {
+    let advice = advise(&with(job(), Collective::Alltoallv, 512, "linear_window", 4.0, &[]), "");
+    assert!(advice.contains("rustcoll tune --profile the standard input --output tuned"), "{advice}");
+}
+
+#[test]
+fn what_is_no_profile_is_refused() {
+    let refused = |line: &str, input: &str| rustcoll_reading(line, input).refused(1);
+    assert_eq!(
+        refused("advise -", "{}"),
+        "rustcoll: the standard input: `rustcoll_profile` is missing: it is not a profile of rustcoll\n"
+    );
+    let empty = Profile::default().to_json();
+    assert_eq!(
+        refused("advise -", &empty),
+        "rustcoll: the standard input: there are no ranks in this profile\n"
+    );
+    assert!(refused("advise nowhere.json", "").starts_with("rustcoll: nowhere.json: cannot be read"));
+    assert!(rustcoll("advise - --times-as-many 1").refused(2).contains("expected a number from 2 to 1024"));
+}
+
+fn tune(name: &str, profile: &Profile, more: &str) -> Run {
+    let folder = folder(name);
+    let file = folder.join("profile.json");
+    fs::write(&file, profile.to_json()).unwrap();
+    let (file, folder) = (file.display(), folder.display());
+    rustcoll(&format!(
+        "tune --profile {file} --output {folder}/out --launcher /bin/false --program /bin/true {more}"
+    ))
+}
+
+#[test]
+fn a_profile_says_what_is_tuned() {
+    let job = with(job(), Collective::Allreduce, 10, "ring", 4.0, &[]);
+    let job = with(job, Collective::Alltoallv, 640, "linear_window", 2.0, &[]);
+    let job = with(job, Collective::Bcast, 1 << 20, "shared", 0.01, &[]);
+    let run = tune("tune_profile", &job, "--launches 1");
+    assert!(run.errors.starts_with("rustcoll: 64 ranks, survey: 2 cells\n"), "{}", run.errors);
+}
+
+#[test]
+fn a_profile_without_calls_cannot_be_tuned() {
+    let expected =
+        "no call of this profile can be measured: blocking collectives of 2 or more ranks of one group can";
+    assert!(tune("tune_nothing", &job(), "").refused(1).contains(expected));
+    let both = tune("tune_both", &job(), "--ranks 4").refused(2);
+    assert!(both.contains("cannot be used with"), "{both}");
+}
