@@ -15,7 +15,8 @@
 # make check-in-tree  rustcoll as a part of Open MPI's own sources, which are fetched from Debian and built twice
 # make check-guide     the page's tests, in Chromium
 # make book            the book of docs/, into build/book; needs mdbook, or cargo to get it
-# make check-book      that it is built without warnings; that its links lead somewhere is part of cargo test
+# make check-book      that it is built without warnings, and the style of all documents (scripts/check-style, which needs Node.js and
+#                      npm); that its links lead somewhere is part of cargo test
 # make screenshots     the pictures of docs/guide
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
 # make check-mpi4py-shared  the same with everything over shared memory that can go there, on more numbers of ranks
@@ -256,6 +257,7 @@ book:
 
 .PHONY: check-book
 check-book:
+	scripts/check-style
 	scripts/book --strict
 	$(CARGO) test --test book --test troubleshooting --test algorithms --test example
 

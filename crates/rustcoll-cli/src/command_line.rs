@@ -84,16 +84,16 @@ pub enum Command {
     Performance(PerformanceOptions),
     /// Says where the time of a job's collectives goes: which ranks come late, which calls matter, and what to do
     Advise(AdviseOptions),
-    /// Finds what is faster than the default choice on this machine, and writes rule files that choose it
+    /// Finds algorithms that are faster than the default choice on this machine, and writes rule files that choose them
     ///
-    /// For each number of ranks there are three stages. A survey, one job, measures in each cell (a collective and a number of
-    /// bytes) the default choice and every algorithm that can serve, mock-ups of performance guidelines among them, with the
-    /// parameters by which it is predicted to be fastest; what is predicted to be hopeless is skipped. A search, up to 3
-    /// jobs, varies radix, segment and window by steps around what came within 1.5 times the best, as long as that gains 3 %. In the
-    /// final, --launches jobs have the default race with up to 3 candidates within 15 % of the best, where any is
-    /// faster than the default by half of --gain; these jobs alone decide. A candidate replaces the default if the median of its jobs'
-    /// medians is less by --gain and a rank test agrees; of candidates within 2 % of the best the one that is chosen for the next
-    /// smaller size goes first. A candidate that gives a wrong result, crashes or hangs is left out, which is recorded.
+    /// There are three stages for each number of ranks. A survey, one job, measures the default choice and every algorithm that
+    /// can serve, mock-ups of performance guidelines among them, in each cell (a collective and a number of bytes). It uses the
+    /// parameters with the shortest predicted time, and skips what is predicted to be hopeless. A search, up to 3 jobs, varies
+    /// radix, segment and window of candidates within 1.5 times the best, step by step, as long as that gains 3 %. In the final,
+    /// --launches jobs compare the default with up to 3 candidates within 15 % of the best, if one is faster than the default by
+    /// half of --gain. Only these jobs decide. A candidate replaces the default if the median of its jobs' medians is less by
+    /// --gain and a rank test agrees. Of candidates within 2 % of the best, the one that was chosen for the next smaller size
+    /// wins. A candidate that gives a wrong result, crashes or hangs is left out and recorded.
     ///
     /// Every single time is appended to measured.json and measured.csv as it comes. What was interrupted goes on where it stopped
     /// when the same command is given again, and comes to the same rules. Exit codes: 130 after an interruption by Ctrl-C.
@@ -189,7 +189,7 @@ pub struct ProblemOptions {
     /// How many messages are under way at a time, or how many blocks a message of pat has at most
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub window: Option<u32>,
-    /// The input stands in the receive buffer
+    /// The input is in the receive buffer (MPI_IN_PLACE)
     #[arg(long)]
     pub in_place: bool,
     /// So many of the ranks, the last ones, are the other group of an inter-communicator
@@ -246,7 +246,7 @@ pub struct ImportOptions {
 /// The commands about rules.
 #[derive(Debug, Subcommand)]
 pub enum RulesCommand {
-    /// Reads rule files: their faults, one in a line, or what is in them
+    /// Checks rule files: prints their faults, one in a line, or their contents
     Check {
         /// The files; - is the standard input
         #[arg(required = true, value_hint = ValueHint::FilePath)]
@@ -331,7 +331,7 @@ pub struct ExplainOptions {
     /// On how many nodes there are ranks; not known unless given
     #[arg(long, value_parser = any_ranks)]
     pub nodes: Option<usize>,
-    /// The most ranks on one node; all if there is one node, else not known unless given
+    /// The most ranks on one node. Unless given: all ranks if there is one node, otherwise unknown
     #[arg(long, value_parser = any_ranks)]
     pub ranks_per_node: Option<usize>,
     /// How many neighbours a rank away from borders has, where all ranks have them at the same offsets of a grid; not known unless given

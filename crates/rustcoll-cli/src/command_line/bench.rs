@@ -20,7 +20,7 @@ pub struct BenchOptions {
     /// K, M and G
     #[arg(long, value_delimiter = ',', default_value = "8,1K,64K,1M", value_parser = quantity::bytes)]
     pub bytes: Vec<usize>,
-    /// Who takes turns: components of Open MPI, possibly with an algorithm (a name or a number) and its parameters, as
+    /// The contestants, which take turns: components of Open MPI, possibly with an algorithm (a name or a number) and its parameters, as
     /// rustcoll,tuned,rustcoll:bruck:radix=4; and copy, a plain copy of as many bytes as a call moves to a rank
     #[arg(long, value_delimiter = ',', default_value = "rustcoll,tuned", value_parser = str::parse::<Contestant>)]
     pub contestants: Vec<Contestant>,
@@ -77,8 +77,8 @@ pub struct RepetitionOptions {
 /// How jobs are started.
 #[derive(Args, Clone, Debug)]
 pub struct LaunchOptions {
-    /// What starts a job: {ranks}, {hosts}, {ranks_per_host}, {mca} and {program} are replaced. Without {mca} parameters are
-    /// passed in the environment, without {program} it stands at the end
+    /// The command that starts a job. {ranks}, {hosts}, {ranks_per_host}, {mca} and {program} are replaced. Without {mca}, parameters
+    /// go into the environment; without {program}, the program goes to the end of the command
     #[arg(long, default_value = DEFAULT_LAUNCHER)]
     pub launcher: String,
     /// A parameter of Open MPI, as coll_tuned_priority=40; may be given several times
@@ -95,7 +95,7 @@ pub struct ProgramOptions {
     /// The measuring program; unless given `measure` of ../libexec/rustcoll, seen from this command, or beside it
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub program: Option<PathBuf>,
-    /// The folder of the component; that of this command if it is there, else where Open MPI looks
+    /// The folder of the component. Unless given: the folder of this command if the component is there, otherwise Open MPI's folders
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub component: Option<PathBuf>,
     /// After so many seconds without a result a job is ended

@@ -17,11 +17,11 @@ pub struct TuneOptions {
     /// the time are tuned, and what the job gains is said
     #[arg(long, conflicts_with_all = ["collectives", "bytes", "step", "ranks"], value_hint = ValueHint::FilePath)]
     pub profile: Option<PathBuf>,
-    /// Bytes by the collective's measure, see docs/rules.md, of each block where it has none: numbers, and ranges, of which both
-    /// ends and what lies between by --step are measured. Units are B, KiB, MiB and GiB, or K, M and G
+    /// Bytes by the collective's measure (docs/rules.md), or of each block if it has none: numbers and ranges. Of a range, both ends
+    /// and the sizes between by --step are measured. Units are B, KiB, MiB and GiB, or K, M and G
     #[arg(long, value_delimiter = ',', default_value = "8..1M", value_parser = sizes)]
     pub bytes: Vec<RangeInclusive<usize>>,
-    /// From one of a range's sizes to the next, so many times as many bytes
+    /// The factor from one size of a range to the next
     #[arg(long, default_value = "4", value_parser = clap::value_parser!(u32).range(2..))]
     pub step: u32,
     /// The numbers of ranks
@@ -30,46 +30,46 @@ pub struct TuneOptions {
     /// How many ranks a host has; all of them unless given
     #[arg(long, value_parser = ranks)]
     pub ranks_per_host: Option<usize>,
-    /// The folder to write, which is made if it is missing: rules.toml, the same for other libraries, and all that was measured in
-    /// measured.json and measured.csv. If an interrupted tuning is there it goes on
+    /// The folder for the results; it is created if it is missing: rules.toml, the same rules for other libraries, and all times in
+    /// measured.json and measured.csv. An interrupted tuning in this folder continues
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
-    /// Rule files that decide by default, separated by commas, later ones first; the default rules do unless given
+    /// Rule files with the default choices, separated by commas, later ones first. Unless given: the default rules
     #[arg(long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::FilePath)]
     pub rules: Vec<PathBuf>,
-    /// How many jobs have the default race with those that came near it; they alone decide
+    /// How many jobs compare the default with the best candidates in the final; only these jobs decide
     #[arg(long, default_value = "5", value_parser = clap::value_parser!(u16).range(1..))]
     pub launches: u16,
-    /// The part of the default's time that something else must save to replace it
+    /// The part of the default's time that a candidate must save to replace the default
     #[arg(long, default_value = "10%", value_parser = gain)]
     pub gain: f64,
-    /// By chance alone such a gain must be less probable than this (Wilcoxon's rank-sum test of all times)
+    /// A gain counts only if its probability by chance is less than this (Wilcoxon's rank-sum test of all times)
     #[arg(long, default_value = "0.05", value_parser = probability)]
     pub significance: f64,
-    /// Who is predicted to take more than so many times the least prediction is not measured
+    /// Candidates are not measured if their predicted time is more than so many times the shortest prediction
     #[arg(long, default_value = "3", value_name = "TIMES", value_parser = at_least_one)]
     pub hopeless: f64,
     /// The machine of predictions: its file, see docs/costs.md, or hockney:ALPHA,BETA,GAMMA; a cluster with InfiniBand unless given
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub machine: Option<String>,
-    /// A call that takes longer has hung: who made it is left out, there and for more bytes; less than --patience
+    /// A call that takes longer has hung. Its candidate is left out, in this cell and for more bytes. Must be less than --patience
     #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: u64,
-    /// Each cell is measured as long as it takes until the mean of the shortest calls is known so well (its relative standard error)
+    /// Each cell is measured for as long as the shortest calls need until their mean has this relative standard error
     #[arg(long, default_value = "1%", value_parser = precision)]
     pub precision: f64,
-    /// Repetitions are to take so long all in all, of which jobs need some more to start; without, up to 12 seconds for each cell unless calls are slow
+    /// The time for all repetitions together; jobs need some more to start. Unless given: up to 12 seconds for each cell, more if calls are slow
     #[arg(long, value_name = "MINUTES", value_parser = positive)]
     pub time: Option<f64>,
-    /// Calls follow barriers closely instead of starting at a common instant; so they do unless --launcher or --ranks-per-host is
-    /// given, for then all ranks are here
+    /// Calls follow barriers closely instead of starting at a common instant. This is the default if neither --launcher nor
+    /// --ranks-per-host is given, because then all ranks are on this machine
     #[arg(long)]
     pub hot: bool,
-    /// Measures what the rule file really gains, against the default in 3 jobs more, now or when all else is measured; the exit
+    /// Measures the real gain of the rule file over the default, in 3 more jobs after all other measurements. The exit
     /// code is 1 if a cell is slower by more than 5 %, or could not be verified
     #[arg(long)]
     pub verify: bool,
-    /// Moves what was measured before aside and begins anew
+    /// Moves earlier measurements aside and begins again
     #[arg(long)]
     pub from_scratch: bool,
     /// How jobs are started.
