@@ -323,8 +323,8 @@ fn source(step: &Step) -> Option<Run> {
 /// What a step reads and what it writes. A wait reads what its sends send and writes what its receives receive.
 fn accesses(steps: &[Step], position: usize) -> (Vec<Run>, Vec<Run>) {
     match &steps[position] {
-        Step::Send { message, .. } => (message.runs().to_vec(), Vec::new()),
-        Step::Receive { message, .. } => (Vec::new(), message.runs().to_vec()),
+        Step::Send { message, .. } => (message.runs().collect(), Vec::new()),
+        Step::Receive { message, .. } => (Vec::new(), message.runs().collect()),
         Step::Notify { .. } | Step::Await { .. } => (Vec::new(), Vec::new()),
         Step::Wait { posts } => {
             let waited = (0..steps.len())

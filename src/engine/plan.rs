@@ -2,8 +2,9 @@
 
 use super::repetition::{Loop, posts_at_a_time};
 use super::{Binding, Memory, Piece, Region, View};
-use crate::schedule::{Buffer, Message, Part, Post, Repeat, Run, Schedule, Step};
+use crate::schedule::{Buffer, Message, Part, Post, Repeat, Schedule, Step};
 use std::collections::BTreeSet;
+use std::iter;
 use std::ops::Range;
 
 /// Sends go before receives if there are at most so many posts: a message is on its way while receives are posted.
@@ -107,7 +108,7 @@ pub enum Operation {
 pub struct Rows<const N: usize> {
     /// How many there are, at least one.
     pub number: usize,
-    /// Elements, or slots, from the start of each to that of the next.
+    /// Elements, or slots, from the start of each to that of the next, modulo 2^64: they may descend.
     pub steps: [usize; N],
 }
 
@@ -119,7 +120,7 @@ impl<const N: usize> Rows<N> {
     #[inline]
     pub fn row(&self, number: usize, mut first: [Region; N]) -> [Region; N] {
         for (region, step) in first.iter_mut().zip(self.steps) {
-            region.offset += number * step;
+            region.offset = region.offset.wrapping_add(number.wrapping_mul(step));
         }
         first
     }
@@ -130,10 +131,10 @@ impl<const N: usize> Rows<N> {
         let mut steps = [0; N];
         for ((step, last), next) in steps.iter_mut().zip(&last).zip(next) {
             let is_alike = (last.memory, last.elements) == (next.memory, next.elements);
-            match next.offset.checked_sub(last.offset).filter(|_| is_alike) {
-                Some(further) => *step = further,
-                None => return false,
+            if !is_alike {
+                return false;
             }
+            *step = next.offset.wrapping_sub(last.offset);
         }
         let follows = self.number == 1 || steps == self.steps;
         if follows {
@@ -143,16 +144,20 @@ impl<const N: usize> Rows<N> {
     }
 }
 
+/// The first regions of some rows, and how the others follow.
+type InRows<const N: usize> = ([Region; N], Rows<N>);
+
 /// Regions that follow each other evenly, together.
-fn in_rows<const N: usize>(all: impl Iterator<Item = [Region; N]>) -> Vec<([Region; N], Rows<N>)> {
-    let mut rows: Vec<([Region; N], Rows<N>)> = Vec::new();
-    for next in all {
-        let is_taken = rows.last_mut().is_some_and(|(first, rows)| rows.take(first, &next));
+fn in_rows<const N: usize>(all: impl Iterator<Item = InRows<N>>) -> Vec<InRows<N>> {
+    let mut together: Vec<InRows<N>> = Vec::new();
+    for (next, rows) in all {
+        let is_taken =
+            rows == Rows::ONE && together.last_mut().is_some_and(|(first, rows)| rows.take(first, &next));
         if !is_taken {
-            rows.push((next, Rows::ONE));
+            together.push((next, rows));
         }
     }
-    rows
+    together
 }
 
 /// The operations of one rank in calls of one shape. Messages of several runs are packed into staging memory before
@@ -452,7 +457,7 @@ struct Staged {
 /// The pieces in which a message lies: one, or none or several.
 enum Pieces {
     One(Piece),
-    Others(Vec<Piece>),
+    Others(Vec<(Piece, Rows<1>)>),
 }
 
 pub(super) struct Planner<'a> {
@@ -487,8 +492,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Before the first write to a slot, what it held must have been read by all.
-    fn await_slots(&mut self, written: &[Run]) {
-        let writes_slots = written.iter().any(|run| run.buffer == self.own_slots);
+    fn await_slots(&mut self, mut written: impl Iterator<Item = Buffer>) {
+        let writes_slots = written.any(|buffer| buffer == self.own_slots);
         if writes_slots && !self.may_write_slots {
             self.may_write_slots = true;
             self.plan.operations.push(Operation::AwaitSlots);
@@ -506,7 +511,7 @@ impl<'a> Planner<'a> {
                 }
             }
             Step::Receive { post, peer, message } => {
-                self.await_slots(message.runs());
+                self.await_slots(message.strided().iter().map(|runs| runs.buffer()));
                 let post = *post % self.posts;
                 if let Some(region) = self.incoming(post, message) {
                     let (peer, is_awaited_next) = (*peer, false);
@@ -524,19 +529,20 @@ impl<'a> Planner<'a> {
             }
             Step::Copy { source, target } => {
                 self.send_first();
-                self.await_slots(&[*target]);
+                self.await_slots(iter::once(target.buffer));
                 let pieces = self.binding.in_parallel([*source, *target]);
-                let regions = pieces.map(|[source, target]| [cut(source, target), target.region]);
+                let regions =
+                    pieces.map(|[source, target]| ([cut(source, target), target.region], Rows::ONE));
                 for ([source, target], rows) in in_rows(regions) {
                     self.plan.operations.push(Operation::Copy { source, target, rows });
                 }
             }
             Step::Reduce { left, right, target } => {
                 self.send_first();
-                self.await_slots(&[*target]);
+                self.await_slots(iter::once(target.buffer));
                 let pieces = self.binding.in_parallel([*left, *right, *target]);
                 for ([left, right, target], rows) in
-                    in_rows(pieces.map(|pieces| pieces.map(|piece| piece.region)))
+                    in_rows(pieces.map(|pieces| (pieces.map(|piece| piece.region), Rows::ONE)))
                 {
                     if target == left {
                         self.plan.spare_elements = self.plan.spare_elements.max(left.elements);
@@ -554,7 +560,7 @@ impl<'a> Planner<'a> {
             Pieces::Others(pieces) => pieces,
         };
         let (packed, copies) = self.reserve(&pieces)?;
-        let pack = |(source, target)| Operation::Copy { source, target, rows: Rows::ONE };
+        let pack = |([source, target], rows): InRows<2>| Operation::Copy { source, target, rows };
         self.plan.operations.extend(copies.into_iter().map(pack));
         self.staged.push(Staged { post, unpacking: Vec::new() });
         Some(packed)
@@ -567,15 +573,18 @@ impl<'a> Planner<'a> {
             Pieces::Others(pieces) => pieces,
         };
         let (packed, copies) = self.reserve(&pieces)?;
-        let unpack = |(target, source)| Operation::Copy { source, target, rows: Rows::ONE };
+        let unpack = |([target, source], Rows { number, steps: [further, back] }): InRows<2>| {
+            let rows = Rows { number, steps: [back, further] };
+            Operation::Copy { source, target, rows }
+        };
         self.staged.push(Staged { post, unpacking: copies.into_iter().map(unpack).collect() });
         Some(packed)
     }
 
     fn pieces(&self, message: &Message) -> Pieces {
-        let mut pieces = message.runs().iter().flat_map(|&run| self.binding.pieces(run));
+        let mut pieces = message.strided().iter().flat_map(|&runs| self.binding.in_rows(runs));
         match (pieces.next(), pieces.next()) {
-            (Some(piece), None) => Pieces::One(piece),
+            (Some((piece, Rows::ONE)), None) => Pieces::One(piece),
             (first, second) => Pieces::Others(first.into_iter().chain(second).chain(pieces).collect()),
         }
     }
@@ -620,14 +629,16 @@ impl<'a> Planner<'a> {
 
     /// Staging memory for a message as a whole, and for each of its pieces. It is given back when nothing that is
     /// staged is outstanding. None for a message without data.
-    fn reserve(&mut self, pieces: &[Piece]) -> Option<(Region, Vec<(Region, Region)>)> {
+    fn reserve(&mut self, pieces: &[(Piece, Rows<1>)]) -> Option<(Region, Vec<InRows<2>>)> {
         let start = self.staging_top;
-        let mut stage = |piece: &Piece| {
+        let mut stage = |(piece, rows): &(Piece, Rows<1>)| {
             let region = Region { memory: Memory::Staging, offset: self.staging_top, elements: piece.bytes };
-            self.staging_top += piece.bytes;
-            (piece.region, region)
+            self.staging_top += rows.number * piece.bytes;
+            // Whoever is alone has nobody to follow.
+            let step = if rows.number > 1 { piece.bytes } else { 0 };
+            ([piece.region, region], Rows { number: rows.number, steps: [rows.steps[0], step] })
         };
-        let copies = pieces.iter().map(&mut stage).collect();
+        let copies = in_rows(pieces.iter().map(&mut stage));
         self.plan.staging_bytes = self.plan.staging_bytes.max(self.staging_top);
         let packed = Region { memory: Memory::Staging, offset: start, elements: self.staging_top - start };
         (packed.elements > 0).then_some((packed, copies))
@@ -678,7 +689,7 @@ mod tests {
         assert_eq!(plan.staging_bytes, 8 << 31);
         let whole = Region { memory: Memory::Staging, offset: 0, elements: 8 << 31 };
         assert!(
-            matches!(plan.operations[2], Operation::Send { post: 0, peer: 1, region, .. } if region == whole)
+            matches!(plan.operations[1], Operation::Send { post: 0, peer: 1, region, .. } if region == whole)
         );
     }
 
@@ -689,7 +700,56 @@ mod tests {
         let plan = Plan::new(&program.build(), &binding(1));
         assert!(matches!(plan.operations[0], Operation::Receive { region: Region { elements: 8, .. }, .. }));
         assert!(matches!(plan.operations[1], Operation::Wait { .. }));
-        assert_eq!(plan.operations.len(), 4);
+        let [Operation::Copy { source, target, rows }] = plan.operations[2..] else {
+            panic!("one copy of two rows")
+        };
+        let [first, second] = [0, 1].map(|number| rows.row(number, [source, target]));
+        let piece = |memory, offset, elements| Region { memory, offset, elements };
+        let recv = Memory::Buffer(Buffer::Recv);
+        assert_eq!(first, [piece(Memory::Staging, 0, 4), piece(recv, 0, 1)]);
+        assert_eq!(second, [piece(Memory::Staging, 4, 4), piece(recv, 2, 1)]);
+    }
+
+    /// The pieces of a message of that many blocks, each so many after the one before, as they are packed.
+    fn packed(binding: &Binding, blocks: impl Iterator<Item = usize>) -> Vec<[Region; 2]> {
+        let mut program = Builder::new(0, 2, 100);
+        program.send(1, blocks.map(|block| Buffer::Send.block(block)).collect::<Message>());
+        let plan = Plan::new(&program.build(), binding);
+        let rows = plan.operations.iter().map(|operation| match operation {
+            Operation::Copy { source, target, rows } => {
+                (0..rows.number).map(|number| rows.row(number, [*source, *target])).collect()
+            }
+            _ => Vec::new(),
+        });
+        rows.flatten().collect()
+    }
+
+    #[test]
+    fn blocks_that_lie_equally_far_apart_are_packed_by_one_copy_of_many_rows() {
+        let uneven = Binding::uniform(View::new(Layout::Balanced { elements: 250, blocks: 100 }, 4));
+        for (binding, copies) in [(binding(3), 1), (uneven.clone(), 30)] {
+            let mut program = Builder::new(0, 2, 100);
+            program.send(1, (0..30).map(|block| Buffer::Send.block(99 - 3 * block)).collect::<Message>());
+            let plan = Plan::new(&program.build(), &binding);
+            assert!(plan.operations.len() <= copies + 2);
+        }
+        for binding in [binding(3), uneven] {
+            let places: Vec<usize> = (0..30).map(|block| 99 - 3 * block).collect();
+            let mut end = 0;
+            let expected = places.iter().map(|&block| {
+                let range = binding.send.layout.block(block);
+                let start = end;
+                end += 4 * range.len();
+                let packed = Region { memory: Memory::Staging, offset: start, elements: end - start };
+                let source = Region {
+                    offset: range.start,
+                    elements: range.len(),
+                    memory: Memory::Buffer(Buffer::Send),
+                };
+                [source, packed]
+            });
+            assert!(packed(&binding, places.iter().copied()).into_iter().eq(expected.collect::<Vec<_>>()));
+        }
     }
 
     #[test]
@@ -711,7 +771,6 @@ mod tests {
         let posts: Vec<_> = plan.operations.iter().map(shown).collect();
         let expected = [
             "send 1 false",
-            "copy",
             "copy",
             "send 3 false",
             "receive 0 false",

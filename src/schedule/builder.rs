@@ -198,7 +198,7 @@ impl Builder {
     }
 
     fn post(&mut self, message: &Message) -> Option<Post> {
-        if message.runs().is_empty() {
+        if message.blocks() == 0 {
             return None;
         }
         let post = self.posts;

@@ -73,7 +73,7 @@ impl Schedule {
         self.map_steps(moduli, |mut step| {
             match &mut step {
                 Step::Send { message, .. } | Step::Receive { message, .. } => {
-                    *message = message.runs().iter().map(|&run| map(run)).collect::<Message>();
+                    *message = message.runs().map(&map).collect::<Message>();
                 }
                 Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => {}
                 Step::Copy { source, target } => (*source, *target) = (map(*source), map(*target)),
@@ -151,7 +151,7 @@ impl Schedule {
 /// The steps that do the same to blocks elsewhere; several, where a copy's or a reduction's blocks part.
 fn map_blocks(step: Step, map: &impl Fn(Run) -> Run) -> Vec<Step> {
     let mapped = |message: Message| {
-        let runs = message.runs().iter().flat_map(|&run| map_together([run], map));
+        let runs = message.runs().flat_map(|run| map_together([run], map));
         runs.map(|[run]| run).collect::<Message>()
     };
     match step {

@@ -14,7 +14,7 @@ mod overlap;
 mod repeat;
 mod text;
 
-pub use blocks::{Buffer, Message, Run};
+pub use blocks::{Buffer, Message, Run, Strided};
 pub use builder::Builder;
 pub use layout::Layout;
 pub use line::ParseError;
@@ -112,13 +112,14 @@ impl Schedule {
 
     /// How many scratch blocks are used: one more than the highest block number.
     pub fn scratch_blocks(&self) -> usize {
-        let end = |run: Run| if run.buffer == Buffer::Scratch { run.indices().end } else { 0 };
-        let once = self.steps.iter().flat_map(Step::each_run).map(end);
+        let end = |runs: Strided| if runs.buffer() == Buffer::Scratch { runs.end() } else { 0 };
+        let once = self.steps.iter().flat_map(Step::strided).map(end);
         let moved = self.repeats.iter().flat_map(|repeat| {
             let steps = self.steps[repeat.steps.clone()].iter().zip(&repeat.moves);
             let runs = steps.flat_map(|(step, by)| step.each_run().zip(&by.runs));
             // What moves comes to the end of its copy of a vector, or near it.
-            runs.filter(|(_, by)| **by > 0).map(|(run, _)| end(run).next_multiple_of(self.blocks.max(1)))
+            runs.filter(|(_, by)| **by > 0)
+                .map(|(run, _)| end(run.into()).next_multiple_of(self.blocks.max(1)))
         });
         once.chain(moved).max().unwrap_or(0)
     }
@@ -180,12 +181,17 @@ impl Step {
 
     /// The same, one after the other.
     fn each_run(&self) -> impl Iterator<Item = Run> {
+        self.strided().flat_map(|strided| strided.runs())
+    }
+
+    /// The same, as far as they lie equally far apart.
+    fn strided(&self) -> impl Iterator<Item = Strided> {
         let (message, others) = match self {
-            Step::Send { message, .. } | Step::Receive { message, .. } => (message.runs(), [None; 3]),
+            Step::Send { message, .. } | Step::Receive { message, .. } => (message.strided(), [None; 3]),
             Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => (&[][..], [None; 3]),
             Step::Copy { source, target } => (&[][..], [Some(*source), Some(*target), None]),
             Step::Reduce { left, right, target } => (&[][..], [left, right, target].map(|run| Some(*run))),
         };
-        message.iter().copied().chain(others.into_iter().flatten())
+        message.iter().copied().chain(others.into_iter().flatten().map(Strided::from))
     }
 }

@@ -205,7 +205,11 @@ impl Move {
             Step::Send { post, peer, message } | Step::Receive { post, peer, message } => {
                 *post = post.wrapping_add(posts);
                 *peer = add(*peer, self.peer, times, moduli.size);
-                message.runs_mut().iter_mut().zip(&self.runs).for_each(|(run, &by)| on(run, by));
+                let mut by = self.runs.iter();
+                message.move_runs(|mut run| {
+                    by.next().into_iter().for_each(|&by| on(&mut run, by));
+                    run
+                });
             }
             Step::Wait { posts: waited } => {
                 waited.iter_mut().for_each(|post| *post = post.wrapping_add(posts));

@@ -3,6 +3,7 @@
 use super::violation::{Fault, Misfit, Violation};
 use crate::algorithms::{Collective, Cut, Problem};
 use crate::schedule::{Buffer, MOST_TIMES, Message, Post, Run, Schedule, Step};
+use std::iter;
 
 /// Checks every program by itself: its header, its posts and waits, and the runs it names.
 pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) -> Result<(), Violation> {
@@ -30,25 +31,21 @@ pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) 
 pub fn check_fit(
     collective: Collective,
     blocks: usize,
-    source: &[Run],
-    target: &[Run],
+    source: impl Iterator<Item = Run> + Clone,
+    target: impl Iterator<Item = Run> + Clone,
 ) -> Result<(), Misfit> {
     let are_alike =
         matches!(collective.cut(), Cut::Pairs | Cut::Edges) || collective == Collective::ReduceScatterBlock;
     let shapes = if are_alike { 1 } else { blocks };
-    match shape(source, shapes).eq(shape(target, shapes)) {
+    match shape(source.clone(), shapes).eq(shape(target.clone(), shapes)) {
         true => Ok(()),
-        false => Err(Misfit { source: message(source), target: message(target) }),
+        false => Err(Misfit { source: source.collect(), target: target.collect() }),
     }
 }
 
 /// For each block which of so many sizes it has.
-fn shape(runs: &[Run], shapes: usize) -> impl Iterator<Item = usize> {
-    runs.iter().flat_map(|run| run.indices()).map(move |index| index % shapes)
-}
-
-fn message(runs: &[Run]) -> Message {
-    runs.iter().copied().collect()
+fn shape(runs: impl Iterator<Item = Run>, shapes: usize) -> impl Iterator<Item = usize> {
+    runs.flat_map(|run| run.indices()).map(move |index| index % shapes)
 }
 
 struct Rules<'a> {
@@ -85,12 +82,12 @@ impl Rules<'_> {
             Step::Send { peer, message, .. } => {
                 self.check_peer(rank, *peer)?;
                 check_private(message)?;
-                message.runs().iter().try_for_each(|&run| self.check_readable(rank, run))
+                message.runs().try_for_each(|run| self.check_readable(rank, run))
             }
             Step::Receive { peer, message, .. } => {
                 self.check_peer(rank, *peer)?;
                 check_private(message)?;
-                message.runs().iter().try_for_each(|&run| self.check_writable(rank, run))
+                message.runs().try_for_each(|run| self.check_writable(rank, run))
             }
             Step::Wait { .. } => Ok(()),
             Step::Notify { slot } => self.check_slot(*slot),
@@ -174,7 +171,7 @@ impl Rules<'_> {
         let checked = match is_slot(source) || is_slot(target) {
             true if source.count == target.count => Ok(()),
             true => Err(Misfit { source: source.into(), target: target.into() }),
-            false => check_fit(self.collective, self.blocks, &[source], &[target]),
+            false => check_fit(self.collective, self.blocks, iter::once(source), iter::once(target)),
         };
         checked.map_err(Fault::Misfit)
     }
@@ -199,8 +196,8 @@ fn is_slot(run: Run) -> bool {
 }
 
 fn check_private(message: &Message) -> Result<(), Fault> {
-    let slot = message.runs().iter().find(|&&run| is_slot(run));
-    slot.map_or(Ok(()), |&run| Err(Fault::SlotInMessage(run)))
+    let slot = message.runs().find(|run| is_slot(*run));
+    slot.map_or(Ok(()), |run| Err(Fault::SlotInMessage(run)))
 }
 
 /// How long a slot is, is told by what it meets.

@@ -160,7 +160,7 @@ mod tests {
                 _ => None,
             });
             let entering: Vec<_> = entering.collect();
-            assert!(entering.iter().all(|message| message.runs().iter().all(|run| run.buffer == Scratch)));
+            assert!(entering.iter().all(|message| message.runs().all(|run| run.buffer == Scratch)));
             let blocks: usize = entering.iter().map(|message| message.blocks()).sum();
             assert_eq!(blocks, [6, 7, 7].get(rank).copied().unwrap_or(0));
         }

@@ -8,8 +8,9 @@ pub use counts::Counts;
 pub use one_group::bind;
 pub use two_groups::bind as bind_two_groups;
 
+use super::plan::Rows;
 use super::{Memory, Region};
-use crate::schedule::{Buffer, Layout, Run};
+use crate::schedule::{Buffer, Layout, Run, Strided};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -78,6 +79,21 @@ impl Binding {
     pub fn pieces(&self, run: Run) -> impl Iterator<Item = Piece> {
         let view = self.view(run.buffer);
         view.layout.ranges(run.indices()).filter_map(move |range| view.piece(run.buffer, range))
+    }
+
+    /// The pieces of runs that lie equally far apart. Where blocks are alike, so do the elements.
+    pub fn in_rows(&self, runs: Strided) -> impl Iterator<Item = (Piece, Rows<1>)> {
+        let view = self.view(runs.buffer());
+        let even = match (&view.layout, &view.bytes) {
+            (Layout::Uniform { elements }, ElementBytes::Each(_)) if runs.times() > 1 => Some(*elements),
+            _ => None,
+        };
+        let rows = even.map_or(Rows::ONE, |elements| Rows {
+            number: runs.times() as usize,
+            steps: [runs.stride().wrapping_mul(elements as isize) as usize],
+        });
+        let first = if even.is_some() { 1 } else { runs.times() };
+        (0..first).flat_map(move |number| self.pieces(runs.run(number))).map(move |piece| (piece, rows))
     }
 
     /// The elements of a block with their bytes of data; none, if it has none.
