@@ -1075,6 +1075,30 @@ fn a_flag_that_is_awaited_too_few_times_is_caught() {
 }
 
 #[test]
+fn slots_that_lie_together_hold_the_blocks_whose_numbers_they_bear() {
+    let joined = |slots: [usize; 2]| {
+        let mut schedules = sharing_programs(2, 2, 2, |rank, program| match rank {
+            0 => program.publish(Recv.blocks(0..2), 0),
+            _ => {
+                program.await_slot(0, 0);
+                for (block, slot) in slots.into_iter().enumerate() {
+                    program.copy(Shared(0).block(slot), Recv.block(block));
+                }
+            }
+        });
+        schedules.iter_mut().for_each(|schedule| schedule.joined_slots = true);
+        schedules
+    };
+    let verified =
+        |schedules: &[Schedule]| verify_schedules(Collective::Bcast, &Problem::new(2), true, schedules);
+    assert_eq!(verified(&joined([0, 1])), Ok(()));
+    assert!(matches!(fault(Collective::Bcast, &joined([1, 0])), Fault::Misfit(..)));
+    let mut schedules = joined([0, 1]);
+    schedules[1].joined_slots = false;
+    assert!(matches!(fault(Collective::Bcast, &schedules), Fault::Slots(..)));
+}
+
+#[test]
 fn a_slot_is_read_after_it_was_written() {
     let mut schedules = broadcast_through_slot(2);
     schedules[1].steps.remove(0);

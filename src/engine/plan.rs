@@ -197,6 +197,13 @@ pub enum Slots {
         /// Bytes of all slots of a rank together.
         bytes: usize,
     },
+    /// Together, apart from the flags. Regions are counted in elements, not in slots.
+    Joined {
+        /// Bytes from one element to the next.
+        extent: usize,
+        /// Bytes of all slots of a rank together, at most.
+        bytes: usize,
+    },
 }
 
 impl Slots {
@@ -214,8 +221,8 @@ impl Slots {
     pub fn kind(self) -> usize {
         match self {
             Slots::Lines => 0,
-            Slots::Apart { bytes, .. } if bytes <= Slots::SHORT_BANK => 1,
-            Slots::Apart { .. } => 2,
+            Slots::Apart { bytes, .. } | Slots::Joined { bytes, .. } if bytes <= Slots::SHORT_BANK => 1,
+            Slots::Apart { .. } | Slots::Joined { .. } => 2,
         }
     }
 
@@ -240,18 +247,33 @@ impl SlotBounds {
     /// A cache line without its flag; what stays in the caches of all who read it.
     pub const DEFAULT: SlotBounds = SlotBounds { line: LINE_PAYLOAD, bank: 1 << 20, stripe: None };
 
+    /// Those of a communicator of so many ranks, where a bank has so many bytes or more: there is room for an element in each slot.
+    pub fn of_ranks(ranks: usize, bank: usize) -> SlotBounds {
+        SlotBounds { bank: bank.max(SlotBounds::slots(ranks) * CACHE_LINE), ..SlotBounds::DEFAULT }
+    }
+
+    /// The slots of each of so many ranks: one for each, for each of two phases, and some more.
+    pub const fn slots(ranks: usize) -> usize {
+        2 * ranks + 6
+    }
+
     /// The most bytes of a block that are in shared memory at a time, if a rank has so many slots.
     pub fn longest_stripe(&self, slots: usize) -> usize {
         let most = self.bank / slots.max(1) / CACHE_LINE * CACHE_LINE;
         self.stripe.unwrap_or(most).min(most)
     }
 
-    /// Elements of a stripe and what all stripes use, if a rank has so many slots and the longest block so many elements of `extent` bytes.
-    pub fn cut(&self, slots: usize, longest: usize, extent: usize) -> (usize, Slots) {
+    /// Elements of a stripe and what all stripes use, if a rank has so many slots, which lie together or not, and the longest block so many
+    /// elements of `extent` bytes. Stripes of blocks do not follow each other, so slots lie together only if all of each block is in one.
+    pub fn cut(&self, (slots, are_joined): (usize, bool), longest: usize, extent: usize) -> (usize, Slots) {
         let step = (self.longest_stripe(slots).min(longest * extent) / extent).max(1);
-        let used = match longest * extent <= self.line {
-            true => Slots::Lines,
-            false => {
+        let together = longest * extent * slots;
+        let used = match () {
+            () if are_joined && (1..=step).contains(&longest) && together <= self.bank => {
+                Slots::Joined { extent, bytes: together }
+            }
+            () if longest * extent <= self.line => Slots::Lines,
+            () => {
                 let stride = (step * extent).next_multiple_of(CACHE_LINE);
                 Slots::Apart { stride, bytes: stride * slots }
             }
@@ -322,12 +344,14 @@ impl Plan {
 
     /// Whether nothing goes beyond its slot, for an element of scratch memory that takes `extent` bytes.
     pub fn keeps_to_slots(&self, extent: usize, bounds: &SlotBounds) -> bool {
-        let room = match self.slots {
-            Some(Slots::Apart { stride, .. }) => stride,
-            _ => bounds.line,
-        };
-        let fits = |region: &Region| match region.memory {
-            Memory::Buffer(Buffer::Shared(_)) => region.elements * extent <= room,
+        let fits = |region: &Region| match (region.memory, self.slots) {
+            (Memory::Buffer(Buffer::Shared(_)), Some(Slots::Apart { stride, .. })) => {
+                region.elements * extent <= stride
+            }
+            (Memory::Buffer(Buffer::Shared(_)), Some(Slots::Joined { bytes, .. })) => {
+                (region.offset + region.elements) * extent <= bytes
+            }
+            (Memory::Buffer(Buffer::Shared(_)), _) => region.elements * extent <= bounds.line,
             _ => true,
         };
         self.operations.iter().all(|operation| match operation {
@@ -404,7 +428,7 @@ impl<'a> Stripes<'a> {
     /// For an element of scratch memory that takes `extent` bytes.
     pub fn new(schedule: &'a Schedule, binding: &'a Binding, extent: usize, bounds: &SlotBounds) -> Self {
         let longest = binding.scratch.layout.longest(schedule.blocks);
-        let (step, slots) = bounds.cut(schedule.slots, longest, extent);
+        let (step, slots) = bounds.cut((schedule.slots, schedule.joined_slots), longest, extent);
         Stripes { schedule, binding, step, count: longest.div_ceil(step).max(1), slots }
     }
 
@@ -435,15 +459,16 @@ impl<'a> Stripes<'a> {
     fn plan(&self, stripe: usize) -> Plan {
         let Stripes { schedule, binding, step, .. } = *self;
         if self.count == 1 {
-            return Plan::new(schedule, binding);
+            let joined_slots = matches!(self.slots, Slots::Joined { .. });
+            return Plan::new(schedule, &Binding { joined_slots, ..binding.clone() });
         }
-        let Binding { send, recv, scratch } = binding;
+        let Binding { send, recv, scratch, .. } = binding;
         let from = stripe * step;
         let cut = |view: &View| View { layout: view.layout.striped(from, step), ..view.clone() };
         // Scratch memory is used anew in each stripe.
         let layout = scratch.layout.packed_stripes(from, step, schedule.blocks);
         let scratch = View { layout, ..scratch.clone() };
-        Plan::new(schedule, &Binding { send: cut(send), recv: cut(recv), scratch })
+        Plan::new(schedule, &Binding::new(cut(send), cut(recv), scratch))
     }
 }
 
@@ -883,7 +908,7 @@ mod tests {
             let view = View::new(layout, 4);
             let scratch =
                 View::new(Layout::packed((0..3).map(|block| view.layout.elements(block..block + 1))), 4);
-            let binding = Binding { send: view.clone(), recv: view, scratch };
+            let binding = Binding::new(view.clone(), view, scratch);
             for stripe in [None, Some(64), Some(12), Some(1)] {
                 let bounds = SlotBounds { stripe, ..BOUNDS };
                 let plan = Plan::in_stripes(&exchange_of_blocks(3), &binding, 4, &bounds);
@@ -932,6 +957,46 @@ mod tests {
         assert_eq!((plan(32).slots, plan(32).stripes()), (apart(2), 1));
         assert_eq!((plan(33).slots, plan(33).stripes()), (apart(2), 2));
         assert_eq!((plan(0).slots, plan(0).stripes()), (Some(Slots::Lines), 1));
+    }
+
+    /// Offset and elements of what is copied to slots or from them.
+    fn in_slots(plan: &Plan) -> Vec<(usize, usize)> {
+        let shared = |region: &&Region| matches!(region.memory, Memory::Buffer(Buffer::Shared(_)));
+        let copied = copies(plan).into_iter().flatten().collect::<Vec<_>>();
+        copied.iter().filter(shared).map(|region| (region.offset, region.elements)).collect()
+    }
+
+    #[test]
+    fn blocks_in_slots_that_lie_together_are_copied_as_one() {
+        let schedule = Schedule { joined_slots: true, ..exchange_of_blocks(3) };
+        let bounds = SlotBounds { bank: 8 * CACHE_LINE, ..BOUNDS };
+        let bound = |layout: Layout| {
+            let scratch = View::new(Layout::packed((0..3).map(|block| layout.block(block).len())), 4);
+            Plan::in_stripes(
+                &schedule,
+                &Binding::new(View::new(layout.clone(), 4), View::new(layout, 4), scratch),
+                4,
+                &bounds,
+            )
+        };
+        let even = bound(Layout::Uniform { elements: 3 });
+        assert_eq!(even.slots, Some(Slots::Joined { extent: 4, bytes: 36 }));
+        assert_eq!(in_slots(&even), [(0, 9); 3]);
+        // The blocks are of 3, 3 and 4 elements.
+        assert_eq!(in_slots(&bound(Layout::Balanced { elements: 10, blocks: 3 })), [(0, 10); 3]);
+        // Blocks that lie apart come to lie in slots where those do that lie together.
+        let apart = bound(Layout::Placed([(50, 3), (0, 0), (70, 4)].into()));
+        assert_eq!(in_slots(&apart), [(0, 3), (3, 4)].repeat(3));
+        assert!(even.keeps_to_slots(4, &bounds) && apart.keeps_to_slots(4, &bounds));
+        assert!(!even.keeps_to_slots(5, &bounds));
+    }
+
+    #[test]
+    fn slots_lie_apart_where_blocks_are_cut_or_empty() {
+        let cut = |longest| SlotBounds { bank: 4 * CACHE_LINE, ..BOUNDS }.cut((2, true), longest, 4).1;
+        assert_eq!(cut(0), Slots::Lines);
+        assert_eq!(cut(32), Slots::Joined { extent: 4, bytes: 2 * 32 * 4 });
+        assert_eq!(cut(33), Slots::Apart { stride: 2 * CACHE_LINE, bytes: 4 * CACHE_LINE });
     }
 
     #[test]

@@ -169,6 +169,12 @@ impl Builder {
         self
     }
 
+    /// Gives each rank a slot for each of so many blocks, which lie together as the blocks do in a vector.
+    pub fn joined_slots(mut self, slots: usize) -> Self {
+        (self.schedule.slots, self.schedule.joined_slots) = (slots, true);
+        self
+    }
+
     /// Writes blocks to slots of the rank's own, from `slot` on, and raises the flag of the first one.
     pub fn publish(&mut self, blocks: Run, slot: usize) {
         self.show(blocks, slot);

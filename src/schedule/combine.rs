@@ -5,7 +5,7 @@ use super::{Buffer, Message, Moduli, Repeat, Run, Schedule, Step};
 impl Schedule {
     /// A rank's program that does nothing.
     pub fn idle(rank: usize, size: usize, blocks: usize) -> Schedule {
-        Schedule { rank, size, blocks, slots: 0, steps: Vec::new(), repeats: Vec::new() }
+        Schedule { rank, size, blocks, slots: 0, joined_slots: false, steps: Vec::new(), repeats: Vec::new() }
     }
 
     /// This program, then `next`. Both act on the same buffers, scratch included, but each has slots of its own.
@@ -139,6 +139,20 @@ impl Schedule {
         })
     }
 
+    /// The same program over some of the blocks of a longer vector: what was block `i` is block `first + i` of `blocks`.
+    pub fn shift_blocks(self, blocks: usize, first: usize) -> Schedule {
+        let before = self.blocks as u32;
+        // Up to the end of a vector.
+        self.move_blocks(blocks, |run| {
+            let (copy, from) = (run.first / before, run.first % before);
+            Run {
+                first: copy * blocks as u32 + first as u32 + from,
+                count: run.count.min(before - from),
+                ..run
+            }
+        })
+    }
+
     /// The same program over buffers of `blocks` blocks. `map` says where the first blocks of a run go, as many as stay together, at least one.
     fn move_blocks(self, blocks: usize, map: impl Fn(Run) -> Run) -> Schedule {
         let map = |run: Run| if matches!(run.buffer, Buffer::Shared(_)) { run } else { map(run) };
@@ -244,6 +258,17 @@ mod tests {
         assert_eq!(renamed.blocks, 8);
         assert_eq!(renamed.steps[0].runs(), [Buffer::Send.blocks(3..5)]);
         assert_eq!(renamed.steps[1].runs(), [Buffer::Send.blocks(3..5), Buffer::Scratch.blocks(11..13)]);
+    }
+
+    #[test]
+    fn shifted_blocks_are_some_of_more() {
+        let mut program = Builder::new(0, 2, 2);
+        program.send(1, Buffer::Send.blocks(0..2));
+        program.copy(Buffer::Scratch.blocks(1..4), Buffer::Scratch.blocks(5..8));
+        let program = program.build();
+        let renamed = program.clone().rename_blocks(8, |block| 3 + block);
+        assert_eq!(program.shift_blocks(8, 3), renamed);
+        assert_eq!(renamed.steps.len(), 4);
     }
 
     #[test]

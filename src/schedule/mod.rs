@@ -98,6 +98,10 @@ pub struct Schedule {
     pub blocks: usize,
     /// How many slots each rank has that its node can read; the same on all ranks.
     pub slots: usize,
+    /// Whether the slots of a rank lie together; the same on all ranks. Then each bears the number of a block and lies where that block does
+    /// in a vector, so that blocks that follow each other are copied and reduced as one. Otherwise a slot holds any block, and shares no cache
+    /// line with another one.
+    pub joined_slots: bool,
     /// The steps in program order; those of a loop as they are the first time.
     pub steps: Vec<Step>,
     /// The loops, in program order.

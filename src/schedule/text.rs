@@ -19,6 +19,9 @@
 //! reduce recv[0] = shared0[0] + send[0]
 //! ```
 //!
+//! `8 slots together` in the header says that slots bear the numbers of blocks and lie together as these do in a vector. Otherwise any slot may
+//! hold any block.
+//!
 //! Steps that are done several times stand between `repeat` and `end`, as they are the first time. Behind a step stands what changes from one time
 //! to the next: its rank and the first block of each of its runs. Ranks are counted modulo their number, and so are blocks; posts get the
 //! next numbers.
@@ -43,10 +46,13 @@ use std::str::FromStr;
 
 impl fmt::Display for Schedule {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let Schedule { rank, size, blocks, slots, .. } = self;
+        let Schedule { rank, size, blocks, slots, joined_slots, .. } = self;
         write!(formatter, "rank {rank} of {size}, {blocks} blocks")?;
         if *slots > 0 {
             write!(formatter, ", {slots} slots")?;
+        }
+        if *joined_slots {
+            write!(formatter, " together")?;
         }
         writeln!(formatter)?;
         self.parts().try_for_each(|part| match part {
@@ -214,6 +220,7 @@ impl Line<'_> {
         if self.accept(",") {
             schedule.slots = self.number("a number of slots", ANY)? as usize;
             self.expect("slots")?;
+            schedule.joined_slots = self.accept("together");
         }
         self.end(schedule)
     }
@@ -533,6 +540,16 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
         assert_eq!(schedule.steps[3], Step::Copy { source: send, target: recv });
         assert_eq!(schedule.steps[4], Step::Reduce { left: send, right: scratch, target: recv });
         assert_eq!(schedule.to_string(), EXAMPLE);
+    }
+
+    #[test]
+    fn the_header_says_that_slots_lie_together() {
+        let text = "rank 1 of 2, 8 blocks, 8 slots together\n\
+                    copy send[0..8] to shared1[0..8]\n";
+        let schedule: Schedule = text.parse().unwrap();
+        assert_eq!((schedule.slots, schedule.joined_slots), (8, true));
+        assert_eq!(schedule.to_string(), text);
+        assert!(!text.replace(" together", "").parse::<Schedule>().unwrap().joined_slots);
     }
 
     #[test]

@@ -16,7 +16,8 @@ pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) 
             Cut::Edges => problem.graph.neighbours(rank).blocks(),
             Cut::Vector => schedules[0].blocks.max(1),
         };
-        let rules = Rules { collective, problem, blocks, slots: schedules[0].slots };
+        let Schedule { slots, joined_slots, .. } = schedules[0];
+        let rules = Rules { collective, problem, blocks, slots, joined_slots };
         rules.check_header(rank, schedule).map_err(Violation::of(rank))?;
         rules.check_steps(schedule)?;
         check_posts(schedule)?;
@@ -53,6 +54,7 @@ struct Rules<'a> {
     problem: &'a Problem,
     blocks: usize,
     slots: usize,
+    joined_slots: bool,
 }
 
 impl Rules<'_> {
@@ -63,7 +65,7 @@ impl Rules<'_> {
         if schedule.blocks != self.blocks {
             return Err(Fault::Blocks(schedule.blocks, self.blocks));
         }
-        match schedule.slots == self.slots {
+        match (schedule.slots, schedule.joined_slots) == (self.slots, self.joined_slots) {
             true if self.slots > 0 && self.problem.remote > 0 => Err(Fault::SlotsOfTwoGroups),
             true => Ok(()),
             false => Err(Fault::Slots(schedule.slots, self.slots)),
@@ -166,9 +168,9 @@ impl Rules<'_> {
         if parts(named.start) || parts(named.end) { Err(Fault::Parted(run)) } else { Ok(()) }
     }
 
-    /// Which block a slot holds shows when it is read.
+    /// Which block a slot holds shows when it is read, unless it bears the number of the block.
     fn check_fit(&self, source: Run, target: Run) -> Result<(), Fault> {
-        let checked = match is_slot(source) || is_slot(target) {
+        let checked = match !self.joined_slots && (is_slot(source) || is_slot(target)) {
             true if source.count == target.count => Ok(()),
             true => Err(Misfit { source: source.into(), target: target.into() }),
             false => check_fit(self.collective, self.blocks, iter::once(source), iter::once(target)),

@@ -145,7 +145,7 @@ impl Placement {
     pub fn among_owners(&self, slice: usize, slices: usize, program: Schedule) -> Schedule {
         let width = program.blocks;
         program
-            .rename_blocks(slices * width, |block| slice * width + block)
+            .shift_blocks(slices * width, slice * width)
             .embed(self.size(), |node| self.member(Place { node, local: slice % self.population(node) }))
     }
 

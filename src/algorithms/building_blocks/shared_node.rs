@@ -11,9 +11,14 @@ use std::ops::Range;
 /// blocks while it writes the next.
 const MOST_FLAGS: usize = 64;
 
+/// How many of so many are shown together, with one flag.
+fn in_each_group(all: usize) -> usize {
+    all.div_ceil(MOST_FLAGS).max(1)
+}
+
 /// Those of many that are shown together, with one flag.
 pub fn groups(all: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let each = all.len().div_ceil(MOST_FLAGS).max(1);
+    let each = in_each_group(all.len());
     all.clone().step_by(each).map(move |first| first..(first + each).min(all.end))
 }
 
@@ -105,6 +110,22 @@ pub fn hand_out_slices(local: usize, population: usize, slices: usize, width: us
 /// A program of such phases; ranks have no slots where none shares a node with another.
 pub fn with_slots(slots: usize, most_members: usize, program: Schedule) -> Schedule {
     Schedule { slots: if most_members > 1 { slots } else { 0 }, ..program }
+}
+
+/// The same where slots bear the numbers of blocks, which are shown in [`groups`].
+pub fn with_slots_of_blocks(most_members: usize, program: Schedule) -> Schedule {
+    let blocks = program.blocks;
+    joined(in_each_group(blocks), with_slots(blocks, most_members, program))
+}
+
+/// The same where slots bear the numbers of blocks, which are shown in slices of so many.
+pub fn with_slots_of_slices(width: usize, most_members: usize, program: Schedule) -> Schedule {
+    joined(width, with_slots(program.blocks, most_members, program))
+}
+
+/// Slots lie together if several blocks are shown together. A single short one is better off beside its flag.
+fn joined(together: usize, program: Schedule) -> Schedule {
+    Schedule { joined_slots: program.slots > 0 && together > 1, ..program }
 }
 
 /// Into how many segments a vector is cut: each has a slot, of which a rank has not many more than two for each rank.
