@@ -1,7 +1,7 @@
 //! A schedule bound to elements: what remains is posting, waiting, copying and reducing regions.
 
 use super::repetition::{Loop, posts_at_a_time};
-use super::{Binding, Memory, Piece, Region, View};
+use super::{Binding, Memory, Piece, Place, Region, View};
 use crate::schedule::{Buffer, Message, Part, Post, Repeat, Schedule, Step};
 use std::collections::BTreeSet;
 use std::iter;
@@ -57,18 +57,20 @@ pub enum Operation {
         /// To where.
         target: Region,
         /// How many.
-        rows: Rows<2>,
+        rows: Further<2>,
     },
     /// `target = left ⊕ right`
     Reduce {
         /// The left operand.
-        left: Region,
+        left: Place,
         /// The right operand.
-        right: Region,
+        right: Place,
         /// The result.
-        target: Region,
+        target: Place,
+        /// Elements of each of the three.
+        elements: usize,
         /// How many, in the order of these.
-        rows: Rows<3>,
+        rows: Further<3>,
     },
     /// Raise the flag of one of the rank's slots.
     Notify {
@@ -141,6 +143,31 @@ impl<const N: usize> Rows<N> {
             (self.number, self.steps) = (self.number + 1, steps);
         }
         follows
+    }
+}
+
+/// The rows of an operation. Most have one alone, which takes no memory: plans of many operations are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Further<const N: usize>(Option<Box<Rows<N>>>);
+
+impl<const N: usize> Further<N> {
+    /// How many there are.
+    #[inline]
+    pub fn number(&self) -> usize {
+        self.0.as_ref().map_or(1, |rows| rows.number)
+    }
+
+    /// All of them, given the first ones.
+    #[inline]
+    pub fn each(&self, first: [Region; N]) -> impl Iterator<Item = [Region; N]> {
+        let row = move |number| self.0.as_ref().map_or(first, |rows| rows.row(number, first));
+        (0..self.number()).map(row)
+    }
+}
+
+impl<const N: usize> From<Rows<N>> for Further<N> {
+    fn from(rows: Rows<N>) -> Self {
+        Further((rows.number > 1).then(|| Box::new(rows)))
     }
 }
 
@@ -356,7 +383,9 @@ impl Plan {
         };
         self.operations.iter().all(|operation| match operation {
             Operation::Copy { source, target, .. } => fits(source) && fits(target),
-            Operation::Reduce { left, right, target, .. } => [left, right, target].into_iter().all(fits),
+            Operation::Reduce { left, right, target, elements, .. } => {
+                [left, right, target].into_iter().all(|place| fits(&place.region(*elements)))
+            }
             Operation::Send { region, .. } | Operation::Receive { region, .. } => fits(region),
             _ => true,
         })
@@ -559,7 +588,7 @@ impl<'a> Planner<'a> {
                 let regions =
                     pieces.map(|[source, target]| ([cut(source, target), target.region], Rows::ONE));
                 for ([source, target], rows) in in_rows(regions) {
-                    self.plan.operations.push(Operation::Copy { source, target, rows });
+                    self.plan.operations.push(Operation::Copy { source, target, rows: rows.into() });
                 }
             }
             Step::Reduce { left, right, target } => {
@@ -572,7 +601,15 @@ impl<'a> Planner<'a> {
                     if target == left {
                         self.plan.spare_elements = self.plan.spare_elements.max(left.elements);
                     }
-                    self.plan.operations.push(Operation::Reduce { left, right, target, rows });
+                    let elements = target.elements;
+                    let [left, right, target] = [left, right, target].map(Region::place);
+                    self.plan.operations.push(Operation::Reduce {
+                        left,
+                        right,
+                        target,
+                        elements,
+                        rows: rows.into(),
+                    });
                 }
             }
         }
@@ -585,7 +622,8 @@ impl<'a> Planner<'a> {
             Pieces::Others(pieces) => pieces,
         };
         let (packed, copies) = self.reserve(&pieces)?;
-        let pack = |([source, target], rows): InRows<2>| Operation::Copy { source, target, rows };
+        let pack =
+            |([source, target], rows): InRows<2>| Operation::Copy { source, target, rows: rows.into() };
         self.plan.operations.extend(copies.into_iter().map(pack));
         self.staged.push(Staged { post, unpacking: Vec::new() });
         Some(packed)
@@ -600,7 +638,7 @@ impl<'a> Planner<'a> {
         let (packed, copies) = self.reserve(&pieces)?;
         let unpack = |([target, source], Rows { number, steps: [further, back] }): InRows<2>| {
             let rows = Rows { number, steps: [back, further] };
-            Operation::Copy { source, target, rows }
+            Operation::Copy { source, target, rows: rows.into() }
         };
         self.staged.push(Staged { post, unpacking: copies.into_iter().map(unpack).collect() });
         Some(packed)
@@ -725,14 +763,14 @@ mod tests {
         let plan = Plan::new(&program.build(), &binding(1));
         assert!(matches!(plan.operations[0], Operation::Receive { region: Region { elements: 8, .. }, .. }));
         assert!(matches!(plan.operations[1], Operation::Wait { .. }));
-        let [Operation::Copy { source, target, rows }] = plan.operations[2..] else {
+        let [Operation::Copy { source, target, rows }] = &plan.operations[2..] else {
             panic!("one copy of two rows")
         };
-        let [first, second] = [0, 1].map(|number| rows.row(number, [source, target]));
+        let copied: Vec<_> = rows.each([*source, *target]).collect();
         let piece = |memory, offset, elements| Region { memory, offset, elements };
         let recv = Memory::Buffer(Buffer::Recv);
-        assert_eq!(first, [piece(Memory::Staging, 0, 4), piece(recv, 0, 1)]);
-        assert_eq!(second, [piece(Memory::Staging, 4, 4), piece(recv, 2, 1)]);
+        assert_eq!(copied[0], [piece(Memory::Staging, 0, 4), piece(recv, 0, 1)]);
+        assert_eq!(copied[1], [piece(Memory::Staging, 4, 4), piece(recv, 2, 1)]);
     }
 
     /// The pieces of a message of that many blocks, each so many after the one before, as they are packed.
@@ -741,9 +779,7 @@ mod tests {
         program.send(1, blocks.map(|block| Buffer::Send.block(block)).collect::<Message>());
         let plan = Plan::new(&program.build(), binding);
         let rows = plan.operations.iter().map(|operation| match operation {
-            Operation::Copy { source, target, rows } => {
-                (0..rows.number).map(|number| rows.row(number, [*source, *target])).collect()
-            }
+            Operation::Copy { source, target, rows } => rows.each([*source, *target]).collect(),
             _ => Vec::new(),
         });
         rows.flatten().collect()
@@ -848,10 +884,9 @@ mod tests {
         for (operations, times) in plan.kinds_of_stripes() {
             let Some(&Operation::EndStripe { step, .. }) = operations.last() else { panic!("no end") };
             copies.extend((0..times).flat_map(|time| {
-                operations.iter().flat_map(move |operation| match *operation {
+                operations.iter().flat_map(move |operation| match operation {
                     Operation::Copy { source, target, rows } => {
-                        let row = |number| rows.row(number, [source, target]);
-                        let regions = (0..rows.number).map(row);
+                        let regions = rows.each([*source, *target]);
                         regions.map(|copy| copy.map(|region| region.shifted(time * step))).collect()
                     }
                     _ => Vec::new(),

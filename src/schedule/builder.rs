@@ -1,6 +1,6 @@
 //! Writing a schedule down, step by step or round by round.
 
-use super::repeat::loop_of;
+use super::repeat::{Look, loop_of};
 use super::{Buffer, Message, Move, Post, Repeat, Run, Schedule, Step};
 use std::ops::Range;
 
@@ -126,7 +126,7 @@ impl Builder {
             written(posts, outstanding, rounds.start + time as usize).schedule.steps
         };
         let times = rounds.len() as u32;
-        let moves = loop_of(times, self.schedule.moduli(), at)?;
+        let moves = loop_of(times, self.schedule.moduli(), Look::Sometimes, at)?;
         let (posts, outstanding) = before(times);
         Some(Rounds { first: one.schedule.steps, moves, posts, outstanding })
     }

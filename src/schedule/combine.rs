@@ -1,5 +1,6 @@
 //! Schedules from schedules: one after another, in a subgroup, under other ranks, in other buffers.
 
+use super::repeat::Look;
 use super::{Buffer, Message, Moduli, Repeat, Run, Schedule, Step};
 
 impl Schedule {
@@ -18,7 +19,7 @@ impl Schedule {
             "different problems"
         );
         let (shift, first_slot, first_step) = (self.posts() as u32, self.slots, self.steps.len());
-        let next = next.map_slots(|slot| first_slot + slot);
+        let next = next.map_slots(Look::Sometimes, |slot| first_slot + slot);
         self.slots += next.slots;
         self.repeats.extend(next.repeats.into_iter().map(|repeat| {
             let steps = repeat.steps.start + first_step..repeat.steps.end + first_step;
@@ -37,11 +38,15 @@ impl Schedule {
 
     /// The program of a subgroup's rank as a program of a group of `size` ranks: `member(i)` is the group's rank of
     /// the subgroup's rank `i`.
-    pub fn embed(mut self, size: usize, member: impl Fn(usize) -> usize) -> Schedule {
+    pub fn embed(self, size: usize, member: impl Fn(usize) -> usize) -> Schedule {
+        self.embed_looking(Look::Always, size, member)
+    }
+
+    fn embed_looking(mut self, look: Look, size: usize, member: impl Fn(usize) -> usize) -> Schedule {
         let renamed = |rank: u32| member(rank as usize) as u32;
         self.rank = member(self.rank);
         let moduli = Moduli { size: size as u32, ..self.moduli() };
-        let embedded = self.map_steps(moduli, |mut step| {
+        let embedded = self.map_steps(moduli, look, |mut step| {
             if let Step::Send { peer: rank, .. }
             | Step::Receive { peer: rank, .. }
             | Step::Await { rank, .. } = &mut step
@@ -50,7 +55,9 @@ impl Schedule {
             }
             step
         });
-        Schedule { size, ..embedded }.map_runs(|run| match run.buffer {
+        let embedded = Schedule { size, ..embedded };
+        let moduli = embedded.moduli();
+        embedded.map_runs_of(moduli, look, |run| match run.buffer {
             Buffer::Shared(rank) => run.in_buffer(Buffer::Shared(renamed(rank))),
             Buffer::Send | Buffer::Recv | Buffer::Scratch => run,
         })
@@ -60,17 +67,17 @@ impl Schedule {
     /// serves every root.
     pub fn relabel(self, root: usize) -> Schedule {
         let size = self.size;
-        self.embed(size, |rank| (rank + root) % size)
+        self.embed_looking(Look::Sometimes, size, |rank| (rank + root) % size)
     }
 
     /// The same program over other buffers or blocks. Runs are mapped whole; adjacent results are merged.
     pub fn map_runs(self, map: impl Fn(Run) -> Run) -> Schedule {
         let moduli = self.moduli();
-        self.map_runs_of(moduli, map)
+        self.map_runs_of(moduli, Look::Sometimes, map)
     }
 
-    fn map_runs_of(self, moduli: Moduli, map: impl Fn(Run) -> Run) -> Schedule {
-        self.map_steps(moduli, |mut step| {
+    fn map_runs_of(self, moduli: Moduli, look: Look, map: impl Fn(Run) -> Run) -> Schedule {
+        self.map_steps(moduli, look, |mut step| {
             match &mut step {
                 Step::Send { message, .. } | Step::Receive { message, .. } => {
                     *message = message.runs().map(&map).collect::<Message>();
@@ -86,18 +93,18 @@ impl Schedule {
     }
 
     /// The same program over other slots: what was slot `i` is slot `name(i)`.
-    fn map_slots(self, name: impl Fn(usize) -> usize) -> Schedule {
+    fn map_slots(self, look: Look, name: impl Fn(usize) -> usize) -> Schedule {
         if self.slots == 0 {
             return self;
         }
         let moduli = self.moduli();
-        let renamed = self.map_steps(moduli, |mut step| {
+        let renamed = self.map_steps(moduli, look, |mut step| {
             if let Step::Notify { slot } | Step::Await { slot, .. } = &mut step {
                 *slot = name(*slot as usize) as u32;
             }
             step
         });
-        renamed.map_runs(|run| match run.buffer {
+        renamed.map_runs_of(moduli, look, |run| match run.buffer {
             Buffer::Shared(_) => run.buffer.blocks(name(run.indices().start)..name(run.indices().end)),
             Buffer::Send | Buffer::Recv | Buffer::Scratch => run,
         })
@@ -112,7 +119,8 @@ impl Schedule {
             buffer => buffer.blocks(start(run.indices().start)..start(run.indices().end)),
         };
         let moduli = Moduli { blocks: blocks as u32, ..self.moduli() };
-        let finer = Schedule { blocks, ..self.map_runs_of(moduli, refined) }.map_slots(&start);
+        let finer = Schedule { blocks, ..self.map_runs_of(moduli, Look::Always, refined) }
+            .map_slots(Look::Always, &start);
         Schedule { slots, ..finer }
     }
 
@@ -258,6 +266,23 @@ mod tests {
         assert_eq!(renamed.blocks, 8);
         assert_eq!(renamed.steps[0].runs(), [Buffer::Send.blocks(3..5)]);
         assert_eq!(renamed.steps[1].runs(), [Buffer::Send.blocks(3..5), Buffer::Scratch.blocks(11..13)]);
+    }
+
+    #[test]
+    fn a_loop_becomes_steps_if_its_ranks_are_uneven_anywhere() {
+        let mut program = Builder::new(100, 101, 1);
+        program.repeat(0..100, |program, rank| {
+            program.send(rank, Buffer::Send.block(0));
+        });
+        let program = program.build();
+        let members: [fn(usize) -> usize; 2] =
+            [|rank| 2 * rank, |rank| if rank == 30 { 300 } else { 2 * rank }];
+        for (member, loops) in members.into_iter().zip([1, 0]) {
+            let embedded = program.clone().embed(301, member);
+            assert_eq!(embedded.repeats.len(), loops);
+            let peers = embedded.unrolled().steps.into_iter().filter_map(|step| step.peer());
+            assert!(peers.eq((0..100).map(|rank| member(rank) as u32)));
+        }
     }
 
     #[test]

@@ -178,6 +178,25 @@ impl Step {
         }
     }
 
+    /// The rank that it names in a loop: at the other end of a message, whose flag is awaited, or whose slots are read.
+    fn named_rank(&self) -> Option<u32> {
+        let owner = |run: &Run| if let Buffer::Shared(owner) = run.buffer { Some(owner) } else { None };
+        match self {
+            Step::Await { rank, .. } => Some(*rank),
+            Step::Copy { source, .. } => owner(source),
+            Step::Reduce { left, right, .. } => owner(left).or(owner(right)),
+            _ => self.peer(),
+        }
+    }
+
+    /// The slot whose flag it raises or awaits.
+    fn slot(&self) -> Option<u32> {
+        match self {
+            Step::Notify { slot } | Step::Await { slot, .. } => Some(*slot),
+            _ => None,
+        }
+    }
+
     /// Every run that the step reads or writes.
     pub fn runs(&self) -> Vec<Run> {
         self.each_run().collect()
