@@ -645,6 +645,26 @@ fn every_algorithm_with_a_block_for_each_pair_over_random_networks() {
     check_all(Cut::Pairs);
 }
 
+/// On more than 64 ranks leaders show blocks of several ranks together.
+#[test]
+fn blocks_that_are_shown_together_over_random_networks() {
+    let is_shown = |algorithm: &&&Algorithm| {
+        algorithm.name == "shared_leaders" && algorithm.contract().cut() == Cut::Ranks
+    };
+    let algorithms: Vec<_> = REGISTRY.iter().filter(is_shown).collect();
+    assert_eq!(algorithms.iter().map(|algorithm| algorithm.collectives.len()).sum::<usize>(), 4);
+    for algorithm in algorithms {
+        let places: [fn(u32) -> u32; 2] = [|rank| rank / 25, |rank| rank % 3];
+        for place in places {
+            let problem = Problem { nodes: (0..70).map(place).collect(), ..Problem::new(70) };
+            assert!(algorithm.schedule(&problem, 1).joined_slots);
+            for (seed, count) in [0, 1, 5, 37].into_iter().enumerate() {
+                Case { algorithm, problem: &problem, count, semantics: Semantics::Eager, seed }.check();
+            }
+        }
+    }
+}
+
 /// What a call leaves in shared memory does no harm to the next one, which may be another collective, or shorter, or begin on
 /// some ranks before it has ended on others.
 #[test]

@@ -1,7 +1,7 @@
 //! Every registered algorithm is verified: up to 32 ranks in every way it can be called, up to 64 ranks for some roots and radices.
 //! Ignored tests, which `make check-long` runs, verify every way up to 64 ranks, and some up to 1024.
 
-use rustcoll::algorithms::{Algorithm, Problem, REGISTRY, default_radix};
+use rustcoll::algorithms::{Algorithm, Problem, REGISTRY, Requirement, default_radix};
 use rustcoll::verify::{check_all, verify};
 
 #[test]
@@ -22,6 +22,32 @@ fn more_than_64_nodes() {
         problem.nodes.number() > 64 && root % 71 == 0 && radix == default_radix(size)
     };
     verify_all([140], selected);
+}
+
+/// Loops over many nodes are looked at in places. Nodes that differ elsewhere make them no loops.
+#[test]
+fn uneven_nodes_among_many_even_ones() {
+    let populations = (0..70).map(|node| match node {
+        10 => 3,
+        11 => 1,
+        _ => 2,
+    });
+    let nodes: Vec<u32> =
+        populations.enumerate().flat_map(|(node, ranks)| std::iter::repeat_n(node as u32, ranks)).collect();
+    let size = nodes.len();
+    let problem = Problem { nodes: nodes.into(), ..Problem::new(size) };
+    let serves = |algorithm: &&&Algorithm| {
+        algorithm.takes_nodes()
+            && !algorithm.requires.contains(&Requirement::OneNode)
+            && algorithm.serves(size, 0, true).is_ok()
+    };
+    for algorithm in REGISTRY.iter().filter(serves) {
+        for radix in [2, default_radix(size)] {
+            let problem = Problem { radix, segments: 3, ..problem.clone() };
+            verify(algorithm, &problem)
+                .unwrap_or_else(|violation| panic!("{}: {violation}", algorithm.title()));
+        }
+    }
 }
 
 #[test]

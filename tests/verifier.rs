@@ -323,8 +323,8 @@ fn source(step: &Step) -> Option<Run> {
 /// What a step reads and what it writes. A wait reads what its sends send and writes what its receives receive.
 fn accesses(steps: &[Step], position: usize) -> (Vec<Run>, Vec<Run>) {
     match &steps[position] {
-        Step::Send { message, .. } => (message.runs().to_vec(), Vec::new()),
-        Step::Receive { message, .. } => (Vec::new(), message.runs().to_vec()),
+        Step::Send { message, .. } => (message.runs().collect(), Vec::new()),
+        Step::Receive { message, .. } => (Vec::new(), message.runs().collect()),
         Step::Notify { .. } | Step::Await { .. } => (Vec::new(), Vec::new()),
         Step::Wait { posts } => {
             let waited = (0..steps.len())
@@ -1072,6 +1072,30 @@ fn a_flag_that_is_awaited_too_few_times_is_caught() {
     let mut schedules = broadcast_through_slot_twice(3);
     schedules[2].steps[3] = Step::Await { rank: 0, slot: 0, times: 1 };
     assert!(matches!(fault(Collective::Bcast, &schedules), Fault::SlotMisfit(..)));
+}
+
+#[test]
+fn slots_that_lie_together_hold_the_blocks_whose_numbers_they_bear() {
+    let joined = |slots: [usize; 2]| {
+        let mut schedules = sharing_programs(2, 2, 2, |rank, program| match rank {
+            0 => program.publish(Recv.blocks(0..2), 0),
+            _ => {
+                program.await_slot(0, 0);
+                for (block, slot) in slots.into_iter().enumerate() {
+                    program.copy(Shared(0).block(slot), Recv.block(block));
+                }
+            }
+        });
+        schedules.iter_mut().for_each(|schedule| schedule.joined_slots = true);
+        schedules
+    };
+    let verified =
+        |schedules: &[Schedule]| verify_schedules(Collective::Bcast, &Problem::new(2), true, schedules);
+    assert_eq!(verified(&joined([0, 1])), Ok(()));
+    assert!(matches!(fault(Collective::Bcast, &joined([1, 0])), Fault::Misfit(..)));
+    let mut schedules = joined([0, 1]);
+    schedules[1].joined_slots = false;
+    assert!(matches!(fault(Collective::Bcast, &schedules), Fault::Slots(..)));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Which ranks share a node.
 
+use crate::schedule::{Buffer, Strided};
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
@@ -156,6 +157,38 @@ impl Nodes {
         }
     }
 
+    /// The blocks that bear the numbers of a node's ranks, ascending.
+    pub fn blocks_of_node(&self, buffer: Buffer, node: usize) -> Vec<Strided> {
+        match &self.form {
+            Form::Even { neighbours, nodes, .. } => {
+                let population = self.population(node);
+                let run = |local: usize, ranks: usize| {
+                    let first = self.member(Place { node, local });
+                    buffer.blocks(first..first + ranks)
+                };
+                let (turns, rest) = (population / neighbours, population % neighbours);
+                let whole = run(0, population.min(*neighbours)).repeated(turns, neighbours * nodes);
+                vec![whole, run(population - rest, rest).into()]
+            }
+            Form::Listed(_) => self.runs(node).into_iter().map(|run| buffer.blocks(run).into()).collect(),
+        }
+    }
+
+    /// The blocks that bear the numbers of the ranks with a number on their nodes, the first node's first.
+    pub fn blocks_of_local(&self, buffer: Buffer, local: usize) -> Vec<Strided> {
+        match &self.form {
+            Form::Even { ranks, neighbours, nodes } => {
+                let first = self.member(Place { node: 0, local });
+                let have_it = ranks.saturating_sub(first).div_ceil(*neighbours).min(*nodes);
+                vec![buffer.block(first).repeated(have_it, *neighbours)]
+            }
+            Form::Listed(listed) => {
+                let ranks = listed.members.iter().filter_map(|members| members.get(local));
+                ranks.map(|&rank| buffer.block(rank as usize).into()).collect()
+            }
+        }
+    }
+
     /// Whether ranks of the same node, and nodes, follow each other as ranks do.
     pub fn is_in_order(&self) -> bool {
         match &self.form {
@@ -233,6 +266,11 @@ impl Listed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::Run;
+
+    fn ranks(blocks: Vec<Strided>) -> impl Iterator<Item = usize> {
+        blocks.into_iter().flat_map(Strided::runs).flat_map(Run::indices)
+    }
 
     /// All that a map says, from the names alone.
     fn check(names: &[u32]) {
@@ -251,7 +289,13 @@ mod tests {
             let members = (0..nodes.population(node)).map(|local| nodes.member(Place { node, local }));
             let runs = nodes.runs(node);
             assert!(runs.windows(2).all(|pair| pair[0].end < pair[1].start), "{names:?}");
-            assert!(members.eq(runs.into_iter().flatten()), "{names:?}");
+            assert!(members.clone().eq(runs.into_iter().flatten()), "{names:?}");
+            assert!(members.eq(ranks(nodes.blocks_of_node(Buffer::Recv, node))), "{names:?}");
+        }
+        for local in 0..names.len() {
+            let have_it = (0..seen.len()).filter(|&node| nodes.population(node) > local);
+            let members = have_it.map(|node| nodes.member(Place { node, local }));
+            assert!(members.eq(ranks(nodes.blocks_of_local(Buffer::Recv, local))), "{names:?}");
         }
         assert_eq!(nodes.is_in_order(), nodes.iter().is_sorted(), "{names:?}");
         let populations = seen.iter().map(|name| names.iter().filter(|other| *other == name).count());

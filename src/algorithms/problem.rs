@@ -348,11 +348,14 @@ impl super::Algorithm {
     /// # Panics
     /// If it is made of calls.
     pub fn schedule(&self, problem: &Problem, rank: usize) -> Schedule {
-        match self.body {
+        let mut schedule = match self.body {
             Body::Messages(schedule) => schedule(problem, rank),
             Body::Listed(listed) => listed.schedule(problem, rank),
             Body::Calls(_) => panic!("{} has no schedule: it calls other collectives", self.name),
-        }
+        };
+        // It is kept as long as its communicator.
+        schedule.steps.shrink_to_fit();
+        schedule
     }
 
     /// The calls that it is made of, if it is.

@@ -35,16 +35,16 @@ impl Execution {
         transport: &mut T,
     ) -> Result<bool, T::Error> {
         while let Some(operation) = plan.operations.get(self.position) {
-            let at = |region: &Region| region.shifted(self.shift);
+            let at = |region: Region| region.shifted(self.shift);
             match operation {
                 Operation::Send { post, peer, region, is_awaited_next } => match BLOCKS && *is_awaited_next {
-                    true => transport.send_and_wait(*post, *peer, at(region))?,
-                    false => transport.send(*post, *peer, at(region))?,
+                    true => transport.send_and_wait(*post, *peer, at(*region))?,
+                    false => transport.send(*post, *peer, at(*region))?,
                 },
                 Operation::Receive { post, peer, region, is_awaited_next } => {
                     match BLOCKS && *is_awaited_next {
-                        true => transport.receive_and_wait(*post, *peer, at(region))?,
-                        false => transport.receive(*post, *peer, at(region))?,
+                        true => transport.receive_and_wait(*post, *peer, at(*region))?,
+                        false => transport.receive(*post, *peer, at(*region))?,
                     }
                 }
                 Operation::Wait { awaited } if BLOCKS => transport.wait(&plan.awaited[awaited.clone()])?,
@@ -84,14 +84,13 @@ impl Execution {
                     (self.ended, self.shift) = (0, 0);
                 }
                 Operation::Copy { source, target, rows } => {
-                    for number in 0..rows.number {
-                        let [source, target] = rows.row(number, [at(source), at(target)]);
+                    for [source, target] in rows.each([at(*source), at(*target)]) {
                         transport.copy(source, target)?;
                     }
                 }
-                Operation::Reduce { left, right, target, rows } => {
-                    for number in 0..rows.number {
-                        let [left, right, target] = rows.row(number, [at(left), at(right), at(target)]);
+                Operation::Reduce { left, right, target, elements, rows } => {
+                    let first = [left, right, target].map(|place| at(place.region(*elements)));
+                    for [left, right, target] in rows.each(first) {
                         transport.reduce(left, right, target)?;
                     }
                 }

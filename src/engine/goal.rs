@@ -74,8 +74,8 @@ impl Program<'_, '_> {
             | Operation::AwaitSlots
             | Operation::Repeat { .. }
             | Operation::EndStripe { .. } => Err(fmt::Error),
-            Operation::Copy { source, rows, .. } => self.work(rows.number * source.elements),
-            Operation::Reduce { target, rows, .. } => self.work(rows.number * target.elements),
+            Operation::Copy { source, rows, .. } => self.work(rows.number() * source.elements),
+            Operation::Reduce { elements, rows, .. } => self.work(rows.number() * elements),
         })?;
         // LogGOPSim wants an operation of every rank.
         if self.labels == 0 { self.label(format_args!("calc 0")).map(drop) } else { Ok(()) }

@@ -241,13 +241,14 @@ impl Node {
 
     /// The first bytes of a slot of `owner`, as `rank` sees it in its stripe.
     fn slot(&mut self, rank: usize, slots: Slots, (owner, slot): (usize, usize), bytes: usize) -> &mut [u8] {
-        let stride = match slots {
-            Slots::Lines => CACHE_LINE,
-            Slots::Apart { stride, .. } => stride,
+        let (stride, most) = match slots {
+            Slots::Lines => (CACHE_LINE, CACHE_LINE),
+            Slots::Apart { stride, .. } => (stride, stride),
+            Slots::Joined { extent, bytes } => (extent, bytes - slot * extent),
         };
-        assert!(bytes <= stride, "{bytes} bytes in a slot of {stride}");
+        assert!(bytes <= most, "{bytes} bytes in a slot of {most}");
         let memory = &mut self.bank(rank, class(slots), owner).bytes;
-        memory.resize(memory.len().max((slot + 1) * stride), 0);
+        memory.resize(memory.len().max(slot * stride + bytes), 0);
         &mut memory[slot * stride..][..bytes]
     }
 
@@ -266,7 +267,7 @@ impl Node {
 fn class(slots: Slots) -> usize {
     match slots {
         Slots::Lines => 0,
-        Slots::Apart { .. } => 1,
+        Slots::Apart { .. } | Slots::Joined { .. } => 1,
     }
 }
 

@@ -363,8 +363,8 @@ fn with_results_in_scratch(schedule: Schedule) -> Schedule {
     for step in &mut schedule.steps {
         match step {
             Step::Receive { message, .. } => {
-                message.runs().iter().copied().for_each(&mut deliver);
-                *message = message.runs().iter().copied().map(aside).collect();
+                message.runs().for_each(&mut deliver);
+                *message = message.runs().map(aside).collect();
             }
             Step::Copy { target, .. } => {
                 deliver(*target);

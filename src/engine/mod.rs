@@ -21,7 +21,7 @@ pub use execution::Execution;
 pub use goal::{Goal, is_expressible_in_goal};
 pub use length_exchange::{Carried, DataPlan, LengthExchange};
 pub use need::{InSlots, largest_need};
-pub use plan::{CACHE_LINE, LINE_PAYLOAD, Operation, Plan, Rows, SlotBounds, Slots, Stripes};
+pub use plan::{CACHE_LINE, Further, LINE_PAYLOAD, Operation, Plan, Rows, SlotBounds, Slots, Stripes};
 pub use repetition::Loop;
 
 use crate::schedule::{Buffer, Post};
@@ -35,7 +35,16 @@ pub enum Memory {
     Staging,
 }
 
-/// Consecutive elements of one memory. An element of [`Memory::Staging`] is a byte. Of slots the offset is the slot's number.
+/// Where elements of one memory begin. Of slots that lie apart the offset is the slot's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the first element.
+    pub offset: usize,
+    /// Where.
+    pub memory: Memory,
+}
+
+/// Consecutive elements of one memory. An element of [`Memory::Staging`] is a byte. Of slots that lie apart the offset is the slot's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// Number of the first element.
@@ -46,7 +55,22 @@ pub struct Region {
     pub elements: usize,
 }
 
+impl Place {
+    /// So many elements from there on.
+    #[inline]
+    pub fn region(self, elements: usize) -> Region {
+        let Place { offset, memory } = self;
+        Region { offset, memory, elements }
+    }
+}
+
 impl Region {
+    /// Where it begins.
+    pub fn place(self) -> Place {
+        let Region { offset, memory, .. } = self;
+        Place { offset, memory }
+    }
+
     /// So many elements further on, if it is the caller's.
     #[inline]
     fn shifted(self, by: usize) -> Region {

@@ -1,9 +1,10 @@
 //! A schedule bound to elements: what remains is posting, waiting, copying and reducing regions.
 
 use super::repetition::{Loop, posts_at_a_time};
-use super::{Binding, Memory, Piece, Region, View};
-use crate::schedule::{Buffer, Message, Part, Post, Repeat, Run, Schedule, Step};
+use super::{Binding, Memory, Piece, Place, Region, View};
+use crate::schedule::{Buffer, Message, Part, Post, Repeat, Schedule, Step};
 use std::collections::BTreeSet;
+use std::iter;
 use std::ops::Range;
 
 /// Sends go before receives if there are at most so many posts: a message is on its way while receives are posted.
@@ -56,18 +57,20 @@ pub enum Operation {
         /// To where.
         target: Region,
         /// How many.
-        rows: Rows<2>,
+        rows: Further<2>,
     },
     /// `target = left ⊕ right`
     Reduce {
         /// The left operand.
-        left: Region,
+        left: Place,
         /// The right operand.
-        right: Region,
+        right: Place,
         /// The result.
-        target: Region,
+        target: Place,
+        /// Elements of each of the three.
+        elements: usize,
         /// How many, in the order of these.
-        rows: Rows<3>,
+        rows: Further<3>,
     },
     /// Raise the flag of one of the rank's slots.
     Notify {
@@ -107,7 +110,7 @@ pub enum Operation {
 pub struct Rows<const N: usize> {
     /// How many there are, at least one.
     pub number: usize,
-    /// Elements, or slots, from the start of each to that of the next.
+    /// Elements, or slots, from the start of each to that of the next, modulo 2^64: they may descend.
     pub steps: [usize; N],
 }
 
@@ -119,7 +122,7 @@ impl<const N: usize> Rows<N> {
     #[inline]
     pub fn row(&self, number: usize, mut first: [Region; N]) -> [Region; N] {
         for (region, step) in first.iter_mut().zip(self.steps) {
-            region.offset += number * step;
+            region.offset = region.offset.wrapping_add(number.wrapping_mul(step));
         }
         first
     }
@@ -130,10 +133,10 @@ impl<const N: usize> Rows<N> {
         let mut steps = [0; N];
         for ((step, last), next) in steps.iter_mut().zip(&last).zip(next) {
             let is_alike = (last.memory, last.elements) == (next.memory, next.elements);
-            match next.offset.checked_sub(last.offset).filter(|_| is_alike) {
-                Some(further) => *step = further,
-                None => return false,
+            if !is_alike {
+                return false;
             }
+            *step = next.offset.wrapping_sub(last.offset);
         }
         let follows = self.number == 1 || steps == self.steps;
         if follows {
@@ -143,16 +146,45 @@ impl<const N: usize> Rows<N> {
     }
 }
 
+/// The rows of an operation. Most have one alone, which takes no memory: plans of many operations are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Further<const N: usize>(Option<Box<Rows<N>>>);
+
+impl<const N: usize> Further<N> {
+    /// How many there are.
+    #[inline]
+    pub fn number(&self) -> usize {
+        self.0.as_ref().map_or(1, |rows| rows.number)
+    }
+
+    /// All of them, given the first ones.
+    #[inline]
+    pub fn each(&self, first: [Region; N]) -> impl Iterator<Item = [Region; N]> {
+        let row = move |number| self.0.as_ref().map_or(first, |rows| rows.row(number, first));
+        (0..self.number()).map(row)
+    }
+}
+
+impl<const N: usize> From<Rows<N>> for Further<N> {
+    fn from(rows: Rows<N>) -> Self {
+        Further((rows.number > 1).then(|| Box::new(rows)))
+    }
+}
+
+/// The first regions of some rows, and how the others follow.
+type InRows<const N: usize> = ([Region; N], Rows<N>);
+
 /// Regions that follow each other evenly, together.
-fn in_rows<const N: usize>(all: impl Iterator<Item = [Region; N]>) -> Vec<([Region; N], Rows<N>)> {
-    let mut rows: Vec<([Region; N], Rows<N>)> = Vec::new();
-    for next in all {
-        let is_taken = rows.last_mut().is_some_and(|(first, rows)| rows.take(first, &next));
+fn in_rows<const N: usize>(all: impl Iterator<Item = InRows<N>>) -> Vec<InRows<N>> {
+    let mut together: Vec<InRows<N>> = Vec::new();
+    for (next, rows) in all {
+        let is_taken =
+            rows == Rows::ONE && together.last_mut().is_some_and(|(first, rows)| rows.take(first, &next));
         if !is_taken {
-            rows.push((next, Rows::ONE));
+            together.push((next, rows));
         }
     }
-    rows
+    together
 }
 
 /// The operations of one rank in calls of one shape. Messages of several runs are packed into staging memory before
@@ -192,6 +224,13 @@ pub enum Slots {
         /// Bytes of all slots of a rank together.
         bytes: usize,
     },
+    /// Together, apart from the flags. Regions are counted in elements, not in slots.
+    Joined {
+        /// Bytes from one element to the next.
+        extent: usize,
+        /// Bytes of all slots of a rank together, at most.
+        bytes: usize,
+    },
 }
 
 impl Slots {
@@ -209,8 +248,8 @@ impl Slots {
     pub fn kind(self) -> usize {
         match self {
             Slots::Lines => 0,
-            Slots::Apart { bytes, .. } if bytes <= Slots::SHORT_BANK => 1,
-            Slots::Apart { .. } => 2,
+            Slots::Apart { bytes, .. } | Slots::Joined { bytes, .. } if bytes <= Slots::SHORT_BANK => 1,
+            Slots::Apart { .. } | Slots::Joined { .. } => 2,
         }
     }
 
@@ -235,18 +274,33 @@ impl SlotBounds {
     /// A cache line without its flag; what stays in the caches of all who read it.
     pub const DEFAULT: SlotBounds = SlotBounds { line: LINE_PAYLOAD, bank: 1 << 20, stripe: None };
 
+    /// Those of a communicator of so many ranks, where a bank has so many bytes or more: there is room for an element in each slot.
+    pub fn of_ranks(ranks: usize, bank: usize) -> SlotBounds {
+        SlotBounds { bank: bank.max(SlotBounds::slots(ranks) * CACHE_LINE), ..SlotBounds::DEFAULT }
+    }
+
+    /// The slots of each of so many ranks: one for each, for each of two phases, and some more.
+    pub const fn slots(ranks: usize) -> usize {
+        2 * ranks + 6
+    }
+
     /// The most bytes of a block that are in shared memory at a time, if a rank has so many slots.
     pub fn longest_stripe(&self, slots: usize) -> usize {
         let most = self.bank / slots.max(1) / CACHE_LINE * CACHE_LINE;
         self.stripe.unwrap_or(most).min(most)
     }
 
-    /// Elements of a stripe and what all stripes use, if a rank has so many slots and the longest block so many elements of `extent` bytes.
-    pub fn cut(&self, slots: usize, longest: usize, extent: usize) -> (usize, Slots) {
+    /// Elements of a stripe and what all stripes use, if a rank has so many slots, which lie together or not, and the longest block so many
+    /// elements of `extent` bytes. Stripes of blocks do not follow each other, so slots lie together only if all of each block is in one.
+    pub fn cut(&self, (slots, are_joined): (usize, bool), longest: usize, extent: usize) -> (usize, Slots) {
         let step = (self.longest_stripe(slots).min(longest * extent) / extent).max(1);
-        let used = match longest * extent <= self.line {
-            true => Slots::Lines,
-            false => {
+        let together = longest * extent * slots;
+        let used = match () {
+            () if are_joined && (1..=step).contains(&longest) && together <= self.bank => {
+                Slots::Joined { extent, bytes: together }
+            }
+            () if longest * extent <= self.line => Slots::Lines,
+            () => {
                 let stride = (step * extent).next_multiple_of(CACHE_LINE);
                 Slots::Apart { stride, bytes: stride * slots }
             }
@@ -317,17 +371,21 @@ impl Plan {
 
     /// Whether nothing goes beyond its slot, for an element of scratch memory that takes `extent` bytes.
     pub fn keeps_to_slots(&self, extent: usize, bounds: &SlotBounds) -> bool {
-        let room = match self.slots {
-            Some(Slots::Apart { stride, .. }) => stride,
-            _ => bounds.line,
-        };
-        let fits = |region: &Region| match region.memory {
-            Memory::Buffer(Buffer::Shared(_)) => region.elements * extent <= room,
+        let fits = |region: &Region| match (region.memory, self.slots) {
+            (Memory::Buffer(Buffer::Shared(_)), Some(Slots::Apart { stride, .. })) => {
+                region.elements * extent <= stride
+            }
+            (Memory::Buffer(Buffer::Shared(_)), Some(Slots::Joined { bytes, .. })) => {
+                (region.offset + region.elements) * extent <= bytes
+            }
+            (Memory::Buffer(Buffer::Shared(_)), _) => region.elements * extent <= bounds.line,
             _ => true,
         };
         self.operations.iter().all(|operation| match operation {
             Operation::Copy { source, target, .. } => fits(source) && fits(target),
-            Operation::Reduce { left, right, target, .. } => [left, right, target].into_iter().all(fits),
+            Operation::Reduce { left, right, target, elements, .. } => {
+                [left, right, target].into_iter().all(|place| fits(&place.region(*elements)))
+            }
             Operation::Send { region, .. } | Operation::Receive { region, .. } => fits(region),
             _ => true,
         })
@@ -399,7 +457,7 @@ impl<'a> Stripes<'a> {
     /// For an element of scratch memory that takes `extent` bytes.
     pub fn new(schedule: &'a Schedule, binding: &'a Binding, extent: usize, bounds: &SlotBounds) -> Self {
         let longest = binding.scratch.layout.longest(schedule.blocks);
-        let (step, slots) = bounds.cut(schedule.slots, longest, extent);
+        let (step, slots) = bounds.cut((schedule.slots, schedule.joined_slots), longest, extent);
         Stripes { schedule, binding, step, count: longest.div_ceil(step).max(1), slots }
     }
 
@@ -430,15 +488,16 @@ impl<'a> Stripes<'a> {
     fn plan(&self, stripe: usize) -> Plan {
         let Stripes { schedule, binding, step, .. } = *self;
         if self.count == 1 {
-            return Plan::new(schedule, binding);
+            let joined_slots = matches!(self.slots, Slots::Joined { .. });
+            return Plan::new(schedule, &Binding { joined_slots, ..binding.clone() });
         }
-        let Binding { send, recv, scratch } = binding;
+        let Binding { send, recv, scratch, .. } = binding;
         let from = stripe * step;
         let cut = |view: &View| View { layout: view.layout.striped(from, step), ..view.clone() };
         // Scratch memory is used anew in each stripe.
         let layout = scratch.layout.packed_stripes(from, step, schedule.blocks);
         let scratch = View { layout, ..scratch.clone() };
-        Plan::new(schedule, &Binding { send: cut(send), recv: cut(recv), scratch })
+        Plan::new(schedule, &Binding::new(cut(send), cut(recv), scratch))
     }
 }
 
@@ -452,7 +511,7 @@ struct Staged {
 /// The pieces in which a message lies: one, or none or several.
 enum Pieces {
     One(Piece),
-    Others(Vec<Piece>),
+    Others(Vec<(Piece, Rows<1>)>),
 }
 
 pub(super) struct Planner<'a> {
@@ -487,8 +546,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Before the first write to a slot, what it held must have been read by all.
-    fn await_slots(&mut self, written: &[Run]) {
-        let writes_slots = written.iter().any(|run| run.buffer == self.own_slots);
+    fn await_slots(&mut self, mut written: impl Iterator<Item = Buffer>) {
+        let writes_slots = written.any(|buffer| buffer == self.own_slots);
         if writes_slots && !self.may_write_slots {
             self.may_write_slots = true;
             self.plan.operations.push(Operation::AwaitSlots);
@@ -506,7 +565,7 @@ impl<'a> Planner<'a> {
                 }
             }
             Step::Receive { post, peer, message } => {
-                self.await_slots(message.runs());
+                self.await_slots(message.strided().iter().map(|runs| runs.buffer()));
                 let post = *post % self.posts;
                 if let Some(region) = self.incoming(post, message) {
                     let (peer, is_awaited_next) = (*peer, false);
@@ -524,24 +583,33 @@ impl<'a> Planner<'a> {
             }
             Step::Copy { source, target } => {
                 self.send_first();
-                self.await_slots(&[*target]);
+                self.await_slots(iter::once(target.buffer));
                 let pieces = self.binding.in_parallel([*source, *target]);
-                let regions = pieces.map(|[source, target]| [cut(source, target), target.region]);
+                let regions =
+                    pieces.map(|[source, target]| ([cut(source, target), target.region], Rows::ONE));
                 for ([source, target], rows) in in_rows(regions) {
-                    self.plan.operations.push(Operation::Copy { source, target, rows });
+                    self.plan.operations.push(Operation::Copy { source, target, rows: rows.into() });
                 }
             }
             Step::Reduce { left, right, target } => {
                 self.send_first();
-                self.await_slots(&[*target]);
+                self.await_slots(iter::once(target.buffer));
                 let pieces = self.binding.in_parallel([*left, *right, *target]);
                 for ([left, right, target], rows) in
-                    in_rows(pieces.map(|pieces| pieces.map(|piece| piece.region)))
+                    in_rows(pieces.map(|pieces| (pieces.map(|piece| piece.region), Rows::ONE)))
                 {
                     if target == left {
                         self.plan.spare_elements = self.plan.spare_elements.max(left.elements);
                     }
-                    self.plan.operations.push(Operation::Reduce { left, right, target, rows });
+                    let elements = target.elements;
+                    let [left, right, target] = [left, right, target].map(Region::place);
+                    self.plan.operations.push(Operation::Reduce {
+                        left,
+                        right,
+                        target,
+                        elements,
+                        rows: rows.into(),
+                    });
                 }
             }
         }
@@ -554,7 +622,8 @@ impl<'a> Planner<'a> {
             Pieces::Others(pieces) => pieces,
         };
         let (packed, copies) = self.reserve(&pieces)?;
-        let pack = |(source, target)| Operation::Copy { source, target, rows: Rows::ONE };
+        let pack =
+            |([source, target], rows): InRows<2>| Operation::Copy { source, target, rows: rows.into() };
         self.plan.operations.extend(copies.into_iter().map(pack));
         self.staged.push(Staged { post, unpacking: Vec::new() });
         Some(packed)
@@ -567,15 +636,18 @@ impl<'a> Planner<'a> {
             Pieces::Others(pieces) => pieces,
         };
         let (packed, copies) = self.reserve(&pieces)?;
-        let unpack = |(target, source)| Operation::Copy { source, target, rows: Rows::ONE };
+        let unpack = |([target, source], Rows { number, steps: [further, back] }): InRows<2>| {
+            let rows = Rows { number, steps: [back, further] };
+            Operation::Copy { source, target, rows: rows.into() }
+        };
         self.staged.push(Staged { post, unpacking: copies.into_iter().map(unpack).collect() });
         Some(packed)
     }
 
     fn pieces(&self, message: &Message) -> Pieces {
-        let mut pieces = message.runs().iter().flat_map(|&run| self.binding.pieces(run));
+        let mut pieces = message.strided().iter().flat_map(|&runs| self.binding.in_rows(runs));
         match (pieces.next(), pieces.next()) {
-            (Some(piece), None) => Pieces::One(piece),
+            (Some((piece, Rows::ONE)), None) => Pieces::One(piece),
             (first, second) => Pieces::Others(first.into_iter().chain(second).chain(pieces).collect()),
         }
     }
@@ -620,14 +692,16 @@ impl<'a> Planner<'a> {
 
     /// Staging memory for a message as a whole, and for each of its pieces. It is given back when nothing that is
     /// staged is outstanding. None for a message without data.
-    fn reserve(&mut self, pieces: &[Piece]) -> Option<(Region, Vec<(Region, Region)>)> {
+    fn reserve(&mut self, pieces: &[(Piece, Rows<1>)]) -> Option<(Region, Vec<InRows<2>>)> {
         let start = self.staging_top;
-        let mut stage = |piece: &Piece| {
+        let mut stage = |(piece, rows): &(Piece, Rows<1>)| {
             let region = Region { memory: Memory::Staging, offset: self.staging_top, elements: piece.bytes };
-            self.staging_top += piece.bytes;
-            (piece.region, region)
+            self.staging_top += rows.number * piece.bytes;
+            // Whoever is alone has nobody to follow.
+            let step = if rows.number > 1 { piece.bytes } else { 0 };
+            ([piece.region, region], Rows { number: rows.number, steps: [rows.steps[0], step] })
         };
-        let copies = pieces.iter().map(&mut stage).collect();
+        let copies = in_rows(pieces.iter().map(&mut stage));
         self.plan.staging_bytes = self.plan.staging_bytes.max(self.staging_top);
         let packed = Region { memory: Memory::Staging, offset: start, elements: self.staging_top - start };
         (packed.elements > 0).then_some((packed, copies))
@@ -678,7 +752,7 @@ mod tests {
         assert_eq!(plan.staging_bytes, 8 << 31);
         let whole = Region { memory: Memory::Staging, offset: 0, elements: 8 << 31 };
         assert!(
-            matches!(plan.operations[2], Operation::Send { post: 0, peer: 1, region, .. } if region == whole)
+            matches!(plan.operations[1], Operation::Send { post: 0, peer: 1, region, .. } if region == whole)
         );
     }
 
@@ -689,7 +763,54 @@ mod tests {
         let plan = Plan::new(&program.build(), &binding(1));
         assert!(matches!(plan.operations[0], Operation::Receive { region: Region { elements: 8, .. }, .. }));
         assert!(matches!(plan.operations[1], Operation::Wait { .. }));
-        assert_eq!(plan.operations.len(), 4);
+        let [Operation::Copy { source, target, rows }] = &plan.operations[2..] else {
+            panic!("one copy of two rows")
+        };
+        let copied: Vec<_> = rows.each([*source, *target]).collect();
+        let piece = |memory, offset, elements| Region { memory, offset, elements };
+        let recv = Memory::Buffer(Buffer::Recv);
+        assert_eq!(copied[0], [piece(Memory::Staging, 0, 4), piece(recv, 0, 1)]);
+        assert_eq!(copied[1], [piece(Memory::Staging, 4, 4), piece(recv, 2, 1)]);
+    }
+
+    /// The pieces of a message of that many blocks, each so many after the one before, as they are packed.
+    fn packed(binding: &Binding, blocks: impl Iterator<Item = usize>) -> Vec<[Region; 2]> {
+        let mut program = Builder::new(0, 2, 100);
+        program.send(1, blocks.map(|block| Buffer::Send.block(block)).collect::<Message>());
+        let plan = Plan::new(&program.build(), binding);
+        let rows = plan.operations.iter().map(|operation| match operation {
+            Operation::Copy { source, target, rows } => rows.each([*source, *target]).collect(),
+            _ => Vec::new(),
+        });
+        rows.flatten().collect()
+    }
+
+    #[test]
+    fn blocks_that_lie_equally_far_apart_are_packed_by_one_copy_of_many_rows() {
+        let uneven = Binding::uniform(View::new(Layout::Balanced { elements: 250, blocks: 100 }, 4));
+        for (binding, copies) in [(binding(3), 1), (uneven.clone(), 30)] {
+            let mut program = Builder::new(0, 2, 100);
+            program.send(1, (0..30).map(|block| Buffer::Send.block(99 - 3 * block)).collect::<Message>());
+            let plan = Plan::new(&program.build(), &binding);
+            assert!(plan.operations.len() <= copies + 2);
+        }
+        for binding in [binding(3), uneven] {
+            let places: Vec<usize> = (0..30).map(|block| 99 - 3 * block).collect();
+            let mut end = 0;
+            let expected = places.iter().map(|&block| {
+                let range = binding.send.layout.block(block);
+                let start = end;
+                end += 4 * range.len();
+                let packed = Region { memory: Memory::Staging, offset: start, elements: end - start };
+                let source = Region {
+                    offset: range.start,
+                    elements: range.len(),
+                    memory: Memory::Buffer(Buffer::Send),
+                };
+                [source, packed]
+            });
+            assert!(packed(&binding, places.iter().copied()).into_iter().eq(expected.collect::<Vec<_>>()));
+        }
     }
 
     #[test]
@@ -711,7 +832,6 @@ mod tests {
         let posts: Vec<_> = plan.operations.iter().map(shown).collect();
         let expected = [
             "send 1 false",
-            "copy",
             "copy",
             "send 3 false",
             "receive 0 false",
@@ -764,10 +884,9 @@ mod tests {
         for (operations, times) in plan.kinds_of_stripes() {
             let Some(&Operation::EndStripe { step, .. }) = operations.last() else { panic!("no end") };
             copies.extend((0..times).flat_map(|time| {
-                operations.iter().flat_map(move |operation| match *operation {
+                operations.iter().flat_map(move |operation| match operation {
                     Operation::Copy { source, target, rows } => {
-                        let row = |number| rows.row(number, [source, target]);
-                        let regions = (0..rows.number).map(row);
+                        let regions = rows.each([*source, *target]);
                         regions.map(|copy| copy.map(|region| region.shifted(time * step))).collect()
                     }
                     _ => Vec::new(),
@@ -824,7 +943,7 @@ mod tests {
             let view = View::new(layout, 4);
             let scratch =
                 View::new(Layout::packed((0..3).map(|block| view.layout.elements(block..block + 1))), 4);
-            let binding = Binding { send: view.clone(), recv: view, scratch };
+            let binding = Binding::new(view.clone(), view, scratch);
             for stripe in [None, Some(64), Some(12), Some(1)] {
                 let bounds = SlotBounds { stripe, ..BOUNDS };
                 let plan = Plan::in_stripes(&exchange_of_blocks(3), &binding, 4, &bounds);
@@ -873,6 +992,46 @@ mod tests {
         assert_eq!((plan(32).slots, plan(32).stripes()), (apart(2), 1));
         assert_eq!((plan(33).slots, plan(33).stripes()), (apart(2), 2));
         assert_eq!((plan(0).slots, plan(0).stripes()), (Some(Slots::Lines), 1));
+    }
+
+    /// Offset and elements of what is copied to slots or from them.
+    fn in_slots(plan: &Plan) -> Vec<(usize, usize)> {
+        let shared = |region: &&Region| matches!(region.memory, Memory::Buffer(Buffer::Shared(_)));
+        let copied = copies(plan).into_iter().flatten().collect::<Vec<_>>();
+        copied.iter().filter(shared).map(|region| (region.offset, region.elements)).collect()
+    }
+
+    #[test]
+    fn blocks_in_slots_that_lie_together_are_copied_as_one() {
+        let schedule = Schedule { joined_slots: true, ..exchange_of_blocks(3) };
+        let bounds = SlotBounds { bank: 8 * CACHE_LINE, ..BOUNDS };
+        let bound = |layout: Layout| {
+            let scratch = View::new(Layout::packed((0..3).map(|block| layout.block(block).len())), 4);
+            Plan::in_stripes(
+                &schedule,
+                &Binding::new(View::new(layout.clone(), 4), View::new(layout, 4), scratch),
+                4,
+                &bounds,
+            )
+        };
+        let even = bound(Layout::Uniform { elements: 3 });
+        assert_eq!(even.slots, Some(Slots::Joined { extent: 4, bytes: 36 }));
+        assert_eq!(in_slots(&even), [(0, 9); 3]);
+        // The blocks are of 3, 3 and 4 elements.
+        assert_eq!(in_slots(&bound(Layout::Balanced { elements: 10, blocks: 3 })), [(0, 10); 3]);
+        // Blocks that lie apart come to lie in slots where those do that lie together.
+        let apart = bound(Layout::Placed([(50, 3), (0, 0), (70, 4)].into()));
+        assert_eq!(in_slots(&apart), [(0, 3), (3, 4)].repeat(3));
+        assert!(even.keeps_to_slots(4, &bounds) && apart.keeps_to_slots(4, &bounds));
+        assert!(!even.keeps_to_slots(5, &bounds));
+    }
+
+    #[test]
+    fn slots_lie_apart_where_blocks_are_cut_or_empty() {
+        let cut = |longest| SlotBounds { bank: 4 * CACHE_LINE, ..BOUNDS }.cut((2, true), longest, 4).1;
+        assert_eq!(cut(0), Slots::Lines);
+        assert_eq!(cut(32), Slots::Joined { extent: 4, bytes: 2 * 32 * 4 });
+        assert_eq!(cut(33), Slots::Apart { stride: 2 * CACHE_LINE, bytes: 4 * CACHE_LINE });
     }
 
     #[test]

@@ -36,9 +36,9 @@ impl Loop {
     /// Whether each of its messages lies together wherever it moves, so that none needs staging memory. What uses slots is cut into stripes,
     /// and each of them is bound as a whole.
     pub fn is_possible(schedule: &Schedule, repeat: &Repeat, binding: &Binding) -> bool {
-        let lies_together = |message: &Message| match message.runs() {
-            [run] => run.count == 1 || binding.view(run.buffer).layout.is_without_gaps(),
-            _ => false,
+        let lies_together = |message: &Message| match message.single() {
+            Some(run) => run.count == 1 || binding.view(run.buffer).layout.is_without_gaps(),
+            None => false,
         };
         let is_possible = |step: &Step| match step {
             Step::Send { message, .. } | Step::Receive { message, .. } => lies_together(message),

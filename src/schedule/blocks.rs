@@ -76,6 +76,18 @@ impl Run {
         Run { buffer, ..self }
     }
 
+    /// So many runs like this one, each so many blocks after the one before.
+    pub fn repeated(self, times: usize, stride: usize) -> Strided {
+        match (times as u32, stride as i32) {
+            (0, _) => Run { count: 0, ..self }.into(),
+            (1, _) => self.into(),
+            (times, stride) if stride == self.count as i32 => {
+                Run { count: self.count * times, ..self }.into()
+            }
+            (times, stride) => Strided { first: self, times, stride },
+        }
+    }
+
     /// Whether the two runs have a block in common.
     pub fn overlaps(self, other: Run) -> bool {
         self.buffer == other.buffer
@@ -99,49 +111,188 @@ impl fmt::Display for Run {
     }
 }
 
-/// The blocks of one message in the order in which they travel, adjacent ones merged into runs.
+/// Runs of equal length that lie equally far apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Strided {
+    /// The first of them.
+    first: Run,
+    /// How many there are.
+    times: u32,
+    /// Blocks from the start of each to that of the next; negative where they descend. Of a single run 0.
+    stride: i32,
+}
+
+impl Strided {
+    /// How many runs there are.
+    pub fn times(self) -> u32 {
+        self.times
+    }
+
+    /// Blocks from the start of each run to that of the next; negative where they descend.
+    pub fn stride(self) -> isize {
+        self.stride as isize
+    }
+
+    /// The run of a number, counted from 0.
+    pub fn run(self, number: u32) -> Run {
+        let first = i64::from(self.first.first) + i64::from(number) * i64::from(self.stride);
+        Run { first: first as u32, ..self.first }
+    }
+
+    /// The runs, in order.
+    pub fn runs(self) -> impl ExactSizeIterator<Item = Run> + Clone {
+        (0..self.times).map(move |number| self.run(number))
+    }
+
+    /// How many blocks they have together.
+    pub fn blocks(self) -> usize {
+        self.first.count as usize * self.times as usize
+    }
+
+    /// The buffer.
+    pub fn buffer(self) -> Buffer {
+        self.first.buffer
+    }
+
+    /// One more than the highest block number.
+    pub fn end(self) -> usize {
+        [0, self.times.saturating_sub(1)]
+            .map(|number| self.run(number).indices().end)
+            .into_iter()
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Takes one more run, if it follows as the others do.
+    fn take(&mut self, run: Run) -> bool {
+        let last = self.run(self.times - 1);
+        let is_alike = (run.buffer, run.count) == (last.buffer, last.count);
+        let stride = i32::try_from(i64::from(run.first) - i64::from(last.first));
+        match stride {
+            Ok(stride) if is_alike && (self.times == 1 || stride == self.stride) => {
+                (self.times, self.stride) = (self.times + 1, stride);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl From<Run> for Strided {
+    fn from(first: Run) -> Self {
+        Strided { first, times: 1, stride: 0 }
+    }
+}
+
+/// The blocks of one message in the order in which they travel. Adjacent ones are merged into runs, and runs that lie equally far apart are
+/// kept together: so a message of a million blocks with a pattern takes a few bytes. Equal runs have equal forms.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Message(Vec<Run>);
+pub struct Message(Box<[Strided]>);
 
 impl Message {
+    /// Runs as they are: adjacent ones stay apart.
+    pub(super) fn of_separate(runs: impl IntoIterator<Item = Run>) -> Message {
+        let mut joined = Joined::default();
+        runs.into_iter().for_each(|run| joined.push_whole(run));
+        joined.message()
+    }
+
+    /// Puts other runs in the place of these, which are as many: adjacent ones stay apart.
+    pub(super) fn move_runs(&mut self, moved: impl FnMut(Run) -> Run) {
+        match &mut self.0[..] {
+            [Strided { first, times: 1, .. }] => *first = { moved }(*first),
+            _ => *self = Message::of_separate(self.runs().map(moved)),
+        }
+    }
+
     /// The runs, in order; none is empty.
-    pub fn runs(&self) -> &[Run] {
+    pub fn runs(&self) -> impl Iterator<Item = Run> + Clone {
+        self.0.iter().flat_map(|strided| strided.runs())
+    }
+
+    /// The runs, as far as they lie equally far apart.
+    pub fn strided(&self) -> &[Strided] {
         &self.0
     }
 
-    /// The same, to be moved to other blocks.
-    pub(super) fn runs_mut(&mut self) -> &mut [Run] {
-        &mut self.0
+    /// Its run, if it is a single one.
+    pub fn single(&self) -> Option<Run> {
+        match self.0[..] {
+            [Strided { first, times: 1, .. }] => Some(first),
+            _ => None,
+        }
     }
 
     /// How many blocks travel.
     pub fn blocks(&self) -> usize {
-        self.0.iter().map(|run| run.count as usize).sum()
+        self.0.iter().map(|strided| strided.blocks()).sum()
     }
 }
 
-impl FromIterator<Run> for Message {
-    fn from_iter<I: IntoIterator<Item = Run>>(runs: I) -> Self {
-        let mut merged: Vec<Run> = Vec::new();
-        for run in runs.into_iter().filter(|run| run.count > 0) {
-            match merged.last_mut() {
-                Some(last) if run.continues(*last) => last.count += run.count,
-                _ => merged.push(run),
+/// What has been read of a message.
+#[derive(Default)]
+struct Joined {
+    strided: Vec<Strided>,
+    /// The last run, as long as it may grow.
+    last: Option<Run>,
+}
+
+impl Joined {
+    /// The same as to push its runs one by one.
+    fn push_strided(&mut self, strided: Strided) {
+        // By then three of its runs have ended, whatever was before. The others follow these evenly.
+        const DECISIVE: u32 = 4;
+        let touch = strided.stride == strided.first.count as i32;
+        let one_by_one = if touch { strided.times } else { strided.times.min(DECISIVE) };
+        (0..one_by_one).for_each(|number| self.push(strided.run(number)));
+        if let (Some(before), more @ 1..) = (self.strided.last_mut(), strided.times - one_by_one) {
+            before.times += more;
+            self.last = Some(strided.run(strided.times - 1));
+        }
+    }
+
+    fn push(&mut self, run: Run) {
+        match &mut self.last {
+            _ if run.count == 0 => {}
+            Some(last) if run.continues(*last) => last.count += run.count,
+            last => {
+                let whole = last.replace(run);
+                whole.into_iter().for_each(|whole| self.push_whole(whole));
             }
         }
-        Message(merged)
+    }
+
+    fn push_whole(&mut self, run: Run) {
+        let is_taken = self.strided.last_mut().is_some_and(|last| last.take(run));
+        if !is_taken {
+            self.strided.push(run.into());
+        }
+    }
+
+    fn message(mut self) -> Message {
+        let last = self.last.take();
+        last.into_iter().for_each(|last| self.push_whole(last));
+        Message(self.strided.into_boxed_slice())
+    }
+}
+
+impl<Runs: Into<Strided>> FromIterator<Runs> for Message {
+    fn from_iter<I: IntoIterator<Item = Runs>>(runs: I) -> Self {
+        let mut joined = Joined::default();
+        runs.into_iter().for_each(|runs| joined.push_strided(runs.into()));
+        joined.message()
     }
 }
 
 impl From<Run> for Message {
     fn from(run: Run) -> Self {
-        [run].into_iter().collect()
+        Message(if run.count == 0 { Box::default() } else { Box::new([run.into()]) })
     }
 }
 
 impl fmt::Display for Message {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        for (position, run) in self.0.iter().enumerate() {
+        for (position, run) in self.runs().enumerate() {
             let separator = if position == 0 { "" } else { ", " };
             write!(formatter, "{separator}{run}")?;
         }
@@ -164,7 +315,45 @@ mod tests {
     #[test]
     fn descending_blocks_stay_apart() {
         let message: Message = [Buffer::Send.block(2), Buffer::Send.block(1)].into_iter().collect();
-        assert_eq!(message.runs().len(), 2);
+        assert_eq!(message.runs().count(), 2);
+    }
+
+    #[test]
+    fn runs_that_lie_equally_far_apart_are_kept_together() {
+        let ascending: Message = (0..1000).map(|block| Buffer::Send.block(3 * block)).collect();
+        let descending: Message = (0..1000).rev().map(|block| Buffer::Send.block(3 * block)).collect();
+        for message in [&ascending, &descending] {
+            assert_eq!(message.strided().len(), 1);
+            assert_eq!((message.blocks(), message.strided()[0].end()), (1000, 2998));
+        }
+        assert!(ascending.runs().eq((0..1000).map(|block| Buffer::Send.block(3 * block))));
+        assert_eq!(descending.runs().last(), Some(Buffer::Send.block(0)));
+        assert_eq!(ascending, [Buffer::Send.block(0).repeated(1000, 3)].into_iter().collect());
+    }
+
+    #[test]
+    fn messages_of_the_same_runs_are_equal_however_they_are_made() {
+        let mut random = crate::random::Random(7);
+        for _ in 0..10_000 {
+            let mut any = |below: usize| random.below(below);
+            let mut strided = || {
+                let run = Buffer::PRIVATE[any(2)].blocks(0..1 + any(2));
+                let run = Run { first: any(8) as u32, ..run };
+                run.repeated(any(7), any(4))
+            };
+            let parts: Vec<Strided> = (0..4).map(|_| strided()).collect();
+            let runs = || parts.iter().flat_map(|part| part.runs());
+            let [at_once, one_by_one]: [Message; 2] = [parts.iter().copied().collect(), runs().collect()];
+            assert_eq!(at_once, one_by_one, "{parts:?}");
+            let expected = runs()
+                .filter(|run| run.count > 0)
+                .flat_map(|run| run.indices().map(move |block| run.buffer.block(block)));
+            let found =
+                at_once.runs().flat_map(|run| run.indices().map(move |block| run.buffer.block(block)));
+            assert!(found.eq(expected), "{parts:?}");
+            let kept_apart = Message::of_separate(at_once.runs());
+            assert_eq!(kept_apart, at_once);
+        }
     }
 
     #[test]

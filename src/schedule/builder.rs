@@ -1,6 +1,6 @@
 //! Writing a schedule down, step by step or round by round.
 
-use super::repeat::loop_of;
+use super::repeat::{Look, loop_of};
 use super::{Buffer, Message, Move, Post, Repeat, Run, Schedule, Step};
 use std::ops::Range;
 
@@ -126,7 +126,7 @@ impl Builder {
             written(posts, outstanding, rounds.start + time as usize).schedule.steps
         };
         let times = rounds.len() as u32;
-        let moves = loop_of(times, self.schedule.moduli(), at)?;
+        let moves = loop_of(times, self.schedule.moduli(), Look::Sometimes, at)?;
         let (posts, outstanding) = before(times);
         Some(Rounds { first: one.schedule.steps, moves, posts, outstanding })
     }
@@ -169,6 +169,12 @@ impl Builder {
         self
     }
 
+    /// Gives each rank a slot for each of so many blocks, which lie together as the blocks do in a vector.
+    pub fn joined_slots(mut self, slots: usize) -> Self {
+        (self.schedule.slots, self.schedule.joined_slots) = (slots, true);
+        self
+    }
+
     /// Writes blocks to slots of the rank's own, from `slot` on, and raises the flag of the first one.
     pub fn publish(&mut self, blocks: Run, slot: usize) {
         self.show(blocks, slot);
@@ -198,7 +204,7 @@ impl Builder {
     }
 
     fn post(&mut self, message: &Message) -> Option<Post> {
-        if message.runs().is_empty() {
+        if message.blocks() == 0 {
             return None;
         }
         let post = self.posts;

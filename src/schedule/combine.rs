@@ -1,11 +1,12 @@
 //! Schedules from schedules: one after another, in a subgroup, under other ranks, in other buffers.
 
+use super::repeat::Look;
 use super::{Buffer, Message, Moduli, Repeat, Run, Schedule, Step};
 
 impl Schedule {
     /// A rank's program that does nothing.
     pub fn idle(rank: usize, size: usize, blocks: usize) -> Schedule {
-        Schedule { rank, size, blocks, slots: 0, steps: Vec::new(), repeats: Vec::new() }
+        Schedule { rank, size, blocks, slots: 0, joined_slots: false, steps: Vec::new(), repeats: Vec::new() }
     }
 
     /// This program, then `next`. Both act on the same buffers, scratch included, but each has slots of its own.
@@ -18,7 +19,7 @@ impl Schedule {
             "different problems"
         );
         let (shift, first_slot, first_step) = (self.posts() as u32, self.slots, self.steps.len());
-        let next = next.map_slots(|slot| first_slot + slot);
+        let next = next.map_slots(Look::Sometimes, |slot| first_slot + slot);
         self.slots += next.slots;
         self.repeats.extend(next.repeats.into_iter().map(|repeat| {
             let steps = repeat.steps.start + first_step..repeat.steps.end + first_step;
@@ -37,11 +38,15 @@ impl Schedule {
 
     /// The program of a subgroup's rank as a program of a group of `size` ranks: `member(i)` is the group's rank of
     /// the subgroup's rank `i`.
-    pub fn embed(mut self, size: usize, member: impl Fn(usize) -> usize) -> Schedule {
+    pub fn embed(self, size: usize, member: impl Fn(usize) -> usize) -> Schedule {
+        self.embed_looking(Look::Always, size, member)
+    }
+
+    fn embed_looking(mut self, look: Look, size: usize, member: impl Fn(usize) -> usize) -> Schedule {
         let renamed = |rank: u32| member(rank as usize) as u32;
         self.rank = member(self.rank);
         let moduli = Moduli { size: size as u32, ..self.moduli() };
-        let embedded = self.map_steps(moduli, |mut step| {
+        let embedded = self.map_steps(moduli, look, |mut step| {
             if let Step::Send { peer: rank, .. }
             | Step::Receive { peer: rank, .. }
             | Step::Await { rank, .. } = &mut step
@@ -50,7 +55,9 @@ impl Schedule {
             }
             step
         });
-        Schedule { size, ..embedded }.map_runs(|run| match run.buffer {
+        let embedded = Schedule { size, ..embedded };
+        let moduli = embedded.moduli();
+        embedded.map_runs_of(moduli, look, |run| match run.buffer {
             Buffer::Shared(rank) => run.in_buffer(Buffer::Shared(renamed(rank))),
             Buffer::Send | Buffer::Recv | Buffer::Scratch => run,
         })
@@ -60,20 +67,20 @@ impl Schedule {
     /// serves every root.
     pub fn relabel(self, root: usize) -> Schedule {
         let size = self.size;
-        self.embed(size, |rank| (rank + root) % size)
+        self.embed_looking(Look::Sometimes, size, |rank| (rank + root) % size)
     }
 
     /// The same program over other buffers or blocks. Runs are mapped whole; adjacent results are merged.
     pub fn map_runs(self, map: impl Fn(Run) -> Run) -> Schedule {
         let moduli = self.moduli();
-        self.map_runs_of(moduli, map)
+        self.map_runs_of(moduli, Look::Sometimes, map)
     }
 
-    fn map_runs_of(self, moduli: Moduli, map: impl Fn(Run) -> Run) -> Schedule {
-        self.map_steps(moduli, |mut step| {
+    fn map_runs_of(self, moduli: Moduli, look: Look, map: impl Fn(Run) -> Run) -> Schedule {
+        self.map_steps(moduli, look, |mut step| {
             match &mut step {
                 Step::Send { message, .. } | Step::Receive { message, .. } => {
-                    *message = message.runs().iter().map(|&run| map(run)).collect::<Message>();
+                    *message = message.runs().map(&map).collect::<Message>();
                 }
                 Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => {}
                 Step::Copy { source, target } => (*source, *target) = (map(*source), map(*target)),
@@ -86,18 +93,18 @@ impl Schedule {
     }
 
     /// The same program over other slots: what was slot `i` is slot `name(i)`.
-    fn map_slots(self, name: impl Fn(usize) -> usize) -> Schedule {
+    fn map_slots(self, look: Look, name: impl Fn(usize) -> usize) -> Schedule {
         if self.slots == 0 {
             return self;
         }
         let moduli = self.moduli();
-        let renamed = self.map_steps(moduli, |mut step| {
+        let renamed = self.map_steps(moduli, look, |mut step| {
             if let Step::Notify { slot } | Step::Await { slot, .. } = &mut step {
                 *slot = name(*slot as usize) as u32;
             }
             step
         });
-        renamed.map_runs(|run| match run.buffer {
+        renamed.map_runs_of(moduli, look, |run| match run.buffer {
             Buffer::Shared(_) => run.buffer.blocks(name(run.indices().start)..name(run.indices().end)),
             Buffer::Send | Buffer::Recv | Buffer::Scratch => run,
         })
@@ -112,7 +119,8 @@ impl Schedule {
             buffer => buffer.blocks(start(run.indices().start)..start(run.indices().end)),
         };
         let moduli = Moduli { blocks: blocks as u32, ..self.moduli() };
-        let finer = Schedule { blocks, ..self.map_runs_of(moduli, refined) }.map_slots(&start);
+        let finer = Schedule { blocks, ..self.map_runs_of(moduli, Look::Always, refined) }
+            .map_slots(Look::Always, &start);
         Schedule { slots, ..finer }
     }
 
@@ -139,6 +147,20 @@ impl Schedule {
         })
     }
 
+    /// The same program over some of the blocks of a longer vector: what was block `i` is block `first + i` of `blocks`.
+    pub fn shift_blocks(self, blocks: usize, first: usize) -> Schedule {
+        let before = self.blocks as u32;
+        // Up to the end of a vector.
+        self.move_blocks(blocks, |run| {
+            let (copy, from) = (run.first / before, run.first % before);
+            Run {
+                first: copy * blocks as u32 + first as u32 + from,
+                count: run.count.min(before - from),
+                ..run
+            }
+        })
+    }
+
     /// The same program over buffers of `blocks` blocks. `map` says where the first blocks of a run go, as many as stay together, at least one.
     fn move_blocks(self, blocks: usize, map: impl Fn(Run) -> Run) -> Schedule {
         let map = |run: Run| if matches!(run.buffer, Buffer::Shared(_)) { run } else { map(run) };
@@ -151,7 +173,7 @@ impl Schedule {
 /// The steps that do the same to blocks elsewhere; several, where a copy's or a reduction's blocks part.
 fn map_blocks(step: Step, map: &impl Fn(Run) -> Run) -> Vec<Step> {
     let mapped = |message: Message| {
-        let runs = message.runs().iter().flat_map(|&run| map_together([run], map));
+        let runs = message.runs().flat_map(|run| map_together([run], map));
         runs.map(|[run]| run).collect::<Message>()
     };
     match step {
@@ -244,6 +266,34 @@ mod tests {
         assert_eq!(renamed.blocks, 8);
         assert_eq!(renamed.steps[0].runs(), [Buffer::Send.blocks(3..5)]);
         assert_eq!(renamed.steps[1].runs(), [Buffer::Send.blocks(3..5), Buffer::Scratch.blocks(11..13)]);
+    }
+
+    #[test]
+    fn a_loop_becomes_steps_if_its_ranks_are_uneven_anywhere() {
+        let mut program = Builder::new(100, 101, 1);
+        program.repeat(0..100, |program, rank| {
+            program.send(rank, Buffer::Send.block(0));
+        });
+        let program = program.build();
+        let members: [fn(usize) -> usize; 2] =
+            [|rank| 2 * rank, |rank| if rank == 30 { 300 } else { 2 * rank }];
+        for (member, loops) in members.into_iter().zip([1, 0]) {
+            let embedded = program.clone().embed(301, member);
+            assert_eq!(embedded.repeats.len(), loops);
+            let peers = embedded.unrolled().steps.into_iter().filter_map(|step| step.peer());
+            assert!(peers.eq((0..100).map(|rank| member(rank) as u32)));
+        }
+    }
+
+    #[test]
+    fn shifted_blocks_are_some_of_more() {
+        let mut program = Builder::new(0, 2, 2);
+        program.send(1, Buffer::Send.blocks(0..2));
+        program.copy(Buffer::Scratch.blocks(1..4), Buffer::Scratch.blocks(5..8));
+        let program = program.build();
+        let renamed = program.clone().rename_blocks(8, |block| 3 + block);
+        assert_eq!(program.shift_blocks(8, 3), renamed);
+        assert_eq!(renamed.steps.len(), 4);
     }
 
     #[test]

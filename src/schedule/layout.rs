@@ -95,6 +95,11 @@ impl Layout {
             Layout::Balanced { blocks: all, .. } if blocks == all => {
                 return [0, all - 1].map(|block| self.block(block).len()).into();
             }
+            Layout::Single { block, elements } => {
+                let own = (block < blocks).then_some(elements);
+                let others = (blocks > usize::from(own.is_some())).then_some(0);
+                return own.into_iter().chain(others).collect();
+            }
             _ => 0..blocks,
         };
         different.map(|block| self.block(block).len()).collect()
@@ -242,6 +247,23 @@ mod tests {
     #[test]
     fn separate_blocks_stay_apart() {
         assert_eq!(ranges(&Layout::Separate, 1..3), [1..2, 2..3]);
+    }
+
+    #[test]
+    fn lengths_are_those_of_all_blocks() {
+        for layout in [
+            Layout::Uniform { elements: 3 },
+            Layout::Balanced { elements: 10, blocks: 4 },
+            Layout::Balanced { elements: 3, blocks: 4 },
+            Layout::Single { block: 2, elements: 7 },
+            Layout::Single { block: 0, elements: 7 },
+            Layout::packed([5, 0, 5, 2]),
+        ] {
+            for blocks in 0..=4 {
+                let each = (0..blocks).map(|block| layout.block(block).len());
+                assert_eq!(layout.lengths(blocks), each.collect(), "{blocks} of {layout:?}");
+            }
+        }
     }
 
     #[test]

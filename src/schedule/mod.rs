@@ -14,7 +14,7 @@ mod overlap;
 mod repeat;
 mod text;
 
-pub use blocks::{Buffer, Message, Run};
+pub use blocks::{Buffer, Message, Run, Strided};
 pub use builder::Builder;
 pub use layout::Layout;
 pub use line::ParseError;
@@ -98,6 +98,10 @@ pub struct Schedule {
     pub blocks: usize,
     /// How many slots each rank has that its node can read; the same on all ranks.
     pub slots: usize,
+    /// Whether the slots of a rank lie together; the same on all ranks. Then each bears the number of a block and lies where that block does
+    /// in a vector, so that blocks that follow each other are copied and reduced as one. Otherwise a slot holds any block, and shares no cache
+    /// line with another one.
+    pub joined_slots: bool,
     /// The steps in program order; those of a loop as they are the first time.
     pub steps: Vec<Step>,
     /// The loops, in program order.
@@ -112,13 +116,14 @@ impl Schedule {
 
     /// How many scratch blocks are used: one more than the highest block number.
     pub fn scratch_blocks(&self) -> usize {
-        let end = |run: Run| if run.buffer == Buffer::Scratch { run.indices().end } else { 0 };
-        let once = self.steps.iter().flat_map(Step::each_run).map(end);
+        let end = |runs: Strided| if runs.buffer() == Buffer::Scratch { runs.end() } else { 0 };
+        let once = self.steps.iter().flat_map(Step::strided).map(end);
         let moved = self.repeats.iter().flat_map(|repeat| {
             let steps = self.steps[repeat.steps.clone()].iter().zip(&repeat.moves);
             let runs = steps.flat_map(|(step, by)| step.each_run().zip(&by.runs));
             // What moves comes to the end of its copy of a vector, or near it.
-            runs.filter(|(_, by)| **by > 0).map(|(run, _)| end(run).next_multiple_of(self.blocks.max(1)))
+            runs.filter(|(_, by)| **by > 0)
+                .map(|(run, _)| end(run.into()).next_multiple_of(self.blocks.max(1)))
         });
         once.chain(moved).max().unwrap_or(0)
     }
@@ -173,6 +178,25 @@ impl Step {
         }
     }
 
+    /// The rank that it names in a loop: at the other end of a message, whose flag is awaited, or whose slots are read.
+    fn named_rank(&self) -> Option<u32> {
+        let owner = |run: &Run| if let Buffer::Shared(owner) = run.buffer { Some(owner) } else { None };
+        match self {
+            Step::Await { rank, .. } => Some(*rank),
+            Step::Copy { source, .. } => owner(source),
+            Step::Reduce { left, right, .. } => owner(left).or(owner(right)),
+            _ => self.peer(),
+        }
+    }
+
+    /// The slot whose flag it raises or awaits.
+    fn slot(&self) -> Option<u32> {
+        match self {
+            Step::Notify { slot } | Step::Await { slot, .. } => Some(*slot),
+            _ => None,
+        }
+    }
+
     /// Every run that the step reads or writes.
     pub fn runs(&self) -> Vec<Run> {
         self.each_run().collect()
@@ -180,12 +204,17 @@ impl Step {
 
     /// The same, one after the other.
     fn each_run(&self) -> impl Iterator<Item = Run> {
+        self.strided().flat_map(|strided| strided.runs())
+    }
+
+    /// The same, as far as they lie equally far apart.
+    fn strided(&self) -> impl Iterator<Item = Strided> {
         let (message, others) = match self {
-            Step::Send { message, .. } | Step::Receive { message, .. } => (message.runs(), [None; 3]),
+            Step::Send { message, .. } | Step::Receive { message, .. } => (message.strided(), [None; 3]),
             Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => (&[][..], [None; 3]),
             Step::Copy { source, target } => (&[][..], [Some(*source), Some(*target), None]),
             Step::Reduce { left, right, target } => (&[][..], [left, right, target].map(|run| Some(*run))),
         };
-        message.iter().copied().chain(others.into_iter().flatten())
+        message.iter().copied().chain(others.into_iter().flatten().map(Strided::from))
     }
 }

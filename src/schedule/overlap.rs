@@ -79,7 +79,7 @@ impl<'a> Overlap<'a> {
             }
             Step::Receive { .. } => {}
             Step::Send { post, peer, message } => {
-                self.wait_before(message.runs(), &[]);
+                self.wait_before(&step.runs(), &[]);
                 let source = *post;
                 let post = self.number();
                 self.written.push(Step::Send { post, peer: *peer, message: message.clone() });
@@ -191,7 +191,7 @@ impl<'a> Overlap<'a> {
         self.next_receive = found.map_or(self.source.len(), |distance| place + distance);
         let runs = self.source.get(self.next_receive).map_or(Vec::new(), Step::runs);
         let before: Range<usize> = position.min(self.next_receive)..self.next_receive;
-        let is_conflict = |step: &Step| step.is_of_flags() || overlap(&step.runs(), &runs);
+        let is_conflict = |step: &Step| step.is_of_flags() || overlap(step.runs(), &runs);
         let conflict = before.clone().rev().find(|&step| is_conflict(&self.source[step]));
         self.blocked_until = conflict.map_or(position, |step| step + 1);
     }
@@ -240,8 +240,8 @@ fn take_if(posts: &mut Vec<Outstanding>, mut is_taken: impl FnMut(&Outstanding) 
     taken
 }
 
-fn overlap(some: &[Run], others: &[Run]) -> bool {
-    some.iter().any(|run| others.iter().any(|other| run.overlaps(*other)))
+fn overlap(some: impl IntoIterator<Item = Run>, others: &[Run]) -> bool {
+    some.into_iter().any(|run| others.iter().any(|other| run.overlaps(*other)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Loops: steps that a rank does several times, each time with other peers and blocks.
 
-use super::{Post, Run, Schedule, Step};
+use super::{Buffer, Post, Run, Schedule, Step};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -18,10 +18,12 @@ pub struct Repeat {
 /// What is different when a step is done again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Move {
-    /// So much is added to its peer, modulo the number of ranks.
-    pub peer: u32,
-    /// So much is added to the first block of each of [`Step::runs`], modulo the number of blocks; scratch blocks stay within their copy of
-    /// a vector. Slots do not move.
+    /// So much is added to the rank that it names, modulo the number of ranks: its peer, whom it awaits, or whose slots it reads.
+    pub rank: u32,
+    /// So much is added to the slot whose flag it raises or awaits, modulo the number of blocks. See `runs`.
+    pub slot: u32,
+    /// So much is added to the first block of each of [`Step::runs`], modulo the number of blocks; scratch blocks and slots stay within their
+    /// copy of a vector.
     pub runs: Vec<u32>,
 }
 
@@ -136,23 +138,37 @@ impl Schedule {
 
     /// The same program with other steps, each for one of this one, of so many ranks and blocks. A loop stays one if what becomes of its
     /// steps moves as evenly as they did.
-    pub(super) fn map_steps(self, moduli: Moduli, map: impl Fn(Step) -> Step) -> Schedule {
+    pub(super) fn map_steps(self, moduli: Moduli, look: Look, map: impl Fn(Step) -> Step) -> Schedule {
         let moves = |repeat: &Repeat| {
             let at = |time| self.steps_at(repeat, time).map(&map).collect::<Vec<Step>>();
-            loop_of(repeat.times, moduli, at).map(|moves| Repeat { moves, ..repeat.clone() })
+            loop_of(repeat.times, moduli, look, at).map(|moves| Repeat { moves, ..repeat.clone() })
         };
         match self.repeats.iter().map(moves).collect::<Option<Vec<Repeat>>>() {
             Some(repeats) => {
                 let steps = self.steps.into_iter().map(map).collect();
                 Schedule { steps, repeats, ..self }
             }
-            None => self.unrolled().map_steps(moduli, map),
+            None => self.unrolled().map_steps(moduli, look, map),
         }
     }
 }
 
+/// At which times steps are looked at, to see whether they move evenly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// At each one: what becomes of ranks and blocks is listed somewhere, as where ranks lie on nodes.
+    Always,
+    /// At some, if there are many: what becomes of them is computed, so that it is uneven in short loops too, or at the end of long ones.
+    Sometimes,
+}
+
 /// How steps move that are done several times, given what they are each time; `None` if they do not move evenly.
-pub(super) fn loop_of(times: u32, moduli: Moduli, at: impl Fn(u32) -> Vec<Step>) -> Option<Vec<Move>> {
+pub(super) fn loop_of(
+    times: u32,
+    moduli: Moduli,
+    look: Look,
+    at: impl Fn(u32) -> Vec<Step>,
+) -> Option<Vec<Move>> {
     let [first, second] = [0, 1].map(&at);
     if first.len() != second.len() {
         return None;
@@ -166,13 +182,13 @@ pub(super) fn loop_of(times: u32, moduli: Moduli, at: impl Fn(u32) -> Vec<Step>)
             first.iter().zip(&moves).map(|(step, by)| by.applied(step, *time, time * each_time, moduli));
         moved.eq(at(*time))
     };
-    looked_at(times).iter().all(is_even).then_some(moves)
+    looked_at(times, look).iter().all(is_even).then_some(moves)
 }
 
-/// The times that are compared. What moves unevenly does so in short loops too, all of whose times are.
-fn looked_at(times: u32) -> Vec<u32> {
+/// The times that are compared.
+fn looked_at(times: u32, look: Look) -> Vec<u32> {
     const ALL: u32 = 64;
-    if times <= ALL { (1..times).collect() } else { vec![1, 2, times / 2, times - 1] }
+    if look == Look::Always || times <= ALL { (1..times).collect() } else { vec![1, 2, times / 2, times - 1] }
 }
 
 /// How many of the steps post.
@@ -184,39 +200,60 @@ impl Move {
     /// What takes one step to another one; `None` if they differ in more than peers, blocks and posts.
     fn between(first: &Step, second: &Step, moduli: Moduli) -> Option<Move> {
         let further = |first: u32, second: u32, modulus: u32| (second + modulus - first) % modulus.max(1);
-        let peer = match (first.peer(), second.peer()) {
+        let blocks = moduli.blocks.max(1);
+        let within = |first: u32, second: u32| further(first % blocks, second % blocks, blocks);
+        let rank = match (first.named_rank(), second.named_rank()) {
             (Some(first), Some(second)) => further(first, second, moduli.size),
             _ => 0,
         };
+        let slot = match (first.slot(), second.slot()) {
+            (Some(first), Some(second)) => within(first, second),
+            _ => 0,
+        };
         let (runs, others) = (first.runs(), second.runs());
-        let blocks = moduli.blocks.max(1);
-        let by = |(first, second): (&Run, &Run)| further(first.first % blocks, second.first % blocks, blocks);
-        Some(Move { peer, runs: runs.iter().zip(&others).map(by).collect() })
+        let by = |(first, second): (&Run, &Run)| within(first.first, second.first);
+        Some(Move { rank, slot, runs: runs.iter().zip(&others).map(by).collect() })
             .filter(|_| runs.len() == others.len())
     }
 
     /// Makes of a step what it is so many times later. `posts`: how many were posted in these.
     fn advance(&self, step: &mut Step, times: u32, posts: Post, moduli: Moduli) {
-        let on = |run: &mut Run, by: u32| {
-            let blocks = moduli.blocks.max(1);
-            run.first = run.first / blocks * blocks + add(run.first % blocks, by, times, blocks);
+        let blocks = moduli.blocks.max(1);
+        let within =
+            |number: u32, by: u32| number / blocks * blocks + add(number % blocks, by, times, blocks);
+        let on = |run: &mut Run, by: u32| run.first = within(run.first, by);
+        let to_rank = |rank: &mut u32| *rank = add(*rank, self.rank, times, moduli.size);
+        let to_owner = |run: &mut Run| {
+            if let Buffer::Shared(owner) = &mut run.buffer {
+                to_rank(owner);
+            }
         };
         match step {
             Step::Send { post, peer, message } | Step::Receive { post, peer, message } => {
                 *post = post.wrapping_add(posts);
-                *peer = add(*peer, self.peer, times, moduli.size);
-                message.runs_mut().iter_mut().zip(&self.runs).for_each(|(run, &by)| on(run, by));
+                to_rank(peer);
+                let mut by = self.runs.iter();
+                message.move_runs(|mut run| {
+                    by.next().into_iter().for_each(|&by| on(&mut run, by));
+                    run
+                });
             }
             Step::Wait { posts: waited } => {
                 waited.iter_mut().for_each(|post| *post = post.wrapping_add(posts));
             }
             Step::Copy { source, target } => {
+                to_owner(source);
                 [source, target].into_iter().zip(&self.runs).for_each(|(run, &by)| on(run, by));
             }
             Step::Reduce { left, right, target } => {
+                [&mut *left, &mut *right].into_iter().for_each(to_owner);
                 [left, right, target].into_iter().zip(&self.runs).for_each(|(run, &by)| on(run, by));
             }
-            Step::Notify { .. } | Step::Await { .. } => {}
+            Step::Notify { slot } => *slot = within(*slot, self.slot),
+            Step::Await { rank, slot, .. } => {
+                to_rank(rank);
+                *slot = within(*slot, self.slot);
+            }
         }
     }
 

@@ -19,9 +19,12 @@
 //! reduce recv[0] = shared0[0] + send[0]
 //! ```
 //!
+//! `8 slots together` in the header says that slots bear the numbers of blocks and lie together as these do in a vector. Otherwise any slot may
+//! hold any block.
+//!
 //! Steps that are done several times stand between `repeat` and `end`, as they are the first time. Behind a step stands what changes from one time
-//! to the next: its rank and the first block of each of its runs. Ranks are counted modulo their number, and so are blocks; posts get the
-//! next numbers.
+//! to the next: the rank that it names, its slot, and the first block of each of its runs. Ranks are counted modulo their number, and so are blocks,
+//! and slots modulo the number of blocks; posts get the next numbers.
 //!
 //! ```text
 //! rank 1 of 5, 5 blocks
@@ -43,10 +46,13 @@ use std::str::FromStr;
 
 impl fmt::Display for Schedule {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let Schedule { rank, size, blocks, slots, .. } = self;
+        let Schedule { rank, size, blocks, slots, joined_slots, .. } = self;
         write!(formatter, "rank {rank} of {size}, {blocks} blocks")?;
         if *slots > 0 {
             write!(formatter, ", {slots} slots")?;
+        }
+        if *joined_slots {
+            write!(formatter, " together")?;
         }
         writeln!(formatter)?;
         self.parts().try_for_each(|part| match part {
@@ -71,10 +77,11 @@ fn write_move(formatter: &mut fmt::Formatter, step: &Step, by: &Move, moduli: Mo
     if is_target_first(step) {
         by.runs.rotate_right(1);
     }
-    let rank = (by.peer > 0).then(|| format!(" rank {:+}", signed(by.peer, moduli.size)));
+    let rank = (by.rank > 0).then(|| format!(" rank {:+}", signed(by.rank, moduli.size)));
+    let slot = (by.slot > 0).then(|| format!(" slot {:+}", signed(by.slot, moduli.blocks)));
     let runs = by.runs.iter().map(|&run| format!(" {:+}", signed(run, moduli.blocks)));
     let blocks = by.runs.iter().any(|&run| run > 0).then(|| format!(" blocks{}", runs.collect::<String>()));
-    let changes: Vec<String> = rank.into_iter().chain(blocks).collect();
+    let changes: Vec<String> = rank.into_iter().chain(slot).chain(blocks).collect();
     if changes.is_empty() {
         return Ok(());
     }
@@ -214,6 +221,7 @@ impl Line<'_> {
         if self.accept(",") {
             schedule.slots = self.number("a number of slots", ANY)? as usize;
             self.expect("slots")?;
+            schedule.joined_slots = self.accept("together");
         }
         self.end(schedule)
     }
@@ -247,7 +255,7 @@ impl Line<'_> {
                 )));
             }
         };
-        let still = Move { peer: 0, runs: vec![0; step.runs().len()] };
+        let still = Move { runs: vec![0; step.runs().len()], ..Move::default() };
         let by = match moduli {
             Some(moduli) if self.accept(";") => self.moves(&step, still, moduli)?,
             _ => still,
@@ -256,19 +264,24 @@ impl Line<'_> {
     }
 
     fn moves(&mut self, step: &Step, mut by: Move, moduli: Moduli) -> Result<Move, ParseError> {
-        if step.runs().iter().any(|run| run.indices().end > MOST_MOVED) || moduli.blocks as usize > MOST_MOVED
-        {
+        let ends = step.runs().into_iter().map(|run| run.indices().end);
+        let ends = ends.chain(step.slot().map(|slot| slot as usize));
+        if ends.chain([moduli.blocks as usize]).any(|end| end > MOST_MOVED) {
             return Err(self.error(format!(
                 "the end of the line, for block {MOST_MOVED} and those after it do not move"
             )));
         }
         self.expect("each")?;
         self.expect("time")?;
-        let moves_rank = step.peer().is_some() && self.accept("rank");
+        let moves_rank = step.named_rank().is_some() && self.accept("rank");
         if moves_rank {
-            by.peer = self.change(moduli.size)?;
+            by.rank = self.change(moduli.size)?;
         }
-        if !moves_rank || self.accept(",") {
+        let moves_others = !moves_rank || self.accept(",");
+        if moves_others && step.slot().is_some() {
+            self.expect("slot")?;
+            by.slot = self.change(moduli.blocks)?;
+        } else if moves_others {
             self.expect("blocks")?;
             for run in &mut by.runs {
                 *run = self.change(moduli.blocks)?;
@@ -533,6 +546,37 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
         assert_eq!(schedule.steps[3], Step::Copy { source: send, target: recv });
         assert_eq!(schedule.steps[4], Step::Reduce { left: send, right: scratch, target: recv });
         assert_eq!(schedule.to_string(), EXAMPLE);
+    }
+
+    #[test]
+    fn the_header_says_that_slots_lie_together() {
+        let text = "rank 1 of 2, 8 blocks, 8 slots together\n\
+                    copy send[0..8] to shared1[0..8]\n";
+        let schedule: Schedule = text.parse().unwrap();
+        assert_eq!((schedule.slots, schedule.joined_slots), (8, true));
+        assert_eq!(schedule.to_string(), text);
+        assert!(!text.replace(" together", "").parse::<Schedule>().unwrap().joined_slots);
+    }
+
+    #[test]
+    fn in_loops_ranks_and_slots_move_as_well() {
+        let text = "rank 0 of 9, 9 blocks, 9 slots together\n\
+                    repeat 8 times\n\
+                    await 1 of 1, 1 times; each time rank +1, slot +1\n\
+                    copy shared1[1] to recv[1]; each time rank +1, blocks +1 +1\n\
+                    end\n\
+                    repeat 3 times\n\
+                    notify 8; each time slot -2\n\
+                    await 0 of 3, 1 times; each time rank -1\n\
+                    reduce recv[0] = shared3[0] + recv[0]; each time rank -1\n\
+                    end\n";
+        let schedule: Schedule = text.parse().unwrap();
+        assert_eq!(schedule.to_string(), text);
+        let straight = schedule.unrolled();
+        let found: Vec<String> = straight.steps.iter().map(Step::to_string).collect();
+        assert_eq!(found[14..16], ["await 8 of 8, 1 times", "copy shared8[8] to recv[8]"]);
+        let last = ["notify 4", "await 0 of 1, 1 times", "reduce recv[0] = shared1[0] + recv[0]"];
+        assert_eq!(found[22..], last);
     }
 
     #[test]

@@ -103,10 +103,11 @@ impl Picture {
 
 /// The blocks of a message; of many, the first.
 fn shown(message: &Message) -> String {
-    match message.runs() {
-        [] => String::new(),
-        [run] => run.to_string(),
-        [run, ..] => format!("{run}, … ({} blocks)", message.blocks()),
+    let mut runs = message.runs();
+    match (runs.next(), runs.next()) {
+        (None, _) => String::new(),
+        (Some(run), None) => run.to_string(),
+        (Some(run), Some(_)) => format!("{run}, … ({} blocks)", message.blocks()),
     }
 }
 

@@ -152,7 +152,7 @@ impl BlockAddress {
 
     /// The blocks of a message in the order in which they travel.
     fn of_message(rank: usize, message: &Message) -> impl Iterator<Item = BlockAddress> {
-        message.runs().iter().flat_map(move |&run| BlockAddress::of(rank, run))
+        message.runs().flat_map(move |run| BlockAddress::of(rank, run))
     }
 }
 

@@ -12,6 +12,7 @@ use super::values::{Function, Value, Values};
 use super::violation::{Fault, Violation};
 use crate::algorithms::{Collective, Problem};
 use crate::schedule::{Buffer, Post, Run, Schedule, Step};
+use std::iter;
 use std::ops::Range;
 
 /// What the ranks' memories hold after all programs have ended.
@@ -242,7 +243,7 @@ impl Execution<'_> {
         let Process { memory, clock, .. } = &self.processes[moment.rank];
         let Buffer::Shared(owner) = run.buffer else { return memory.read(run) };
         let content = self.slots.read(owner, run, moment, known(clock))?;
-        check_fit(self.collective, self.schedules[0].blocks, &[content.like], &[like])
+        check_fit(self.collective, self.schedules[0].blocks, iter::once(content.like), iter::once(like))
             .map_err(|misfit| Fault::SlotMisfit(run, misfit))?;
         Ok(content.value)
     }

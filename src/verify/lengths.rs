@@ -51,8 +51,8 @@ fn messages_hold_scratch_blocks(schedule: &Schedule) -> Result<(), Violation> {
     }
     for (position, step) in schedule.steps.iter().enumerate() {
         if let Step::Send { message, .. } | Step::Receive { message, .. } = step {
-            let unpadded = message.runs().iter().find(|run| run.buffer != Buffer::Scratch);
-            let fault = unpadded.map(|&run| Fault::Unpadded(run));
+            let unpadded = message.runs().find(|run| run.buffer != Buffer::Scratch);
+            let fault = unpadded.map(Fault::Unpadded);
             fault.map_or(Ok(()), Err).map_err(Violation::at(schedule.rank, position))?;
         }
     }

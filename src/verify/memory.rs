@@ -124,7 +124,7 @@ pub fn single_blocks(run: Run) -> impl Iterator<Item = Run> {
 
 /// The blocks of a message, each as a run of its own.
 pub fn message_blocks(message: &Message) -> impl Iterator<Item = Run> {
-    message.runs().iter().copied().flat_map(single_blocks)
+    message.runs().flat_map(single_blocks)
 }
 
 fn index(buffer: Buffer) -> usize {

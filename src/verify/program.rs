@@ -3,6 +3,7 @@
 use super::violation::{Fault, Misfit, Violation};
 use crate::algorithms::{Collective, Cut, Problem};
 use crate::schedule::{Buffer, MOST_TIMES, Message, Post, Run, Schedule, Step};
+use std::iter;
 
 /// Checks every program by itself: its header, its posts and waits, and the runs it names.
 pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) -> Result<(), Violation> {
@@ -15,7 +16,8 @@ pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) 
             Cut::Edges => problem.graph.neighbours(rank).blocks(),
             Cut::Vector => schedules[0].blocks.max(1),
         };
-        let rules = Rules { collective, problem, blocks, slots: schedules[0].slots };
+        let Schedule { slots, joined_slots, .. } = schedules[0];
+        let rules = Rules { collective, problem, blocks, slots, joined_slots };
         rules.check_header(rank, schedule).map_err(Violation::of(rank))?;
         rules.check_steps(schedule)?;
         check_posts(schedule)?;
@@ -30,25 +32,21 @@ pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) 
 pub fn check_fit(
     collective: Collective,
     blocks: usize,
-    source: &[Run],
-    target: &[Run],
+    source: impl Iterator<Item = Run> + Clone,
+    target: impl Iterator<Item = Run> + Clone,
 ) -> Result<(), Misfit> {
     let are_alike =
         matches!(collective.cut(), Cut::Pairs | Cut::Edges) || collective == Collective::ReduceScatterBlock;
     let shapes = if are_alike { 1 } else { blocks };
-    match shape(source, shapes).eq(shape(target, shapes)) {
+    match shape(source.clone(), shapes).eq(shape(target.clone(), shapes)) {
         true => Ok(()),
-        false => Err(Misfit { source: message(source), target: message(target) }),
+        false => Err(Misfit { source: source.collect(), target: target.collect() }),
     }
 }
 
 /// For each block which of so many sizes it has.
-fn shape(runs: &[Run], shapes: usize) -> impl Iterator<Item = usize> {
-    runs.iter().flat_map(|run| run.indices()).map(move |index| index % shapes)
-}
-
-fn message(runs: &[Run]) -> Message {
-    runs.iter().copied().collect()
+fn shape(runs: impl Iterator<Item = Run>, shapes: usize) -> impl Iterator<Item = usize> {
+    runs.flat_map(|run| run.indices()).map(move |index| index % shapes)
 }
 
 struct Rules<'a> {
@@ -56,6 +54,7 @@ struct Rules<'a> {
     problem: &'a Problem,
     blocks: usize,
     slots: usize,
+    joined_slots: bool,
 }
 
 impl Rules<'_> {
@@ -66,7 +65,7 @@ impl Rules<'_> {
         if schedule.blocks != self.blocks {
             return Err(Fault::Blocks(schedule.blocks, self.blocks));
         }
-        match schedule.slots == self.slots {
+        match (schedule.slots, schedule.joined_slots) == (self.slots, self.joined_slots) {
             true if self.slots > 0 && self.problem.remote > 0 => Err(Fault::SlotsOfTwoGroups),
             true => Ok(()),
             false => Err(Fault::Slots(schedule.slots, self.slots)),
@@ -85,12 +84,12 @@ impl Rules<'_> {
             Step::Send { peer, message, .. } => {
                 self.check_peer(rank, *peer)?;
                 check_private(message)?;
-                message.runs().iter().try_for_each(|&run| self.check_readable(rank, run))
+                message.runs().try_for_each(|run| self.check_readable(rank, run))
             }
             Step::Receive { peer, message, .. } => {
                 self.check_peer(rank, *peer)?;
                 check_private(message)?;
-                message.runs().iter().try_for_each(|&run| self.check_writable(rank, run))
+                message.runs().try_for_each(|run| self.check_writable(rank, run))
             }
             Step::Wait { .. } => Ok(()),
             Step::Notify { slot } => self.check_slot(*slot),
@@ -169,12 +168,12 @@ impl Rules<'_> {
         if parts(named.start) || parts(named.end) { Err(Fault::Parted(run)) } else { Ok(()) }
     }
 
-    /// Which block a slot holds shows when it is read.
+    /// Which block a slot holds shows when it is read, unless it bears the number of the block.
     fn check_fit(&self, source: Run, target: Run) -> Result<(), Fault> {
-        let checked = match is_slot(source) || is_slot(target) {
+        let checked = match !self.joined_slots && (is_slot(source) || is_slot(target)) {
             true if source.count == target.count => Ok(()),
             true => Err(Misfit { source: source.into(), target: target.into() }),
-            false => check_fit(self.collective, self.blocks, &[source], &[target]),
+            false => check_fit(self.collective, self.blocks, iter::once(source), iter::once(target)),
         };
         checked.map_err(Fault::Misfit)
     }
@@ -199,8 +198,8 @@ fn is_slot(run: Run) -> bool {
 }
 
 fn check_private(message: &Message) -> Result<(), Fault> {
-    let slot = message.runs().iter().find(|&&run| is_slot(run));
-    slot.map_or(Ok(()), |&run| Err(Fault::SlotInMessage(run)))
+    let slot = message.runs().find(|run| is_slot(*run));
+    slot.map_or(Ok(()), |run| Err(Fault::SlotInMessage(run)))
 }
 
 /// How long a slot is, is told by what it meets.

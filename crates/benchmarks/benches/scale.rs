@@ -209,8 +209,9 @@ fn cost(collective: Collective, bytes: usize, ranks: usize) -> Option<Cost> {
     let schedule = Arc::new(algorithm.schedule(&problem, rank));
     let count = Counts::One { count: bytes, bytes: 1 };
     let binding = bind(collective, rank, schedule.blocks, &count, &count);
+    let bounds = SlotBounds::of_ranks(ranks, SlotBounds::DEFAULT.bank);
     let plan = match (schedule.slots > 0, LengthExchange::new(algorithm, &problem, &schedule, &binding)) {
-        (true, _) => Plan::through_slots(&schedule, &binding, &binding, &SlotBounds::DEFAULT),
+        (true, _) => Plan::through_slots(&schedule, &binding, &binding, &bounds),
         (false, Some(exchange)) => exchange.plan,
         (false, None) => Plan::new(&schedule, &binding),
     };

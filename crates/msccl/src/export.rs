@@ -73,7 +73,7 @@ fn pieces(programs: &[Schedule]) -> HashMap<[usize; 2], Vec<Vec<Piece>>> {
 /// The pieces of a message that is sent from some blocks and received into others.
 fn cut(sent: &Message, received: &Message) -> Vec<Piece> {
     let single = |message: &Message| {
-        let blocks = message.runs().iter().flat_map(|run| run.indices().map(|index| run.buffer.block(index)));
+        let blocks = message.runs().flat_map(|run| run.indices().map(move |index| run.buffer.block(index)));
         blocks.collect::<Vec<Run>>()
     };
     let mut pieces: Vec<Piece> = Vec::new();

@@ -31,7 +31,7 @@ fn with_own_block(problem: &Problem, mut program: Schedule) -> Schedule {
     let first_round = first_round.unwrap_or(program.steps.len());
     for step in &mut program.steps[..first_round] {
         if let Step::Send { message, .. } = step {
-            assert_eq!(message.runs(), [target], "nothing else is there yet");
+            assert_eq!(message.single(), Some(target), "nothing else is there yet");
             *message = source.into();
         }
     }

@@ -8,7 +8,7 @@
 use super::bruck;
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::building_blocks::receive_in_scratch::receive_in_scratch;
-use crate::algorithms::building_blocks::shared_node::{groups, with_slots};
+use crate::algorithms::building_blocks::shared_node::{groups, with_slots_of_blocks};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::schedule::{Buffer, Buffer::*, Builder, Run, Schedule};
 use std::ops::Range;
@@ -43,7 +43,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
         }
         _ => part.read(),
     };
-    with_slots(problem.size, placement.most_members(), program)
+    with_slots_of_blocks(placement.most_members(), program)
 }
 
 fn among_nodes(problem: &Problem, placement: &Placement) -> Problem {
@@ -160,7 +160,7 @@ mod tests {
                 _ => None,
             });
             let entering: Vec<_> = entering.collect();
-            assert!(entering.iter().all(|message| message.runs().iter().all(|run| run.buffer == Scratch)));
+            assert!(entering.iter().all(|message| message.runs().all(|run| run.buffer == Scratch)));
             let blocks: usize = entering.iter().map(|message| message.blocks()).sum();
             assert_eq!(blocks, [6, 7, 7].get(rank).copied().unwrap_or(0));
         }

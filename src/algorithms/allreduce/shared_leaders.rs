@@ -8,7 +8,7 @@
 use super::node_aware::among_nodes;
 use super::{contribution, recursive_multiplying};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
-use crate::algorithms::building_blocks::shared_node::{combine_at_leader, hand_out, with_slots};
+use crate::algorithms::building_blocks::shared_node::{combine_at_leader, hand_out, with_slots_of_blocks};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::schedule::{Buffer::Recv, Schedule};
 
@@ -47,7 +47,7 @@ pub fn through_leaders(problem: &Problem, rank: usize, between: &Algorithm) -> S
         0 => up.then(placement.between(among_leaders)).then(down),
         _ => up.then(down),
     };
-    with_slots(blocks, placement.most_members(), program)
+    with_slots_of_blocks(placement.most_members(), program)
 }
 
 #[cfg(test)]

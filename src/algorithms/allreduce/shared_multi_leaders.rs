@@ -9,7 +9,9 @@
 use super::node_aware::among_nodes;
 use super::{circulant, contribution, shared_leaders};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
-use crate::algorithms::building_blocks::shared_node::{combine_slices, hand_out_slices, with_slots};
+use crate::algorithms::building_blocks::shared_node::{
+    combine_slices, hand_out_slices, with_slots_of_slices,
+};
 use crate::algorithms::{Algorithm, Body, Problem};
 use crate::schedule::Schedule;
 
@@ -44,7 +46,7 @@ pub fn through_owners(problem: &Problem, rank: usize, between: &Algorithm) -> Sc
         .step_by(population)
         .map(|slice| placement.among_owners(slice, slices, among_owners.clone()));
     let program = of_slices.fold(up, Schedule::then).then(down);
-    with_slots(slices * width, placement.most_members(), program)
+    with_slots_of_slices(width, placement.most_members(), program)
 }
 
 #[cfg(test)]

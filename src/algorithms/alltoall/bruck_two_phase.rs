@@ -30,8 +30,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let all = Parcels {
         own: rank,
         participants: (0..size).map(|rank| Participant { rank, gives: 1, takes: 1 }).collect(),
-        held: (0..size).map(|distance| vec![Send.block((rank + size - distance) % size)]).collect(),
-        arriving: (0..size).map(|distance| vec![Recv.block((rank + distance) % size)]).collect(),
+        held: (0..size).map(|distance| vec![Send.block((rank + size - distance) % size).into()]).collect(),
+        arriving: (0..size).map(|distance| vec![Recv.block((rank + distance) % size).into()]).collect(),
     };
     exchange(&mut program, [all], radix, &mut 0);
     copy_own_block(problem, &mut program, rank);

@@ -17,7 +17,7 @@ use super::parcels::{Parcels, Participant, exchange};
 use super::{copy_own_block, with_input};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
-use crate::schedule::{Buffer::*, Builder, Run, Schedule};
+use crate::schedule::{Buffer::*, Builder, Schedule, Strided};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall],
@@ -45,109 +45,123 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let placement = Placement::of(problem);
     let lanes = Lanes::of(&placement, rank);
     let mut program = Builder::new(rank, size, size);
-    let mut free = 0;
-    let collected = lanes.collected(&mut free);
-    let within = [lanes.within(&collected)];
-    exchange(&mut program, within, legal_radix(radix, lanes.members.len()), &mut free);
-    exchange(&mut program, lanes.between(&collected), legal_radix(radix, placement.nodes()), &mut free);
+    let mut free = (lanes.members - 1) * lanes.kept;
+    exchange(&mut program, [lanes.within()], legal_radix(radix, lanes.members), &mut free);
+    exchange(&mut program, lanes.between(), legal_radix(radix, placement.nodes()), &mut free);
     copy_own_block(problem, &mut program, rank);
     with_input(problem, program.build())
 }
 
-/// The lanes that a rank serves.
+/// The lanes that a rank serves. The ranks in them are its targets, lane by lane.
+///
+/// Before the second phase it has its own blocks for them in the send buffer, those for itself in the receive buffer, and all others in
+/// scratch blocks, those of each other member of its node together.
 struct Lanes<'a> {
     placement: &'a Placement,
     rank: usize,
     place: Place,
-    /// The ranks of its node.
-    members: Vec<usize>,
+    /// How many ranks its node has.
+    members: usize,
+    /// How many of its targets come before itself.
+    before: usize,
+    /// Scratch blocks for each other member: one for each target but itself.
+    kept: usize,
 }
 
 impl<'a> Lanes<'a> {
     fn of(placement: &'a Placement, rank: usize) -> Self {
         let place = placement.place(rank);
-        Lanes { placement, rank, place, members: placement.members(place.node).collect() }
+        let members = placement.population(place.node);
+        // Of the lanes that it serves, its own is the first.
+        let before = (0..place.node).filter(|&node| placement.population(node) > place.local).count();
+        let lanes = Lanes { placement, rank, place, members, before, kept: 0 };
+        Lanes { kept: lanes.targets(place.local) - 1, ..lanes }
     }
 
     /// Those that a rank of this node serves.
     fn served_by(&self, local: usize) -> impl Iterator<Item = usize> + use<> {
-        (local..self.placement.most_members()).step_by(self.members.len())
+        (local..self.placement.most_members()).step_by(self.members)
     }
 
-    /// The ranks in a lane, and how far below this node theirs are.
-    fn targets_in(&self, lane: usize) -> impl Iterator<Item = (usize, usize)> + use<'a> {
-        let (placement, node, nodes) = (self.placement, self.place.node, self.placement.nodes());
-        (0..nodes).filter_map(move |distance| {
-            let node = (node + nodes - distance) % nodes;
-            let has_it = lane < placement.population(node);
-            has_it.then(|| (distance, placement.member(Place { node, local: lane })))
-        })
+    /// The rank's own blocks for the targets of a rank of this node.
+    fn given_to(&self, local: usize) -> Vec<Strided> {
+        self.served_by(local).flat_map(|lane| self.placement.blocks_of_local(Send, lane)).collect()
     }
 
-    /// The ranks in all lanes that a rank of this node serves.
-    fn targets(&self, local: usize) -> impl Iterator<Item = usize> + use<'_, 'a> {
-        self.served_by(local).flat_map(|lane| self.targets_in(lane).map(|(_, target)| target))
+    /// How many targets a rank of this node has.
+    fn targets(&self, local: usize) -> usize {
+        self.given_to(local).into_iter().map(Strided::blocks).sum()
     }
 
-    /// By the ranks of the node, where this rank has their blocks for its targets before the second phase.
-    fn collected(&self, free: &mut usize) -> Vec<Vec<Run>> {
-        let mut place = |source: usize, target: usize| match () {
-            () if source == self.rank => Send.block(target),
-            () if target == self.rank => Recv.block(source),
-            () => {
-                *free += 1;
-                Scratch.block(*free - 1)
-            }
-        };
-        let targets: Vec<usize> = self.targets(self.place.local).collect();
-        let of_source = |&source: &usize| targets.iter().map(|&target| place(source, target)).collect();
-        self.members.iter().map(of_source).collect()
+    /// The first scratch block of another member.
+    fn first_of(&self, member: usize) -> usize {
+        (member - usize::from(member > self.place.local)) * self.kept
+    }
+
+    /// Where this rank has the blocks of another member.
+    fn taken_from(&self, member: usize) -> Vec<Strided> {
+        let first = self.first_of(member);
+        let source = self.placement.member(Place { local: member, ..self.place });
+        let own = first + self.before;
+        vec![
+            Scratch.blocks(first..own).into(),
+            Recv.block(source).into(),
+            Scratch.blocks(own..first + self.kept).into(),
+        ]
+    }
+
+    /// Where this rank has the blocks of all members for a target other than itself, the first member's first.
+    fn collected_for(&self, target: usize, number: usize) -> Vec<Strided> {
+        let local = self.place.local;
+        let of = |member| Scratch.block(self.first_of(member) + number - usize::from(number > self.before));
+        vec![
+            of(0).repeated(local, self.kept),
+            Send.block(target).into(),
+            of(local + 1).repeated(self.members - local - 1, self.kept),
+        ]
     }
 
     /// On the node each rank gives each other one its blocks for the targets of that one.
-    fn within(&self, collected: &[Vec<Run>]) -> Parcels {
-        let (own, size) = (self.place.local, self.members.len());
-        let participant = |(local, &rank)| Participant { rank, gives: 1, takes: self.targets(local).count() };
-        let given = |distance| self.targets((own + size - distance) % size).map(|target| Send.block(target));
+    fn within(&self) -> Parcels {
+        let (own, size) = (self.place.local, self.members);
+        let members = self.placement.members(self.place.node).enumerate();
+        let participant = |(local, rank)| Participant { rank, gives: 1, takes: self.targets(local) };
         Parcels {
             own,
-            participants: self.members.iter().enumerate().map(participant).collect(),
-            held: (0..size).map(|distance| given(distance).collect()).collect(),
-            arriving: (0..size).map(|distance| collected[(own + distance) % size].clone()).collect(),
+            participants: members.map(participant).collect(),
+            held: (0..size).map(|distance| self.given_to((own + size - distance) % size)).collect(),
+            arriving: (0..size).map(|distance| self.taken_from((own + distance) % size)).collect(),
         }
     }
 
     /// In each lane that this rank serves, each node gives each other one its blocks for the rank there that is in the lane.
-    fn between(&self, collected: &[Vec<Run>]) -> Vec<Parcels> {
-        let mut targets = 0..;
+    fn between(&self) -> Vec<Parcels> {
+        let mut numbers = 0..;
         let lanes = self.served_by(self.place.local);
-        lanes.map(|lane| self.in_lane(lane, collected, &mut targets)).collect()
+        lanes.map(|lane| self.in_lane(lane, &mut numbers)).collect()
     }
 
-    /// `targets`: the numbers of those in the lane, among all of this rank.
-    fn in_lane(&self, lane: usize, collected: &[Vec<Run>], targets: impl Iterator<Item = usize>) -> Parcels {
+    /// `numbers`: those of the targets in the lane, among all of this rank.
+    fn in_lane(&self, lane: usize, numbers: impl Iterator<Item = usize>) -> Parcels {
         let (own, nodes) = (self.place.node, self.placement.nodes());
         let participant = |node| {
             let gives = self.placement.population(node);
             let rank = self.placement.member(Place { node, local: lane % gives });
             Participant { rank, gives, takes: usize::from(lane < gives) }
         };
+        let participants: Vec<Participant> = (0..nodes).map(participant).collect();
         let mut held = vec![Vec::new(); nodes];
-        for ((distance, _), target) in self.targets_in(lane).zip(targets) {
-            held[distance] = collected.iter().map(|of_source| of_source[target]).collect();
+        let targets = participants.iter().enumerate().filter(|(_, target)| target.takes > 0);
+        for ((node, target), number) in
+            targets.zip(numbers).filter(|((_, target), _)| target.rank != self.rank)
+        {
+            held[(own + nodes - node) % nodes] = self.collected_for(target.rank, number);
         }
         let arriving = |distance| match lane == self.place.local {
-            true => {
-                self.placement.members((own + distance) % nodes).map(|source| Recv.block(source)).collect()
-            }
+            true => self.placement.blocks_of_node(Recv, (own + distance) % nodes),
             false => Vec::new(),
         };
-        Parcels {
-            own,
-            participants: (0..nodes).map(participant).collect(),
-            held,
-            arriving: (0..nodes).map(arriving).collect(),
-        }
+        Parcels { own, participants, held, arriving: (0..nodes).map(arriving).collect() }
     }
 }
 

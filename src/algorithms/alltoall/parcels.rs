@@ -4,7 +4,7 @@
 //! rests in scratch blocks of its own, so that no block is written twice and parcels may be of any length.
 
 use crate::algorithms::digits::{digits, with_digit};
-use crate::schedule::{Buffer::Scratch, Builder, Message, Run};
+use crate::schedule::{Buffer::Scratch, Builder, Message, Run, Strided};
 use std::mem::take;
 
 /// A rank that takes part. Its parcel for another one has `gives` blocks for each that the other one `takes`.
@@ -23,9 +23,9 @@ pub struct Parcels {
     /// All of them, in the order in which distances count.
     pub participants: Vec<Participant>,
     /// By distance, where the parcel for the participant so far below lies; later any parcel of that distance that passes through.
-    pub held: Vec<Vec<Run>>,
+    pub held: Vec<Vec<Strided>>,
     /// By distance, where the parcel of the participant so far above belongs.
-    pub arriving: Vec<Vec<Run>>,
+    pub arriving: Vec<Vec<Strided>>,
 }
 
 /// Exchanges parcels of equally many participants, all in the same rounds. `free`: the first scratch block that is not in use.
@@ -62,7 +62,7 @@ impl Parcels {
             let travelled = distance % (weight * radix);
             self.held[distance] = match travelled == distance {
                 true => take(&mut self.arriving[distance]),
-                false => vec![self.rest((own + travelled) % size, distance, free)],
+                false => vec![self.rest((own + travelled) % size, distance, free).into()],
             };
         }
         let received: Message =

@@ -6,7 +6,7 @@
 use crate::algorithms::building_blocks::knomial_tree::{children, parent};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::building_blocks::receive_in_scratch::receive_in_scratch;
-use crate::algorithms::building_blocks::shared_node::{hand_out, with_slots};
+use crate::algorithms::building_blocks::shared_node::{hand_out, with_slots_of_blocks};
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::schedule::{Buffer::*, Builder, Schedule};
@@ -58,7 +58,7 @@ pub fn through_leaders(
         (0, false) => travelling().then(down(Scratch)).then(copied(arrived, vector)),
         _ => down(Scratch),
     };
-    with_slots(blocks, placement.most_members(), program)
+    with_slots_of_blocks(placement.most_members(), program)
 }
 
 #[cfg(test)]

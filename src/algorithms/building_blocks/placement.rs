@@ -1,7 +1,7 @@
 //! Which ranks share a node, and who stands for it.
 
 use crate::algorithms::{Nodes, Problem};
-use crate::schedule::Schedule;
+use crate::schedule::{Buffer, Schedule, Strided};
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -69,6 +69,23 @@ impl Placement {
         })
     }
 
+    /// The blocks that bear the numbers of a node's ranks, its leader's first.
+    pub fn blocks_of_node(&self, buffer: Buffer, node: usize) -> Vec<Strided> {
+        match node == 0 && self.root.local > 0 {
+            true => self.members(node).map(|rank| buffer.block(rank).into()).collect(),
+            false => self.nodes.blocks_of_node(buffer, without_first(self.root.node, node)),
+        }
+    }
+
+    /// The blocks that bear the numbers of the ranks with a number on their nodes, the first node's first.
+    pub fn blocks_of_local(&self, buffer: Buffer, local: usize) -> Vec<Strided> {
+        if self.root == (Place { node: 0, local: 0 }) {
+            return self.nodes.blocks_of_local(buffer, local);
+        }
+        let have_it = (0..self.nodes()).filter(|&node| self.population(node) > local);
+        have_it.map(|node| buffer.block(self.member(Place { node, local })).into()).collect()
+    }
+
     /// How many ranks a node has.
     pub fn population(&self, node: usize) -> usize {
         self.nodes.population(without_first(self.root.node, node))
@@ -128,7 +145,7 @@ impl Placement {
     pub fn among_owners(&self, slice: usize, slices: usize, program: Schedule) -> Schedule {
         let width = program.blocks;
         program
-            .rename_blocks(slices * width, |block| slice * width + block)
+            .shift_blocks(slices * width, slice * width)
             .embed(self.size(), |node| self.member(Place { node, local: slice % self.population(node) }))
     }
 
@@ -176,6 +193,7 @@ fn without_first(first: usize, number: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::Run;
     use std::collections::BTreeSet;
 
     /// Three nodes of 3, 3 and 2 ranks, from rank 6.
@@ -218,6 +236,17 @@ mod tests {
             let runs = placement.runs([2, 0].into_iter()).into_iter().flatten().collect::<Vec<_>>();
             let members = |node| placement.members(node).collect::<BTreeSet<_>>();
             assert!(runs.iter().copied().eq(members(2).into_iter().chain(members(0))));
+            let ranks =
+                |blocks: Vec<Strided>| blocks.into_iter().flat_map(Strided::runs).flat_map(Run::indices);
+            for node in 0..3 {
+                let blocks = placement.blocks_of_node(Buffer::Recv, node);
+                assert!(ranks(blocks).eq(placement.members(node)));
+            }
+            for local in 0..3 {
+                let have_it = (0..3).filter(|&node| placement.population(node) > local);
+                let members = have_it.map(|node| placement.member(Place { node, local }));
+                assert!(ranks(placement.blocks_of_local(Buffer::Recv, local)).eq(members));
+            }
             for (position, rank) in placement.order().into_iter().enumerate() {
                 let Place { node, local } = placement.place(rank);
                 assert_eq!(placement.start(node) + local, position);

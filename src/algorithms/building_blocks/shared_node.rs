@@ -11,9 +11,14 @@ use std::ops::Range;
 /// blocks while it writes the next.
 const MOST_FLAGS: usize = 64;
 
+/// How many of so many are shown together, with one flag.
+fn in_each_group(all: usize) -> usize {
+    all.div_ceil(MOST_FLAGS).max(1)
+}
+
 /// Those of many that are shown together, with one flag.
 pub fn groups(all: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let each = all.len().div_ceil(MOST_FLAGS).max(1);
+    let each = in_each_group(all.len());
     all.clone().step_by(each).map(move |first| first..(first + each).min(all.end))
 }
 
@@ -66,19 +71,28 @@ pub fn combine_slices(
     let mut program = Builder::new(local, population, slices * width);
     let part = |buffer: Buffer, slice: usize| buffer.blocks(slice * width..(slice + 1) * width);
     // In the order in which the others read, each of whom begins with the next rank.
-    for owner in (1..population).map(|distance| (local + population - distance) % population) {
+    let show = |program: &mut Builder, owner: usize| {
         for slice in (owner..slices).step_by(population) {
             program.publish(part(contribution, slice), slice * width);
         }
-    }
+    };
+    let is_one_each = slices == population;
+    each(&mut program, is_one_each, 0..local, |program, place| show(program, local - 1 - place));
+    each(&mut program, is_one_each, local + 1..population, |program, place| {
+        show(program, population + local - place);
+    });
     for slice in (local..slices).step_by(population) {
-        let mut combined = part(contribution, slice);
-        for other in (1..population).map(|distance| (local + distance) % population) {
+        let combine = |program: &mut Builder, other: usize, combined: Buffer| {
             program.await_slot(other, slice * width);
             let shown = part(Buffer::of_rank(other), slice);
-            program.reduce(shown, combined, part(Recv, slice));
-            combined = part(Recv, slice);
-        }
+            program.reduce(shown, part(combined, slice), part(Recv, slice));
+        };
+        let mut others = others(local, population);
+        let first = others.iter_mut().find_map(Iterator::next);
+        first.into_iter().for_each(|first| combine(&mut program, first, contribution));
+        others
+            .into_iter()
+            .for_each(|others| program.repeat(others, |program, other| combine(program, other, Recv)));
     }
     program.build()
 }
@@ -93,13 +107,28 @@ pub fn hand_out_slices(local: usize, population: usize, slices: usize, width: us
             program.publish(part(Recv, slice), slice * width);
         }
     }
-    for other in (1..population).map(|distance| (local + distance) % population) {
-        for slice in (other..slices).step_by(population) {
-            program.await_slot(other, slice * width);
-            program.copy(part(Buffer::of_rank(other), slice), part(Recv, slice));
-        }
+    for others in others(local, population) {
+        each(&mut program, slices == population, others, |program, other| {
+            for slice in (other..slices).step_by(population) {
+                program.await_slot(other, slice * width);
+                program.copy(part(Buffer::of_rank(other), slice), part(Recv, slice));
+            }
+        });
     }
     program.build()
+}
+
+/// The other ranks, from the next one on: those behind, then those before. On a node whose ranks follow each other, each is a loop.
+fn others(local: usize, population: usize) -> [Range<usize>; 2] {
+    [local + 1..population, 0..local]
+}
+
+/// Does the same for each of the numbers, in a loop if it is even.
+fn each(program: &mut Builder, is_even: bool, numbers: Range<usize>, one: impl Fn(&mut Builder, usize)) {
+    match is_even {
+        true => program.repeat(numbers, one),
+        false => numbers.for_each(|number| one(program, number)),
+    }
 }
 
 /// A program of such phases; ranks have no slots where none shares a node with another.
@@ -107,7 +136,96 @@ pub fn with_slots(slots: usize, most_members: usize, program: Schedule) -> Sched
     Schedule { slots: if most_members > 1 { slots } else { 0 }, ..program }
 }
 
+/// The same where slots bear the numbers of blocks, which are shown in [`groups`].
+pub fn with_slots_of_blocks(most_members: usize, program: Schedule) -> Schedule {
+    let blocks = program.blocks;
+    joined(in_each_group(blocks), with_slots(blocks, most_members, program))
+}
+
+/// The same where slots bear the numbers of blocks, which are shown in slices of so many.
+pub fn with_slots_of_slices(width: usize, most_members: usize, program: Schedule) -> Schedule {
+    joined(width, with_slots(program.blocks, most_members, program))
+}
+
+/// Slots lie together if several blocks are shown together. A single short one is better off beside its flag.
+fn joined(together: usize, program: Schedule) -> Schedule {
+    Schedule { joined_slots: program.slots > 0 && together > 1, ..program }
+}
+
 /// Into how many segments a vector is cut: each has a slot, of which a rank has not many more than two for each rank.
 pub fn segments(problem: &Problem) -> usize {
     problem.segments.min(2 * problem.size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Buffer::Send;
+
+    const WIDTH: usize = 3;
+
+    fn part(buffer: Buffer, slice: usize) -> crate::schedule::Run {
+        buffer.blocks(slice * WIDTH..(slice + 1) * WIDTH)
+    }
+
+    /// The other ranks, from the next one on, one by one.
+    fn from_the_next(local: usize, population: usize) -> impl DoubleEndedIterator<Item = usize> {
+        (1..population).map(move |distance| (local + distance) % population)
+    }
+
+    fn combined_step_by_step(local: usize, population: usize, slices: usize) -> Schedule {
+        let mut program = Builder::new(local, population, slices * WIDTH);
+        for owner in from_the_next(local, population).rev() {
+            for slice in (owner..slices).step_by(population) {
+                program.publish(part(Send, slice), slice * WIDTH);
+            }
+        }
+        for slice in (local..slices).step_by(population) {
+            let mut combined = part(Send, slice);
+            for other in from_the_next(local, population) {
+                program.await_slot(other, slice * WIDTH);
+                program.reduce(part(Buffer::of_rank(other), slice), combined, part(Recv, slice));
+                combined = part(Recv, slice);
+            }
+        }
+        program.build()
+    }
+
+    fn handed_out_step_by_step(local: usize, population: usize, slices: usize) -> Schedule {
+        let mut program = Builder::new(local, population, slices * WIDTH);
+        for slice in (local..slices).step_by(population).filter(|_| population > 1) {
+            program.publish(part(Recv, slice), slice * WIDTH);
+        }
+        for other in from_the_next(local, population) {
+            for slice in (other..slices).step_by(population) {
+                program.await_slot(other, slice * WIDTH);
+                program.copy(part(Buffer::of_rank(other), slice), part(Recv, slice));
+            }
+        }
+        program.build()
+    }
+
+    #[test]
+    fn loops_over_the_ranks_of_a_node_do_what_is_written_step_by_step() {
+        for population in [1, 2, 3, 4, 7, 8, 100] {
+            for slices in [population, population + 3, 2 * population, 4 * population] {
+                for local in [0, 1, population / 3, population / 2, population - 1] {
+                    let local = local.min(population - 1);
+                    let up = combine_slices(local, population, slices, WIDTH, Send);
+                    assert_eq!(up.unrolled(), combined_step_by_step(local, population, slices));
+                    let down = hand_out_slices(local, population, slices, WIDTH);
+                    assert_eq!(down.unrolled(), handed_out_step_by_step(local, population, slices));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn programs_on_full_nodes_are_as_long_for_any_number_of_ranks() {
+        let steps = |population| {
+            let up = combine_slices(population / 2, population, population, WIDTH, Send);
+            up.then(hand_out_slices(population / 2, population, population, WIDTH)).steps.len()
+        };
+        assert_eq!([16, 64, 128].map(steps), [steps(32); 3]);
+    }
 }

@@ -8,7 +8,7 @@
 use super::{at_root, contribution};
 use crate::algorithms::building_blocks::knomial_tree::{nearest_first, parent};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
-use crate::algorithms::building_blocks::shared_node::{combine_at_leader, with_slots};
+use crate::algorithms::building_blocks::shared_node::{combine_at_leader, with_slots_of_blocks};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::schedule::{Buffer, Buffer::Recv, Schedule};
@@ -54,7 +54,7 @@ pub fn through_leaders(
     let blocks = among_leaders.blocks;
     let up = placement.within(node, combine_at_leader(local, population, blocks, contribution));
     let program = if local == 0 { up.then(placement.between(among_leaders)) } else { up };
-    with_slots(blocks, placement.most_members(), at_root(problem, program))
+    with_slots_of_blocks(placement.most_members(), at_root(problem, program))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use super::{alone, deliver_own_block};
 use crate::algorithms::building_blocks::circulant::{of_rank, reduce_scatter};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
-use crate::algorithms::building_blocks::shared_node::{combine_at_leader, with_slots};
+use crate::algorithms::building_blocks::shared_node::{combine_at_leader, with_slots_of_blocks};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement, legal_radix};
 use crate::schedule::{Buffer::*, Builder, Schedule};
 
@@ -57,7 +57,7 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
             up.then(down.build())
         }
     };
-    with_slots(size, placement.most_members(), program)
+    with_slots_of_blocks(placement.most_members(), program)
 }
 
 #[cfg(test)]

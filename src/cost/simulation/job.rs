@@ -46,6 +46,8 @@ pub struct Simulation {
     blocks: usize,
     /// How many slots each rank shares.
     slots: usize,
+    /// Whether they lie together.
+    joined_slots: bool,
     /// The ranks that stand for all, if any do; sought when it is asked for.
     symmetry: OnceLock<Option<Symmetry>>,
     /// The programs for [`Simulation::least_time`], and for which blocks.
@@ -77,7 +79,7 @@ impl Simulation {
             return Err(SimulationError::DoesNotServe(Reason::Unmet(Requirement::OneNode)));
         }
         let (size, problem) = (problem.size, Problem { nodes, ..problem.clone() });
-        let Schedule { blocks, slots, .. } = algorithm.program(&problem, 0);
+        let Schedule { blocks, slots, joined_slots, .. } = algorithm.program(&problem, 0);
         Ok(Simulation {
             collective,
             algorithm,
@@ -86,6 +88,7 @@ impl Simulation {
             is_block_placed,
             blocks,
             slots,
+            joined_slots,
             symmetry: OnceLock::new(),
             few: None,
             known: Vec::new(),
@@ -289,7 +292,7 @@ impl Simulation {
         }
         let cut = |block: usize| {
             let bounds = slot_bounds(self.slots, self.problem.segments, block);
-            let (step, slots) = bounds.cut(self.slots, block, 1);
+            let (step, slots) = bounds.cut((self.slots, self.joined_slots), block, 1);
             block.is_multiple_of(step).then_some((block / step, slots.kind()))
         };
         let wanted = cut(whole)?;

@@ -219,10 +219,12 @@ impl<'job> Writer<'job> {
                     self.give(Signal::End { stripe: stripe.number });
                 }
                 Operation::Repeat { .. } => unreachable!("the program of an algorithm has no loops"),
-                Operation::Copy { source, rows, .. } => self.copy(together(*source, rows.number), own, sizes),
-                Operation::Reduce { left, right, target, rows } => {
+                Operation::Copy { source, rows, .. } => {
+                    self.copy(together(*source, rows.number()), own, sizes)
+                }
+                Operation::Reduce { left, right, target, elements, rows } => {
                     let [left, right, target] =
-                        [left, right, target].map(|&region| together(region, rows.number));
+                        [left, right, target].map(|place| place.region(rows.number() * elements));
                     self.reduce(left, right, target, own, sizes);
                 }
             }

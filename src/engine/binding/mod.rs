@@ -8,8 +8,9 @@ pub use counts::Counts;
 pub use one_group::bind;
 pub use two_groups::bind as bind_two_groups;
 
+use super::plan::Rows;
 use super::{Memory, Region};
-use crate::schedule::{Buffer, Layout, Run};
+use crate::schedule::{Buffer, Layout, Run, Strided};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -61,12 +62,19 @@ pub struct Binding {
     pub recv: View,
     /// The scratch memory.
     pub scratch: View,
+    /// Whether slots lie together, laid out as scratch memory; otherwise a region in slots begins with the number of its slot.
+    pub joined_slots: bool,
 }
 
 impl Binding {
+    /// These views; slots lie apart.
+    pub fn new(send: View, recv: View, scratch: View) -> Binding {
+        Binding { send, recv, scratch, joined_slots: false }
+    }
+
     /// All buffers seen alike.
     pub fn uniform(view: View) -> Binding {
-        Binding { send: view.clone(), recv: view.clone(), scratch: view }
+        Binding::new(view.clone(), view.clone(), view)
     }
 
     /// Bytes of data of a run.
@@ -80,6 +88,21 @@ impl Binding {
         view.layout.ranges(run.indices()).filter_map(move |range| view.piece(run.buffer, range))
     }
 
+    /// The pieces of runs that lie equally far apart. Where blocks are alike, so do the elements.
+    pub fn in_rows(&self, runs: Strided) -> impl Iterator<Item = (Piece, Rows<1>)> {
+        let view = self.view(runs.buffer());
+        let even = match (&view.layout, &view.bytes) {
+            (Layout::Uniform { elements }, ElementBytes::Each(_)) if runs.times() > 1 => Some(*elements),
+            _ => None,
+        };
+        let rows = even.map_or(Rows::ONE, |elements| Rows {
+            number: runs.times() as usize,
+            steps: [runs.stride().wrapping_mul(elements as isize) as usize],
+        });
+        let first = if even.is_some() { 1 } else { runs.times() };
+        (0..first).flat_map(move |number| self.pieces(runs.run(number))).map(move |piece| (piece, rows))
+    }
+
     /// The elements of a block with their bytes of data; none, if it has none.
     pub fn piece(&self, buffer: Buffer, block: usize) -> Option<Piece> {
         let view = self.view(buffer);
@@ -89,7 +112,8 @@ impl Binding {
     /// Runs of equally many blocks as parallel pieces: whole where each run lies together, else block by block. Padded
     /// blocks may have more bytes than their counterparts, but none has fewer then: if the whole has as many, so has each.
     pub fn in_parallel<const N: usize>(&self, runs: [Run; N]) -> impl Iterator<Item = [Piece; N]> {
-        let whole = if runs.iter().any(|run| is_in_slots(*run)) { None } else { self.whole(runs) };
+        let lie_apart = !self.joined_slots && runs.iter().any(|run| is_in_slots(*run));
+        let whole = if lie_apart { None } else { self.whole(runs) };
         let is_whole = whole.is_some();
         let blocks = if is_whole { 0..0 } else { 0..runs[0].count as usize };
         whole.into_iter().flatten().chain(blocks.filter_map(move |index| self.parallel_blocks(runs, index)))
@@ -123,15 +147,17 @@ impl Binding {
             ElementBytes::Each(bytes) => met.bytes / (*bytes).max(1),
             ElementBytes::Listed(_) => met.bytes,
         };
-        Piece { region: Region { memory: Memory::Buffer(buffer), offset: slot, elements }, bytes: met.bytes }
+        let offset = if self.joined_slots { self.scratch.layout.block(slot).start } else { slot };
+        Piece { region: Region { memory: Memory::Buffer(buffer), offset, elements }, bytes: met.bytes }
     }
 
-    /// The view of a buffer that other ranks do not see.
+    /// The view of a buffer; of slots, if they lie together.
     pub(super) fn view(&self, buffer: Buffer) -> &View {
         match buffer {
             Buffer::Send => &self.send,
             Buffer::Recv => &self.recv,
             Buffer::Scratch => &self.scratch,
+            Buffer::Shared(_) if self.joined_slots => &self.scratch,
             Buffer::Shared(_) => unreachable!("what a slot holds is known from what it meets"),
         }
     }

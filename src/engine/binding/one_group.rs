@@ -19,16 +19,14 @@ pub fn bind(collective: Collective, rank: usize, blocks: usize, send: &Counts, r
         | Collective::Bcast
         | Collective::Exscan
         | Collective::Reduce
-        | Collective::Scan => Binding {
-            send: send.view(vector),
-            recv: recv.view(vector),
-            scratch: known(recv, send).copies(vector),
-        },
+        | Collective::Scan => {
+            Binding::new(send.view(vector), recv.view(vector), known(recv, send).copies(vector))
+        }
         Collective::Allgather | Collective::Allgatherv | Collective::Gather | Collective::Gatherv => {
-            Binding { send: send.view(own), recv: recv.view(block), scratch: known(recv, send).packed() }
+            Binding::new(send.view(own), recv.view(block), known(recv, send).packed())
         }
         Collective::Scatter | Collective::Scatterv => {
-            Binding { send: send.view(block), recv: recv.view(own), scratch: known(send, recv).packed() }
+            Binding::new(send.view(block), recv.view(own), known(send, recv).packed())
         }
         Collective::Alltoall
         | Collective::Alltoallv
@@ -37,11 +35,9 @@ pub fn bind(collective: Collective, rank: usize, blocks: usize, send: &Counts, r
         | Collective::NeighborAllgatherv
         | Collective::NeighborAlltoall
         | Collective::NeighborAlltoallv
-        | Collective::NeighborAlltoallw => {
-            Binding { send: send.view(block), recv: recv.view(block), scratch: recv.packed() }
-        }
+        | Collective::NeighborAlltoallw => Binding::new(send.view(block), recv.view(block), recv.packed()),
         Collective::ReduceScatter | Collective::ReduceScatterBlock => {
-            Binding { send: send.view(block), recv: recv.view(own), scratch: send.copies(block) }
+            Binding::new(send.view(block), recv.view(own), send.copies(block))
         }
     }
 }

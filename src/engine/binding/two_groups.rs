@@ -41,24 +41,24 @@ pub fn bind(
         | Collective::Reduce
         | Collective::Scan => super::bind(collective, rank, blocks, send, recv),
         Collective::Allgather | Collective::Allgatherv | Collective::Gather | Collective::Gatherv => {
-            Binding { send: send.view(own), recv: of_others(recv), scratch: of_own_group(send) }
+            Binding::new(send.view(own), of_others(recv), of_own_group(send))
         }
         Collective::Scatter | Collective::Scatterv => {
-            Binding { send: of_others(send), recv: recv.view(own), scratch: of_own_group(recv) }
+            Binding::new(of_others(send), recv.view(own), of_own_group(recv))
         }
         Collective::Alltoall | Collective::Alltoallv | Collective::Alltoallw => {
-            Binding { send: of_others(send), recv: of_others(recv), scratch: recv.packed() }
+            Binding::new(of_others(send), of_others(recv), recv.packed())
         }
         Collective::ReduceScatter | Collective::ReduceScatterBlock => {
             let (lengths, bytes) = cut_of_own_group(send, local);
             let total = lengths.iter().sum();
             // Of the other group's blocks only their sum is known: the first one stands for all.
             let vector = [total].into_iter().chain(vec![0; remote - 1]);
-            Binding {
-                send: View::new(Layout::Single { block: local, elements: total }, bytes),
-                recv: recv.view(own),
-                scratch: View::new(Layout::packed(lengths.into_iter().chain(vector)), bytes),
-            }
+            Binding::new(
+                View::new(Layout::Single { block: local, elements: total }, bytes),
+                recv.view(own),
+                View::new(Layout::packed(lengths.into_iter().chain(vector)), bytes),
+            )
         }
     }
 }

@@ -41,11 +41,10 @@ pub struct Geometry {
 pub const PAGE: usize = 4096;
 
 impl Geometry {
-    /// For so many ranks: one slot for each, for each of two phases, and some more.
+    /// For so many ranks.
     pub fn new(ranks: usize, bank: usize) -> Geometry {
-        let slots = 2 * ranks + 6;
-        // Room for an element in each slot, at least.
-        Geometry { slots, bank: bank.max(slots * CACHE_LINE).next_multiple_of(PAGE) }
+        let bank = SlotBounds::of_ranks(ranks, bank).bank.next_multiple_of(PAGE);
+        Geometry { slots: SlotBounds::slots(ranks), bank }
     }
 
     /// What plans must keep to.

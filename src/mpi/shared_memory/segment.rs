@@ -72,7 +72,7 @@ impl Segment {
             Slots::Lines => {
                 Offsets { kind, slots: flags, slot_stride: CACHE_LINE, flags: flags + LINE_PAYLOAD }
             }
-            Slots::Apart { stride, .. } => {
+            Slots::Apart { stride, .. } | Slots::Joined { extent: stride, .. } => {
                 Offsets { kind, slots: self.geometry.bank(kind, bank), slot_stride: stride, flags }
             }
         };
@@ -81,7 +81,7 @@ impl Segment {
     /// Begins to use a kind of slots, or goes on.
     #[inline]
     pub fn enter(&mut self, slots: Slots) {
-        if let Slots::Apart { bytes, .. } = slots
+        if let Slots::Apart { bytes, .. } | Slots::Joined { bytes, .. } = slots
             && !self.is_entered
         {
             self.is_entered = true;
@@ -101,7 +101,7 @@ impl Segment {
         }
     }
 
-    /// Address of a rank's slot.
+    /// Address of a rank's slot; where slots lie together, of an element in them.
     #[inline]
     pub fn slot(&self, rank: u32, slot: usize) -> *mut u8 {
         self.bases[rank as usize].wrapping_add(self.offsets.slots + slot * self.offsets.slot_stride)

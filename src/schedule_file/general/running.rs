@@ -116,7 +116,7 @@ impl Running<'_> {
 
     /// A message without blocks is not posted.
     fn post(&mut self, label: &Option<String>, message: Message, step: impl Fn(Post, Message) -> Step) {
-        if message.runs().is_empty() {
+        if message.blocks() == 0 {
             return;
         }
         self.outstanding.push((self.posts, label.clone()));

@@ -113,7 +113,7 @@ fn travels(moment: &Moment) -> &[Travel] {
 
 /// The blocks of a message in the order in which they travel.
 pub fn blocks(message: &Message) -> impl Iterator<Item = (Buffer, usize)> {
-    message.runs().iter().flat_map(|run| run.indices().map(|block| (run.buffer, block)))
+    message.runs().flat_map(|run| run.indices().map(move |block| (run.buffer, block)))
 }
 
 /// A buffer in a sentence, as that of the rank that is spoken of.

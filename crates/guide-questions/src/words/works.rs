@@ -144,8 +144,7 @@ fn reduction(scene: &Scene, rank: usize, step: &Step) -> Option<Sentence> {
     let Step::Reduce { left, right, target } = step else { return None };
     let sender = scene.earlier().rev().find(|travels| !travels.is_empty()).and_then(|travels| {
         let brought = |travel: &&Travel| {
-            travel.target == rank
-                && travel.into.runs().iter().any(|run| run.overlaps(*left) || run.overlaps(*right))
+            travel.target == rank && travel.into.runs().any(|run| run.overlaps(*left) || run.overlaps(*right))
         };
         travels.iter().find(brought).map(|travel| travel.source)
     });
