@@ -219,12 +219,6 @@ static const char *preference_of(struct ompi_communicator_t *communicator)
     return NULL;
 }
 
-static int copy_nothing(MPI_Comm self, int key, void *extra, void *nothing, void *copy, int *is_copied, MPI_Comm communicator)
-{
-    *is_copied = 0;
-    return MPI_SUCCESS;
-}
-
 static int write_profile(MPI_Comm self, int key, void *nothing, void *extra)
 {
     rustcoll_write_profile(MPI_COMM_WORLD, ompi_comm_rank(MPI_COMM_WORLD), ompi_comm_size(MPI_COMM_WORLD));
@@ -235,7 +229,7 @@ static int write_profile(MPI_Comm self, int key, void *nothing, void *extra)
  * own deletions, which may call collectives, have taken place. MPI's public functions may not be called yet. */
 static int arrange_profile(void)
 {
-    const ompi_attribute_fn_ptr_union_t copy = {.attr_communicator_copy_fn = copy_nothing};
+    const ompi_attribute_fn_ptr_union_t copy = {.attr_communicator_copy_fn = rustcoll_copy_no_attribute};
     const ompi_attribute_fn_ptr_union_t delete = {.attr_communicator_delete_fn = write_profile};
     ompi_communicator_t *self = MPI_COMM_SELF;
     int key;

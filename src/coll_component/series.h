@@ -61,6 +61,18 @@
 #define RUSTCOLL_DISPLACEMENTS(ints) (ints)
 #endif
 
+/* Leaves an attribute out of duplicates of its communicator, as MPI_COMM_NULL_COPY_FN does. */
+#if RUSTCOLL_IS_SERIES(4, 1)
+static inline int rustcoll_copy_no_attribute(MPI_Comm communicator, int key, void *extra, void *value, void *copy, int *is_copied,
+                                             MPI_Comm duplicate)
+#else
+static inline int rustcoll_copy_no_attribute(MPI_Comm communicator, int key, void *extra, void *value, void *copy, int *is_copied)
+#endif
+{
+    *is_copied = 0;
+    return MPI_SUCCESS;
+}
+
 /* What is known of processes that have failed, and of communicators that were revoked: an error of collectives on a communicator, or
  * MPI_SUCCESS; and whether a request has ended because of it. Both change only while progress is made. */
 #if OPAL_ENABLE_FT_MPI

@@ -5,7 +5,7 @@
 //! all ranks read the same clock, so what is known there are the times at which ranks came; this also serves calls in which ranks wait for
 //! the root, or the root waits for them.
 
-use crate::algorithms::Collective;
+use crate::algorithms::{Collective, Cut};
 use std::collections::BTreeMap;
 
 /// A rank in a call.
@@ -69,18 +69,11 @@ enum Wait {
 
 fn wait(collective: Collective) -> Wait {
     match collective {
-        Collective::Allgather
-        | Collective::Allgatherv
-        | Collective::Allreduce
-        | Collective::Alltoall
-        | Collective::Alltoallv
-        | Collective::Alltoallw
-        | Collective::Barrier
-        | Collective::ReduceScatter
-        | Collective::ReduceScatterBlock => Wait::AllForAll,
         Collective::Bcast | Collective::Scatter | Collective::Scatterv => Wait::AllForRoot,
-        Collective::Gather | Collective::Gatherv | Collective::Reduce => Wait::RootForAll,
-        _ => Wait::Unknown,
+        rooted if rooted.is_rooted() => Wait::RootForAll,
+        Collective::Scan | Collective::Exscan => Wait::Unknown,
+        neighbours if neighbours.cut() == Cut::Edges => Wait::Unknown,
+        _ => Wait::AllForAll,
     }
 }
 

@@ -59,7 +59,7 @@ fn read(name: &str, text: &str) -> Result<ScheduleFile, String> {
 /// The same for a process that starts. It has no time to prove much: what is large needs a certificate beside the file.
 pub fn prove_at_start(path: &Path, content: &[u8]) -> Result<Proved, String> {
     let name = path.display().to_string();
-    let text = str::from_utf8(content).map_err(|_| format!("{name}: this is not text"))?;
+    let text = std::str::from_utf8(content).map_err(|_| format!("{name}: this is not text"))?;
     let file = read(&name, text)?;
     let (most, effort) = (file.sizes().max().unwrap_or(0), file.effort());
     let certificate = certificate_of(path);
