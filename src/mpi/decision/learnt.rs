@@ -56,9 +56,9 @@ pub fn note(kind: &Call, settled: &Settled, (communicator, group): (&str, Group)
 
 /// Writes the rules, if the user wants them; MPI is about to end.
 pub fn write() {
-    if let Some((file, rules)) = learnt().take() {
-        if let Err(error) = fs::write(&file, rules.trim_start()) {
-            log::error!("the rules that were learnt could not be written to {file}: {error}");
-        }
+    if let Some((file, rules)) = learnt().take()
+        && let Err(error) = fs::write(&file, rules.trim_start())
+    {
+        log::error!("the rules that were learnt could not be written to {file}: {error}");
     }
 }
