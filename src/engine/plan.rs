@@ -514,6 +514,15 @@ enum Pieces {
     Others(Vec<(Piece, Rows<1>)>),
 }
 
+impl Pieces {
+    fn of(mut pieces: impl Iterator<Item = (Piece, Rows<1>)>) -> Pieces {
+        match (pieces.next(), pieces.next()) {
+            (Some((piece, Rows::ONE)), None) => Pieces::One(piece),
+            (first, second) => Pieces::Others(first.into_iter().chain(second).chain(pieces).collect()),
+        }
+    }
+}
+
 pub(super) struct Planner<'a> {
     pub plan: Plan,
     own_slots: Buffer,
@@ -645,10 +654,10 @@ impl<'a> Planner<'a> {
     }
 
     fn pieces(&self, message: &Message) -> Pieces {
-        let mut pieces = message.strided().iter().flat_map(|&runs| self.binding.in_rows(runs));
-        match (pieces.next(), pieces.next()) {
-            (Some((piece, Rows::ONE)), None) => Pieces::One(piece),
-            (first, second) => Pieces::Others(first.into_iter().chain(second).chain(pieces).collect()),
+        // Loops are bound again and again, and most of their messages are of one run.
+        match message.single() {
+            Some(run) => Pieces::of(self.binding.pieces(run).map(|piece| (piece, Rows::ONE))),
+            None => Pieces::of(message.strided().iter().flat_map(|&runs| self.binding.in_rows(runs))),
         }
     }
 

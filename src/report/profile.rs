@@ -65,6 +65,15 @@ pub struct Late {
     pub calls: u64,
     /// Seconds that the others waited together.
     pub waiting: f64,
+    /// Those of the call in which they waited longest.
+    pub longest: f64,
+}
+
+impl Late {
+    /// Seconds that the others waited in the other calls: that a rank is interrupted once says nothing of it.
+    pub fn usual(&self) -> f64 {
+        self.waiting - self.longest
+    }
 }
 
 /// What tells a row from others.
@@ -161,7 +170,7 @@ impl Lateness {
             calls: 1,
             seconds: took as f64 * 1e-9,
             waiting,
-            late: BTreeMap::from([(late, Late { calls: 1, waiting })]),
+            late: BTreeMap::from([(late, Late { calls: 1, waiting, longest: waiting })]),
         });
     }
 
@@ -169,10 +178,11 @@ impl Lateness {
         self.calls += other.calls;
         self.seconds += other.seconds;
         self.waiting += other.waiting;
-        for (rank, Late { calls, waiting }) in other.late {
+        for (rank, Late { calls, waiting, longest }) in other.late {
             let late = self.late.entry(rank).or_default();
             late.calls += calls;
             late.waiting += waiting;
+            late.longest = late.longest.max(longest);
         }
         if self.late.len() > 2 * MOST_LATE {
             let kept = self.latest(MOST_LATE);

@@ -141,8 +141,10 @@ fn line(kind: &Kind, row: &Row) -> String {
     }
     let Lateness { calls, seconds, waiting, .. } = lateness;
     if *calls > 0 {
-        let late = lateness.latest(usize::MAX).into_iter().map(|(rank, Late { calls, waiting })| {
-            format!("{{\"rank\": {rank}, \"calls\": {calls}, \"waiting\": {waiting:.9}}}")
+        let late = lateness.latest(usize::MAX).into_iter().map(|(rank, Late { calls, waiting, longest })| {
+            format!(
+                "{{\"rank\": {rank}, \"calls\": {calls}, \"waiting\": {waiting:.9}, \"longest\": {longest:.9}}}"
+            )
         });
         let late = list(late, ", ");
         let _ = write!(
@@ -228,10 +230,9 @@ impl<'a> Fields<'a> {
     fn lateness(&self) -> Result<Lateness, String> {
         let late = |value: &'a Value<'a>| {
             let late = Fields::of(value, format!("{}: a rank of `late`", self.place))?;
-            Ok((
-                late.number("rank")?,
-                Late { calls: late.number("calls")?, waiting: late.number("waiting")? },
-            ))
+            let (calls, waiting, longest) =
+                (late.number("calls")?, late.number("waiting")?, late.number("longest")?);
+            Ok((late.number("rank")?, Late { calls, waiting, longest }))
         };
         Ok(Lateness {
             calls: self.number("calls")?,
@@ -268,7 +269,7 @@ mod tests {
             calls: 2,
             seconds: 0.001,
             waiting: 0.0005,
-            late: BTreeMap::from([(3, Late { calls: 2, waiting: 0.0005 })]),
+            late: BTreeMap::from([(3, Late { calls: 2, waiting: 0.0005, longest: 0.0003 })]),
         };
         profile
     }

@@ -141,7 +141,7 @@ fn summary(
         "  moving data                       {moving:>10.3} s  {:>7}",
         percent(moving, collectives)
     )?;
-    if unknown > 0.0 {
+    if unknown > 0.01 * collectives {
         writeln!(
             output,
             "  not known which of the two        {unknown:>10.3} s  {:>7}",

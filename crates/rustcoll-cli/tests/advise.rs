@@ -46,7 +46,7 @@ fn with(
     // One call of a hundred was looked at.
     let late: BTreeMap<u32, Late> = late
         .iter()
-        .map(|&(rank, waiting)| (rank, Late { calls: 5, waiting: waiting * ranks / 100.0 }))
+        .map(|&(rank, waiting)| (rank, Late { calls: 5, waiting: waiting * ranks / 100.0, longest: 0.0 }))
         .collect();
     let waiting = late.values().map(|late| late.waiting).sum();
     let row = Row {

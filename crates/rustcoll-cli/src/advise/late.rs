@@ -9,7 +9,7 @@ const MOST_OF_IT: f64 = 0.5;
 /// The ranks for which others waited.
 pub struct Blame<'a> {
     profile: &'a Profile,
-    /// Seconds of all ranks, by the rank for which they waited.
+    /// Seconds of all ranks, by the rank for which they waited; of each kind of calls without the one in which they waited longest for it.
     waiting: BTreeMap<u32, f64>,
     sum: f64,
 }
@@ -23,7 +23,7 @@ impl Blame<'_> {
             let Lateness { seconds, late, .. } = &row.lateness;
             let scale = row.seconds.map_or(0.0, |all| all.sum) / seconds.max(f64::MIN_POSITIVE);
             for (&rank, late) in late {
-                *waiting.entry(rank).or_default() += late.waiting * scale;
+                *waiting.entry(rank).or_default() += late.usual() * scale;
             }
         }
         let sum = waiting.values().sum();
@@ -93,7 +93,10 @@ mod tests {
             served: "dissemination".into(),
             decided: "default:1".into(),
         };
-        let late = (0..).zip(waiting).map(|(rank, &waiting)| (rank, Late { calls: 1, waiting })).collect();
+        let late = (0..)
+            .zip(waiting)
+            .map(|(rank, &waiting)| (rank, Late { calls: 5, waiting, longest: 0.0 }))
+            .collect();
         let lateness = Lateness { calls: 4, seconds: 1.0, waiting: 1.0, late };
         let row = Row { ranks: 4, calls: 4, bytes: 0, seconds: Some(Spread::of(2.0)), lateness };
         Profile {
@@ -105,6 +108,16 @@ mod tests {
 
     fn advice(waiting: &[f64]) -> String {
         Blame::of(&profile(waiting)).advice("9 %".into())
+    }
+
+    #[test]
+    fn a_rank_that_was_late_once_is_not_named() {
+        let mut profile = profile(&[0.1, 0.1, 0.1, 0.7]);
+        for row in profile.rows.values_mut() {
+            row.lateness.late.get_mut(&3).unwrap().longest = 0.65;
+        }
+        let advice = Blame::of(&profile).advice("9 %".into());
+        assert!(advice.contains("how evenly"), "{advice}");
     }
 
     #[test]
