@@ -1,7 +1,7 @@
 //! Who takes part in an atlas: algorithms with parameters.
 
 use crate::algorithms::{Algorithm, Collective, Graph, Parameter, Problem};
-use crate::selection::Parameters;
+use crate::selection::{Choice, Parameters};
 use std::fmt;
 
 /// Radices that are tried besides the default one.
@@ -98,10 +98,7 @@ impl Candidate {
 /// The algorithm's name, and the parameters that are not left at their defaults.
 impl fmt::Display for Candidate {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str(self.algorithm.name)?;
-        for (parameter, value) in self.parameters.given() {
-            write!(formatter, ", {} {value}", parameter.name())?;
-        }
-        Ok(())
+        let Candidate { algorithm, parameters, .. } = *self;
+        Choice::Use { algorithm, parameters }.fmt(formatter)
     }
 }

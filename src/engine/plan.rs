@@ -706,7 +706,7 @@ impl<'a> Planner<'a> {
         let mut stage = |(piece, rows): &(Piece, Rows<1>)| {
             let region = Region { memory: Memory::Staging, offset: self.staging_top, elements: piece.bytes };
             self.staging_top += rows.number * piece.bytes;
-            // Whoever is alone has nobody to follow.
+            // A single piece has no step, so equal plans are equal.
             let step = if rows.number > 1 { piece.bytes } else { 0 };
             ([piece.region, region], Rows { number: rows.number, steps: [rows.steps[0], step] })
         };

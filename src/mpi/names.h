@@ -1,6 +1,6 @@
 /* Names of communicators, datatypes and operators, and the ranks of communicators in MPI_COMM_WORLD, by functions that every MPI has.
- * Whoever includes this defines COMMUNICATOR_OF(handle), the communicator that a user knows, and OWN_OF(handle), one of the same ranks
- * that lives as long as the handle; and DATATYPE_OF(handle) and OPERATOR_OF(handle). */
+ * The file that includes this one defines COMMUNICATOR_OF(handle), the communicator that a user knows; OWN_OF(handle), one of the same
+ * ranks that lives as long as the handle; DATATYPE_OF(handle) and OPERATOR_OF(handle). */
 
 #include <stdlib.h>
 #include <string.h>

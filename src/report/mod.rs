@@ -60,7 +60,7 @@ pub struct Kind {
     pub datatype: String,
     /// The operator of a reduction, else empty.
     pub operator: String,
-    /// The algorithm with its parameters, or whoever else served the calls.
+    /// The algorithm with its parameters; `below` for the component below, `nobody` for calls without data.
     pub served: String,
     /// Who decided it.
     pub decided: String,

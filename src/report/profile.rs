@@ -101,6 +101,16 @@ impl Profile {
         self.nodes.values().map(Vec::len).sum()
     }
 
+    /// Seconds of the mean rank.
+    pub fn mean_seconds(&self) -> f64 {
+        self.seconds.sum / self.ranks().max(1) as f64
+    }
+
+    /// The most ranks on a node.
+    pub fn most_on_a_node(&self) -> usize {
+        self.nodes.values().map(Vec::len).max().unwrap_or(1)
+    }
+
     /// Adds other ranks.
     pub fn merge(&mut self, other: Profile) {
         self.seconds = match self.nodes.is_empty() {
@@ -141,10 +151,25 @@ impl Row {
         self.lateness.merge(other.lateness);
     }
 
+    /// Bytes of a call, by the collective's measure: the mean of all.
+    pub fn bytes_of_a_call(&self) -> usize {
+        (self.bytes / self.calls.max(1)) as usize
+    }
+
+    /// Seconds of all ranks; 0 if they are not known.
+    pub fn all_seconds(&self) -> f64 {
+        self.seconds.map_or(0.0, |seconds| seconds.sum)
+    }
+
+    /// Seconds of all ranks in which data moved, as far as it is known.
+    pub fn moving(&self) -> f64 {
+        self.all_seconds() - self.waiting().unwrap_or(0.0)
+    }
+
     /// Seconds of all ranks in which they waited for ranks that came late, as far as it was looked at; `None` if it was not.
     pub fn waiting(&self) -> Option<f64> {
         let Lateness { seconds, waiting, .. } = self.lateness;
-        (seconds > 0.0).then(|| self.seconds.unwrap_or_default().sum * waiting / seconds)
+        (seconds > 0.0).then(|| self.all_seconds() * waiting / seconds)
     }
 }
 

@@ -1,7 +1,9 @@
 //! What rules choose.
 
+use super::entry::BELOW;
 use super::{Call, Parameters};
 use crate::algorithms::{Algorithm, Reason};
+use std::fmt;
 use std::ptr;
 
 /// Who serves a call, and how.
@@ -27,6 +29,17 @@ impl PartialEq for Choice {
             }
             _ => false,
         }
+    }
+}
+
+/// The algorithm's name and its parameters, or `below`.
+impl fmt::Display for Choice {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(self.algorithm().map_or(BELOW, |algorithm| algorithm.name))?;
+        for (parameter, value) in self.parameters().given() {
+            write!(formatter, ", {} {value}", parameter.name())?;
+        }
+        Ok(())
     }
 }
 

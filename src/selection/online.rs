@@ -2,6 +2,7 @@
 //! each round the ranks bring their times together; what follows depends on these and on numbers of calls, which are equal on all ranks.
 
 use super::{Call, Choice, Rules};
+use crate::report::bytes_from;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -113,8 +114,7 @@ pub struct Online {
 
 /// What is explored together: calls that differ in the root, or in their length by less than a factor of two.
 pub fn kind(call: &Call) -> Call {
-    let bytes = call.bytes.checked_ilog2().map_or(0, |power| 1 << power);
-    Call { bytes, root: None, ..*call }
+    Call { bytes: bytes_from(call.bytes) as usize, root: None, ..*call }
 }
 
 /// What may be faster than a choice: what the default rules choose for the call, and for shorter and longer ones.

@@ -16,19 +16,20 @@ pub struct Series {
     pub bytes: Vec<usize>,
 }
 
-/// Reductions add up numbers of so many bytes.
-const ELEMENT: usize = 4;
-
 impl Series {
+    /// Reductions add up numbers of so many bytes.
+    pub const ELEMENT: usize = 4;
+
     /// Fails if MPI has no such call, or it cannot be measured with these bytes.
     pub fn new(operation: Operation, bytes: Vec<usize>) -> Result<Self, String> {
         operation.check()?;
-        match bytes.iter().find(|bytes| !bytes.is_multiple_of(ELEMENT)) {
+        match bytes.iter().find(|bytes| !bytes.is_multiple_of(Series::ELEMENT)) {
             _ if operation.collective == Collective::Barrier => Ok(Series { operation, bytes: vec![0] }),
             _ if bytes.is_empty() => Err(format!("{operation}: bytes are missing, as {operation}:8,1K")),
-            Some(odd) => {
-                Err(format!("{operation}: {odd} bytes are no multiple of {ELEMENT}, those of an element"))
-            }
+            Some(odd) => Err(format!(
+                "{operation}: {odd} bytes are no multiple of {}, those of an element",
+                Series::ELEMENT
+            )),
             None => Ok(Series { operation, bytes }),
         }
     }

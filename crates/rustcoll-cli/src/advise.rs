@@ -7,7 +7,7 @@ use crate::command_line::AdviseOptions;
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::table;
-use crate::words::counted;
+use crate::words::{counted, percent};
 use gain::{Gain, Setting};
 use late::Blame;
 use rustcoll::report::profile::{Profile, Row};
@@ -24,6 +24,9 @@ const MOST_THINGS: usize = 3;
 
 /// A gain of this part of the job is worth a word.
 const WORTH: f64 = 0.005;
+
+/// Waiting of this part of the time of collectives is worth a word.
+const LATE: f64 = 0.2;
 
 /// If collectives take less of the job than this, no change of them can matter.
 const MATTERS: f64 = 0.02;
@@ -48,14 +51,9 @@ impl Calls<'_> {
         self.row.calls as f64 / self.row.ranks.max(1) as f64
     }
 
-    /// Bytes of one call, by the collective's measure.
-    fn bytes(&self) -> usize {
-        (self.row.bytes / self.row.calls.max(1)) as usize
-    }
-
     fn name(&self) -> String {
         let Kind { collective, size, .. } = self.kind;
-        format!("{} of {} on {size} ranks", collective.name(), words::bytes(self.bytes()))
+        format!("{} of {} on {size} ranks", collective.name(), words::bytes(self.row.bytes_of_a_call()))
     }
 }
 
@@ -65,6 +63,30 @@ struct Thing {
     text: String,
 }
 
+/// Seconds of the mean rank.
+struct Sums {
+    /// From the start of the job to its end.
+    job: f64,
+    /// In blocking collectives.
+    collectives: f64,
+    /// Of these, waiting for ranks that came late.
+    waiting: f64,
+    /// Of these, waiting or moving data: it is not known.
+    unknown: f64,
+}
+
+impl Sums {
+    fn of(profile: &Profile, calls: &[Calls]) -> Sums {
+        let unknown = calls.iter().filter(|calls| calls.waiting.is_none());
+        Sums {
+            job: profile.mean_seconds(),
+            collectives: calls.iter().map(|calls| calls.seconds).sum(),
+            waiting: calls.iter().filter_map(|calls| calls.waiting).sum(),
+            unknown: unknown.map(|calls| calls.seconds).sum(),
+        }
+    }
+}
+
 /// Says where the time of a job's collectives goes, and what to do about it.
 pub fn run(options: &AdviseOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
     let name = files::name(&options.profile);
@@ -72,9 +94,9 @@ pub fn run(options: &AdviseOptions, output: &mut impl Write) -> Result<Outcome, 
     let setting = Setting::of(options, &profile)?;
     let calls = blocking_calls(&profile);
     let blame = Blame::of(&profile);
-    let seconds = profile.seconds.sum / profile.ranks() as f64;
-    summary(&name, &profile, &calls, seconds, output)?;
-    let things = things(&calls, &blame, &setting, (options, seconds))?;
+    let sums = Sums::of(&profile, &calls);
+    summary(&name, &profile, &sums, output)?;
+    let things = things(&calls, &blame, &setting, (options, &sums))?;
     list(&calls, output)?;
     advice(things, output)?;
     if let Some(times) = options.times_as_many {
@@ -101,52 +123,33 @@ fn blocking_calls(profile: &Profile) -> Vec<Calls<'_>> {
         .iter()
         .filter(|(kind, _)| kind.form == Form::Blocking)
         .map(|(kind, row)| {
-            let seconds = row.seconds.map_or(0.0, |seconds| seconds.sum) / ranks;
-            Calls { kind, row, seconds, waiting: row.waiting().map(|waiting| waiting / ranks) }
+            let waiting = row.waiting().map(|waiting| waiting / ranks);
+            Calls { kind, row, seconds: row.all_seconds() / ranks, waiting }
         })
         .collect();
     calls.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
     calls
 }
 
-fn percent(part: f64, of: f64) -> String {
-    format!("{:.1} %", 100.0 * part / of.max(f64::MIN_POSITIVE))
+/// A part of a whole in percent.
+fn share(part: f64, whole: f64) -> String {
+    percent(part / whole.max(f64::MIN_POSITIVE))
 }
 
-fn summary(
-    name: &str,
-    profile: &Profile,
-    calls: &[Calls],
-    seconds: f64,
-    output: &mut impl Write,
-) -> io::Result<()> {
+fn summary(name: &str, profile: &Profile, sums: &Sums, output: &mut impl Write) -> io::Result<()> {
+    let &Sums { job, collectives, waiting, unknown } = sums;
     let (ranks, nodes) = (counted(profile.ranks(), "rank"), counted(profile.nodes.len(), "node"));
-    let collectives: f64 = calls.iter().map(|calls| calls.seconds).sum();
-    let waiting: f64 = calls.iter().filter_map(|calls| calls.waiting).sum();
-    let unknown: f64 = calls.iter().filter(|calls| calls.waiting.is_none()).map(|calls| calls.seconds).sum();
-    writeln!(output, "{name}: {ranks} on {nodes}, {seconds:.3} s")?;
-    writeln!(
-        output,
-        "blocking collectives take {} of that, {collectives:.3} s of the mean rank:",
-        percent(collectives, seconds)
-    )?;
-    writeln!(
-        output,
-        "  waiting for ranks that came late  {waiting:>10.3} s  {:>7}",
-        percent(waiting, collectives)
-    )?;
-    let moving = collectives - waiting - unknown;
-    writeln!(
-        output,
-        "  moving data                       {moving:>10.3} s  {:>7}",
-        percent(moving, collectives)
-    )?;
-    if unknown > 0.01 * collectives {
-        writeln!(
-            output,
-            "  not known which of the two        {unknown:>10.3} s  {:>7}",
-            percent(unknown, collectives)
-        )?;
+    writeln!(output, "{name}: {ranks} on {nodes}, {job:.3} s")?;
+    let part = share(collectives, job);
+    writeln!(output, "blocking collectives take {part} of that, {collectives:.3} s of the mean rank:")?;
+    let parts = [
+        ("waiting for ranks that came late", waiting),
+        ("moving data", collectives - waiting - unknown),
+        ("not known which of the two", unknown),
+    ];
+    let is_shown = |(name, seconds): &(&str, f64)| !name.starts_with("not") || *seconds > 0.01 * collectives;
+    for (part, seconds) in parts.into_iter().filter(is_shown) {
+        writeln!(output, "  {part:<32}  {seconds:>10.3} s  {:>7}", share(seconds, collectives))?;
     }
     Ok(())
 }
@@ -161,10 +164,10 @@ fn list(calls: &[Calls], output: &mut impl Write) -> io::Result<()> {
             [
                 collective.name().into(),
                 size.to_string(),
-                words::bytes(calls.bytes()),
+                words::bytes(calls.row.bytes_of_a_call()),
                 format!("{count:.0}"),
                 format!("{:.3}", calls.seconds),
-                calls.waiting.map_or("unknown".into(), |waiting| percent(waiting, calls.seconds)),
+                calls.waiting.map_or("unknown".into(), |waiting| share(waiting, calls.seconds)),
                 served.clone(),
                 decided.clone(),
                 communicator.clone(),
@@ -191,39 +194,37 @@ fn things(
     calls: &[Calls],
     blame: &Blame,
     setting: &Setting,
-    (options, seconds): (&AdviseOptions, f64),
+    (options, sums): (&AdviseOptions, &Sums),
 ) -> Result<Vec<Thing>, Failure> {
-    let mut things = Vec::new();
-    let collectives: f64 = calls.iter().map(|calls| calls.seconds).sum();
-    if collectives < MATTERS * seconds {
+    let &Sums { job, collectives, waiting, .. } = sums;
+    if collectives < MATTERS * job {
         let text = format!(
             "Nothing: blocking collectives take less than {} of the time. Look elsewhere.",
-            percent(MATTERS, 1.0)
+            percent(MATTERS)
         );
         return Ok(vec![Thing { seconds: 0.0, text }]);
     }
-    let waiting: f64 = calls.iter().filter_map(|calls| calls.waiting).sum();
-    if waiting > 0.2 * collectives && waiting > WORTH * seconds {
-        let text = blame.advice(percent(waiting, seconds));
-        things.push(Thing { seconds: waiting, text });
+    let mut things = Vec::new();
+    if waiting > LATE * collectives && waiting > WORTH * job {
+        things.push(Thing { seconds: waiting, text: blame.advice(share(waiting, job)) });
     }
-    let mut is_tuning_worth_it = 0.0;
+    let mut others = 0.0;
     for calls in calls.iter().take(LISTED) {
-        match setting.gain(calls)? {
-            Some(gain) if gain.seconds(calls) > WORTH * seconds => {
-                things
-                    .push(Thing { seconds: gain.seconds(calls), text: gain.advice(calls, setting, seconds) });
+        let gain = if calls.moving() > WORTH * job { setting.gain(calls)? } else { None };
+        match gain.filter(|gain| gain.seconds(calls) > WORTH * job) {
+            Some(gain) => {
+                things.push(Thing { seconds: gain.seconds(calls), text: gain.advice(calls, setting, job) })
             }
-            _ => is_tuning_worth_it += calls.moving(),
+            None => others += calls.moving(),
         }
     }
     things.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
-    if is_tuning_worth_it > MATTERS * seconds {
+    if others > MATTERS * job {
         things.truncate(MOST_THINGS - 1);
         let text = format!(
             "Calls that move data for {} of the time have no better algorithm by the prediction. Measure whether that is so on your machine:\n\
              \x20      rustcoll tune --profile {} --output tuned",
-            percent(is_tuning_worth_it, seconds),
+            share(others, job),
             files::name(&options.profile),
         );
         things.push(Thing { seconds: 0.0, text });
@@ -250,7 +251,7 @@ impl Gain {
         calls.moving() * (1.0 - self.ratio)
     }
 
-    fn advice(&self, calls: &Calls, setting: &Setting, seconds: f64) -> String {
+    fn advice(&self, calls: &Calls, setting: &Setting, job: f64) -> String {
         let Kind { collective, size, served, decided, bytes_from, .. } = calls.kind;
         let collective = collective.name();
         let saved = self.seconds(calls);
@@ -278,7 +279,7 @@ impl Gain {
             self.best,
             self.ratio,
             setting.machine,
-            percent(saved, seconds),
+            share(saved, job),
         )
     }
 }

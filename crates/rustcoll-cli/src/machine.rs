@@ -4,9 +4,24 @@ use crate::command_line::MachineOption;
 use crate::failure::Failure;
 use crate::files;
 use rustcoll::cost::Machine;
+use rustcoll::cost::machine::Shipped;
 use std::path::Path;
 
 const HOCKNEY: &str = "hockney:";
+
+/// Where calls are priced unless a machine is named: its messages and its shared memory are in proportions that are common.
+pub const USUAL: &str = "infiniband-edr";
+
+/// The machine of that name, or the usual one, with so many ranks on a node.
+pub fn named_or_usual(name: Option<&str>, ranks_per_node: usize) -> Result<Machine, Failure> {
+    match name {
+        Some(name) => MachineOption { machine: name.to_owned(), ranks_per_node: Some(ranks_per_node) }.read(),
+        None => {
+            let machine = Shipped::named(USUAL).expect("it comes with rustcoll").machine();
+            Ok(Machine { ranks_per_node, ..machine })
+        }
+    }
+}
 
 impl MachineOption {
     /// Reads the machine's file, or its three numbers.
@@ -18,7 +33,7 @@ impl MachineOption {
 
     /// What the machine is called in titles: its file's name without the folders.
     pub fn title(&self) -> &str {
-        self.machine.rsplit('/').next().unwrap_or_default()
+        title(&self.machine)
     }
 
     fn named(&self) -> Result<Machine, Failure> {
@@ -34,6 +49,11 @@ impl MachineOption {
             }
         }
     }
+}
+
+/// The name of a machine's file without the folders.
+pub fn title(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or_default()
 }
 
 fn hockney(numbers: &str) -> Option<Machine> {

@@ -5,6 +5,11 @@ pub fn counted(count: usize, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
+/// A part of one in percent, to a tenth.
+pub fn percent(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

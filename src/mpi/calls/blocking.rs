@@ -360,15 +360,6 @@ impl Communicator {
         }
     }
 
-    /// The same, and notes how long it took if it is one of those that are tried.
-    fn carry_out_timed(&self, job: &mut Job, work: &mut Work, segment: &mut Option<Segment>) -> c_int {
-        let Lasting::Tried(kind) = job.planned.lasting else { return self.carry_out(job, work, segment) };
-        let start = watch::now();
-        let status = self.carry_out(job, work, segment);
-        self.planning().online().note(&kind, watch::now() - start);
-        status
-    }
-
     /// Carries a job out by messages: an MPI error code.
     #[inline]
     fn carry_out(&self, job: &mut Job, work: &mut Work, segment: &mut Option<Segment>) -> c_int {
@@ -379,6 +370,15 @@ impl Communicator {
         }
         work.give_back(settings::scratch_kept());
         transport::status(ended)
+    }
+
+    /// The same, and notes how long it took if it is one of those that are tried.
+    fn carry_out_timed(&self, job: &mut Job, work: &mut Work, segment: &mut Option<Segment>) -> c_int {
+        let Lasting::Tried(kind) = job.planned.lasting else { return self.carry_out(job, work, segment) };
+        let start = watch::now();
+        let status = self.carry_out(job, work, segment);
+        self.planning().online().note(&kind, watch::now() - start);
+        status
     }
 
     /// The status of a call that was carried out. One that was truncated came to its end, as it did on the other ranks.

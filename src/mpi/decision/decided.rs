@@ -12,7 +12,7 @@ pub struct Decision {
     pub number: c_int,
     /// Who decided it.
     pub decided: Decided,
-    /// The algorithm with its parameters, or whoever else serves the call.
+    /// The algorithm with its parameters; `below` for the component below, `nobody` for a call without data.
     pub served: Arc<str>,
 }
 

@@ -4,9 +4,7 @@ use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings;
 use crate::mpi::reporting::watch;
 use crate::selection::Call;
-use crate::selection::Choice;
 use crate::selection::online::Settled;
-use std::fmt::Write;
 use std::fs;
 use std::sync::{Mutex, MutexGuard};
 
@@ -22,28 +20,16 @@ pub fn start() {
     *learnt() = settings::LEARNT.value().filter(|_| watch::rank() == 0).map(|file| (file, String::new()));
 }
 
-/// What a choice is called.
-fn name(choice: Choice) -> String {
-    let mut name = choice.algorithm().map_or("below", |algorithm| algorithm.name).to_owned();
-    for (parameter, value) in choice.parameters().given() {
-        let _ = write!(name, ", {} {value}", parameter.name());
-    }
-    name
-}
-
 /// Notes what is settled of a kind of calls on a communicator.
 pub fn note(kind: &Call, settled: &Settled, (communicator, group): (&str, Group)) {
     let Settled { choice, before, ratio, tried } = *settled;
     let (collective, bytes) = (kind.collective.name(), kind.bytes);
     match settled.replaces() {
         true => log::info!(
-            "{communicator}: online: {tried} calls tried; {collective} of {bytes} bytes and more goes by {} in {ratio:.2} of the time of {}",
-            name(choice),
-            name(before),
+            "{communicator}: online: {tried} calls tried; {collective} of {bytes} bytes and more goes by {choice} in {ratio:.2} of the time of {before}"
         ),
         false => log::info!(
-            "{communicator}: online: {tried} calls tried; {collective} of {bytes} bytes and more stays with {}",
-            name(before),
+            "{communicator}: online: {tried} calls tried; {collective} of {bytes} bytes and more stays with {before}"
         ),
     }
     if settled.replaces()

@@ -1,4 +1,4 @@
-//! What is told of calls that have ended: to the report and the profile, to the log, and to tools that count by MPI_T.
+//! Counts and times the calls that have ended, for the report, the profile and MPI_T, and logs them.
 
 use crate::algorithms::Collective;
 use crate::mpi::parameters::settings::{Reported, profile_file, reported, tunes_online};

@@ -3,18 +3,15 @@
 use super::Calls;
 use crate::command_line::AdviseOptions;
 use crate::failure::Failure;
+use crate::machine::{USUAL, named_or_usual, title};
 use crate::predict::call_on;
 use rustcoll::algorithms::{Cut, Graph, Parameter};
 use rustcoll::atlas::{Candidate, Sweep, prices};
 use rustcoll::cost::Machine;
-use rustcoll::cost::machine::Shipped;
 use rustcoll::report::Kind;
 use rustcoll::report::profile::Profile;
 use rustcoll::selection::{Choice, Measure, Rules};
 use std::io::{self, Write};
-
-/// The machine unless another one is given.
-const DEFAULT_MACHINE: &str = "infiniband-edr";
 
 /// An algorithm is named only if it is predicted to take no more than this part of the time.
 const BETTER: f64 = 0.9;
@@ -39,16 +36,12 @@ pub struct Gain {
 impl Setting {
     /// The job's ranks on the machine that was given.
     pub fn of(options: &AdviseOptions, profile: &Profile) -> Result<Setting, Failure> {
-        let most = profile.nodes.values().map(Vec::len).max().unwrap_or(1);
-        let ranks_per_node = options.ranks_per_node.unwrap_or(most);
-        let (machine, described) = match options.machine() {
-            Some(option) => (option.title().to_owned(), option.read()?),
-            None => {
-                let shipped = Shipped::named(DEFAULT_MACHINE).expect("it comes with rustcoll");
-                (format!("{DEFAULT_MACHINE} (--machine names yours)"), shipped.machine())
-            }
+        let ranks_per_node = options.ranks_per_node.unwrap_or(profile.most_on_a_node());
+        let described = named_or_usual(options.machine.as_deref(), ranks_per_node)?;
+        let machine = match &options.machine {
+            Some(name) => title(name).to_owned(),
+            None => format!("{USUAL} (--machine names yours)"),
         };
-        let described = Machine { ranks_per_node, ..described };
         Ok(Setting { machine, described, ranks: profile.ranks(), nodes: profile.nodes.len() })
     }
 
@@ -84,9 +77,14 @@ impl Setting {
             candidate.parameters.set(Parameter::Radix, radix);
             candidates.push(candidate);
         }
-        let found =
-            prices(&candidates, &self.described, (kind.size, &Graph::default()), calls.bytes(), |_| {})
-                .map_err(|error| Failure::Input(error.to_string()))?;
+        let found = prices(
+            &candidates,
+            &self.described,
+            (kind.size, &Graph::default()),
+            calls.row.bytes_of_a_call(),
+            |_| {},
+        )
+        .map_err(|error| Failure::Input(error.to_string()))?;
         let ran = found.iter().find(|price| ran(&price.candidate)).map(|price| price.time());
         let (Some(best), Some(ran)) = (found.first(), ran) else { return Ok(None) };
         let ratio = best.time() / ran;
@@ -99,12 +97,16 @@ impl Setting {
         let mut unknown = 0.0;
         for calls in calls {
             let price = |size| self.price_by_default(calls, size);
-            match (price(self.ranks)?, price(self.ranks * times)?) {
-                (Some(now), Some(then)) if calls.kind.size == self.ranks => {
+            let prices = match calls.kind.size == self.ranks {
+                true => price(self.ranks)?.zip(price(self.ranks * times)?),
+                false => None,
+            };
+            match prices {
+                Some((now, then)) => {
                     before += calls.moving();
                     after += calls.moving() * then / now;
                 }
-                _ => unknown += calls.moving(),
+                None => unknown += calls.moving(),
             }
         }
         write_grown(self, times, [before, after, unknown], output)?;
@@ -117,11 +119,17 @@ impl Setting {
         if !self.has_price(calls.kind) {
             return Ok(None);
         }
-        let call = call_on(&self.described, collective, size, calls.bytes());
+        let call = call_on(&self.described, collective, size, calls.row.bytes_of_a_call());
         let Choice::Use { algorithm, parameters } = Rules::built_in().choose(&call) else { return Ok(None) };
         let candidate = Candidate { collective, algorithm, parameters };
-        let found = prices(&[candidate], &self.described, (size, &Graph::default()), calls.bytes(), |_| {})
-            .map_err(|error| Failure::Input(error.to_string()))?;
+        let found = prices(
+            &[candidate],
+            &self.described,
+            (size, &Graph::default()),
+            calls.row.bytes_of_a_call(),
+            |_| {},
+        )
+        .map_err(|error| Failure::Input(error.to_string()))?;
         Ok(found.first().map(|price| price.time()).filter(|time| time.is_finite() && *time > 0.0))
     }
 }

@@ -2,6 +2,7 @@
 
 use rustcoll::report::profile::{Lateness, Profile};
 use std::collections::BTreeMap;
+use tuning::words::percent;
 
 /// A part of all waiting that is laid at one door.
 const MOST_OF_IT: f64 = 0.5;
@@ -21,7 +22,7 @@ impl Blame<'_> {
         for row in profile.rows.values() {
             // What was found of some calls stands for all.
             let Lateness { seconds, late, .. } = &row.lateness;
-            let scale = row.seconds.map_or(0.0, |all| all.sum) / seconds.max(f64::MIN_POSITIVE);
+            let scale = row.all_seconds() / seconds.max(f64::MIN_POSITIVE);
             for (&rank, late) in late {
                 *waiting.entry(rank).or_default() += late.usual() * scale;
             }
@@ -50,7 +51,6 @@ impl Blame<'_> {
 
     /// What to do, if waiting takes that part of the time.
     pub fn advice(&self, part_of_job: String) -> String {
-        let percent = |part: f64| format!("{:.0} %", 100.0 * part);
         let head =
             format!("Ranks wait for others for {part_of_job} of the time, which no algorithm changes.");
         if let Some(rank) = self.worst()

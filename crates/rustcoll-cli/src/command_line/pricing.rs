@@ -203,21 +203,13 @@ pub struct AdviseOptions {
     pub profile: PathBuf,
     /// The machine on which the job ran, see docs/costs.md; InfiniBand EDR unless given
     #[arg(long, value_hint = ValueHint::FilePath)]
-    machine: Option<String>,
+    pub machine: Option<String>,
     /// How many ranks share a node; as many as most nodes of the job have, unless given
     #[arg(long, value_parser = ranks)]
     pub ranks_per_node: Option<usize>,
     /// Says also what the same calls take on so many times as many ranks
     #[arg(long, value_name = "NUMBER", value_parser = times_as_many)]
     pub times_as_many: Option<usize>,
-}
-
-impl AdviseOptions {
-    /// The machine that was given.
-    pub fn machine(&self) -> Option<MachineOption> {
-        let machine = self.machine.clone()?;
-        Some(MachineOption { machine, ranks_per_node: self.ranks_per_node })
-    }
 }
 
 /// A small factor.

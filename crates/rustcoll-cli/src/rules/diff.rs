@@ -1,6 +1,6 @@
 //! `rustcoll rules diff`
 
-use super::{choice, in_order};
+use super::in_order;
 use crate::command_line::DiffOptions;
 use crate::failure::{Failure, Outcome};
 use rustcoll::selection::{Call, Decision, Difference};
@@ -58,5 +58,5 @@ fn kind(call: &Call) -> String {
 
 fn decision(Decision { choice, origin }: &Decision) -> String {
     let origin = origin.as_ref().map_or("no rule".into(), |origin| origin.to_string());
-    format!("{} ({origin})", choice::in_words(*choice))
+    format!("{choice} ({origin})")
 }

@@ -120,7 +120,7 @@ fn in_words(choice: Option<Choice>) -> String {
     match choice {
         None => "no rule matches: the component below serves it".into(),
         Some(Choice::Below) => "the component below serves it".into(),
-        Some(choice) => format!("{} serves it", choice::in_words(choice)),
+        Some(choice) => format!("{choice} serves it"),
     }
 }
 

@@ -1,12 +1,12 @@
 //! `rustcoll rules regret`
 
-use super::choice::in_words;
 use super::in_order;
 use crate::atlas::priced_atlas;
 use crate::command_line::RegretOptions;
 use crate::failure::{Failure, Outcome};
 use crate::predict::{call_on, priced};
 use crate::table;
+use crate::words::percent;
 use rustcoll::algorithms::Collective;
 use rustcoll::atlas::{Atlas, Candidate, Point, Sweep, numbers_of_bytes, sampled_numbers_of_ranks};
 use rustcoll::cost::Machine;
@@ -129,11 +129,7 @@ fn row(collective: Collective, regret: &Regret) -> [String; 6] {
         ranks.to_string(),
         bytes,
         percent(*part),
-        in_words(*chosen),
+        chosen.to_string(),
         fastest.to_string(),
     ]
-}
-
-fn percent(part: f64) -> String {
-    format!("{:.1} %", 100.0 * part)
 }

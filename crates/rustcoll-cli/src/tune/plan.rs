@@ -6,12 +6,11 @@ use super::wanted::Wanted;
 use crate::bench::launcher::{DEFAULT_LAUNCHER, Launcher, rules_parameter};
 use crate::bench::placement::Placement;
 use crate::bench::{Race, distinct, machine};
-use crate::command_line::{LaunchOptions, MachineOption, TuneOptions};
+use crate::command_line::{LaunchOptions, TuneOptions};
 use crate::failure::Failure;
+use crate::machine::named_or_usual;
 use measurements::{Contestant, Series};
 use rustcoll::algorithms::Collective;
-use rustcoll::cost::Machine;
-use rustcoll::cost::machine::Shipped;
 use rustcoll::selection::{Call, quantity};
 use rustix::system::uname;
 use std::collections::BTreeMap;
@@ -22,9 +21,6 @@ use tuning::{CellKey, Demands, Field, fields};
 
 /// The format of the file of what was measured.
 const FORMAT: &str = "rustcoll tune 1";
-
-/// Where calls are priced unless a machine is named: its messages and its shared memory are in proportions that are common.
-const USUAL_MACHINE: &str = "infiniband-edr";
 
 /// A tuning as it is asked for.
 #[derive(Debug)]
@@ -64,7 +60,7 @@ pub fn check(options: &TuneOptions, wanted: &[Wanted]) -> Result<(), Failure> {
     }
     for &Wanted { ranks, ranks_per_host, .. } in wanted {
         Race::new(ranks, ranks_per_host, Vec::new(), Vec::new()).map_err(Failure::Usage)?;
-        machine_of(options, ranks_per_host)?;
+        named_or_usual(options.machine.as_deref(), ranks_per_host)?;
     }
     Ok(())
 }
@@ -92,7 +88,7 @@ impl Plan {
 impl Setting {
     fn new(options: &TuneOptions, wanted: &Wanted) -> Result<Setting, Failure> {
         let &Wanted { ranks, ranks_per_host, ref series } = wanted;
-        let machine = machine_of(options, ranks_per_host)?;
+        let machine = named_or_usual(options.machine.as_deref(), ranks_per_host)?;
         let cells = series.iter().flat_map(|series| {
             let calls: Vec<Call> = series
                 .bytes
@@ -117,18 +113,6 @@ fn call(collective: Collective, ranks: usize, ranks_per_host: usize, bytes: usiz
         nodes: Some(nodes),
         ranks_per_node: Some(ranks_per_host),
         ..Call::new(collective, ranks, bytes)
-    }
-}
-
-fn machine_of(options: &TuneOptions, ranks_per_host: usize) -> Result<Machine, Failure> {
-    match &options.machine {
-        Some(machine) => {
-            MachineOption { machine: machine.clone(), ranks_per_node: Some(ranks_per_host) }.read()
-        }
-        None => {
-            let machine = Shipped::named(USUAL_MACHINE).expect("it is shipped").machine();
-            Ok(Machine { ranks_per_node: ranks_per_host, ..machine })
-        }
     }
 }
 

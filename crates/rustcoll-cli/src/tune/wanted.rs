@@ -18,9 +18,6 @@ use tuning::{CellKey, Tuning, words};
 const MEASURED: f64 = 0.95;
 const MOST: usize = 24;
 
-/// Lengths are measured in elements of so many bytes.
-const ELEMENT: usize = 4;
-
 /// The calls of a number of ranks.
 pub struct Wanted {
     /// The number of ranks.
@@ -88,11 +85,9 @@ pub struct Application {
 
 impl Application {
     fn of(name: String, profile: &Profile) -> Result<Application, Failure> {
-        let ranks = profile.ranks().max(1);
         let mut moving: BTreeMap<CellKey, f64> = BTreeMap::new();
         for (kind, row) in profile.rows.iter().filter(|(kind, _)| can_be_measured(kind)) {
-            let seconds = row.seconds.map_or(0.0, |seconds| seconds.sum);
-            *moving.entry(key(kind, row)).or_default() += seconds - row.waiting().unwrap_or(0.0);
+            *moving.entry(key(kind, row)).or_default() += row.moving();
         }
         let mut all: Vec<(CellKey, f64)> = moving.into_iter().collect();
         all.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -109,13 +104,12 @@ impl Application {
                 "{name}: no call of this profile can be measured: blocking collectives of 2 or more ranks of one group can"
             )));
         }
-        Ok(Application { name, moving, ranks, seconds: profile.seconds.sum / ranks as f64 })
+        Ok(Application { name, moving, ranks: profile.ranks(), seconds: profile.mean_seconds() })
     }
 
     fn wanted(&self, options: &TuneOptions, profile: &Profile) -> Result<Vec<Wanted>, Failure> {
-        let most = profile.nodes.values().map(Vec::len).max().unwrap_or(1);
-        // A job of one host is measured on this one, as if it were named.
-        let default = if profile.nodes.len() > 1 { most } else { usize::MAX };
+        // A job of one host is measured on this one, however many ranks that has.
+        let default = if profile.nodes.len() > 1 { profile.most_on_a_node() } else { usize::MAX };
         let per_host = options.ranks_per_host.unwrap_or(default);
         let mut by_ranks: BTreeMap<usize, BTreeMap<Collective, Vec<usize>>> = BTreeMap::new();
         for &CellKey { collective, ranks, bytes } in self.moving.keys() {
@@ -160,12 +154,12 @@ fn can_be_measured(kind: &Kind) -> bool {
 /// Where calls are measured that stand for those of a row.
 fn key(kind: &Kind, row: &Row) -> CellKey {
     let Kind { collective, size, .. } = *kind;
-    let bytes = (row.bytes / row.calls.max(1)) as usize;
+    let bytes = row.bytes_of_a_call();
     // A rank sends a block to each.
     let bytes = if Measure::of(collective) == Measure::Nothing { bytes / size } else { bytes };
     let bytes = match collective {
         Collective::Barrier => 0,
-        _ => bytes.next_multiple_of(ELEMENT).max(ELEMENT),
+        _ => bytes.next_multiple_of(Series::ELEMENT).max(Series::ELEMENT),
     };
     CellKey { collective, ranks: size, bytes }
 }
