@@ -163,7 +163,8 @@ static inline const char *rustcoll_text(const opal_cstring_t *text) { return tex
 static inline const char *rustcoll_text(const char *text) { return text; }
 #endif
 
-/* Devices, such as GPUs: whether Open MPI knows any here, and whether an address is one of their memory. */
+/* Devices, such as GPUs: whether Open MPI knows any here, whether an address is one of their memory, and whether memory of the host can
+ * be made known to them. */
 #if OMPI_MAJOR_VERSION >= 5
 static inline int rustcoll_has_devices(void)
 {
@@ -175,12 +176,24 @@ static inline int rustcoll_is_on_device(const void *address)
     uint64_t flags;
     return 0 < opal_accelerator.check_addr(address, &device, &flags);
 }
+static inline int rustcoll_register_host(void *address, size_t bytes)
+{
+    return OPAL_SUCCESS == opal_accelerator.host_register(MCA_ACCELERATOR_NO_DEVICE_ID, address, bytes);
+}
+static inline int rustcoll_unregister_host(void *address)
+{
+    return OPAL_SUCCESS == opal_accelerator.host_unregister(MCA_ACCELERATOR_NO_DEVICE_ID, address);
+}
 #elif OPAL_CUDA_SUPPORT
 static inline int rustcoll_has_devices(void) { return 1; }
 static inline int rustcoll_is_on_device(const void *address) { return opal_cuda_check_bufs((char *) address, (char *) address); }
 #else
 static inline int rustcoll_has_devices(void) { return 0; }
 static inline int rustcoll_is_on_device(const void *address) { return 0; }
+#endif
+#if OMPI_MAJOR_VERSION < 5
+static inline int rustcoll_register_host(void *address, size_t bytes) { return 0; }
+static inline int rustcoll_unregister_host(void *address) { return 0; }
 #endif
 
 /* How an enumerator tells what is legal. */

@@ -157,6 +157,10 @@ int rustcoll_shim_has_devices(void) { return rustcoll_has_devices(); }
 
 int rustcoll_shim_is_on_device(const void *address) { return rustcoll_is_on_device(address); }
 
+int rustcoll_shim_register_host(void *address, size_t bytes) { return rustcoll_register_host(address, bytes); }
+
+int rustcoll_shim_unregister_host(void *address) { return rustcoll_unregister_host(address); }
+
 static const opal_datatype_t *layout(const void *datatype)
 {
     return NULL == datatype ? &ompi_mpi_byte.dt.super : &((const ompi_datatype_t *) datatype)->super;

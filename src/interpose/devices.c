@@ -7,12 +7,15 @@
 #include <unistd.h>
 
 /* Attributes of addresses, and what they may be, by the drivers' numbers. */
-enum { CUDA_MEMORY_TYPE = 2, CUDA_DEVICE = 2, HIP_HOST_ADDRESS = 4, HIP_ANY_DIRECTION = 4 };
+enum { CUDA_MEMORY_TYPE = 2, CUDA_DEVICE = 2, HIP_HOST_ADDRESS = 4, HIP_ANY_DIRECTION = 4, OF_ALL_CONTEXTS = 1 };
 
 static int (*cuda_attribute)(void *value, int attribute, uintptr_t address);
 static int (*cuda_copy)(uintptr_t target, uintptr_t source, size_t bytes);
 static int (*hip_attribute)(void *value, int attribute, uintptr_t address);
 static int (*hip_copy)(void *target, const void *source, size_t bytes, int direction);
+/* Of whichever driver there is. */
+static int (*register_host)(void *address, size_t bytes, unsigned flags);
+static int (*unregister_host)(void *address);
 
 /* A driver's library: that of the program, or one of these names where the node has a device. */
 static void *driver(const char *known, const char *device, const char *const *names)
@@ -43,9 +46,15 @@ int rustcoll_shim_has_devices(void)
         void *library = driver("cuMemcpy", "/dev/nvidiactl", cuda);
         look_up(library, "cuPointerGetAttribute", &cuda_attribute);
         look_up(library, "cuMemcpy", &cuda_copy);
+        look_up(library, "cuMemHostRegister_v2", &register_host);
+        look_up(library, "cuMemHostUnregister", &unregister_host);
         library = driver("hipMemcpy", "/dev/kfd", hip);
         look_up(library, "hipPointerGetAttribute", &hip_attribute);
         look_up(library, "hipMemcpy", &hip_copy);
+        if (NULL == cuda_copy) {
+            look_up(library, "hipHostRegister", &register_host);
+            look_up(library, "hipHostUnregister", &unregister_host);
+        }
         is_known = 1;
     }
     return (NULL != cuda_attribute && NULL != cuda_copy) || (NULL != hip_attribute && NULL != hip_copy);
@@ -67,6 +76,13 @@ static int is_of_hip(const void *address)
 }
 
 int rustcoll_shim_is_on_device(const void *address) { return is_of_cuda(address) || is_of_hip(address); }
+
+int rustcoll_shim_register_host(void *address, size_t bytes)
+{
+    return NULL != register_host && NULL != unregister_host && 0 == register_host(address, bytes, OF_ALL_CONTEXTS);
+}
+
+int rustcoll_shim_unregister_host(void *address) { return NULL != unregister_host && 0 == unregister_host(address); }
 
 int rustcoll_copy_bytes(void *target, const void *source, size_t bytes)
 {

@@ -261,6 +261,10 @@ int rustcoll_shim_failure(const void *communicator);
 int rustcoll_shim_has_devices(void);
 /* Whether an address is one of a device's memory, which only rustcoll_shim_copy may read and write. */
 int rustcoll_shim_is_on_device(const void *address);
+/* Makes memory of the host known to the devices, which then copy it faster, and has them forget it, which must come before it is given
+ * back; 0 if that is not possible. */
+int rustcoll_shim_register_host(void *address, size_t bytes);
+int rustcoll_shim_unregister_host(void *address);
 /* Copies data to a layout that holds at least as many bytes; a NULL datatype stands for plain bytes. */
 int rustcoll_shim_copy(const void *source, size_t source_count, const void *source_datatype,
                        void *target, size_t target_count, const void *target_datatype);

@@ -194,6 +194,16 @@ extern "C" fn rustcoll_shim_is_on_device(address: *const c_void) -> c_int {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn rustcoll_shim_register_host(_address: *mut c_void, _bytes: usize) -> c_int {
+    1
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rustcoll_shim_unregister_host(_address: *mut c_void) -> c_int {
+    1
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn rustcoll_shim_copy(
     source: *const c_void,
     source_count: usize,
@@ -556,6 +566,12 @@ fn signatures_agree() {
     let _ = [header::rustcoll_shim_failure as unsafe extern "C" fn(_) -> _, rustcoll_shim_failure];
     let _ = [header::rustcoll_shim_has_devices as unsafe extern "C" fn() -> _, rustcoll_shim_has_devices];
     let _ = [header::rustcoll_shim_is_on_device as unsafe extern "C" fn(_) -> _, rustcoll_shim_is_on_device];
+    let _ =
+        [header::rustcoll_shim_register_host as unsafe extern "C" fn(_, _) -> _, rustcoll_shim_register_host];
+    let _ = [
+        header::rustcoll_shim_unregister_host as unsafe extern "C" fn(_) -> _,
+        rustcoll_shim_unregister_host,
+    ];
     let _ = [header::rustcoll_shim_copy as unsafe extern "C" fn(_, _, _, _, _, _) -> _, rustcoll_shim_copy];
     let _ = [header::rustcoll_shim_pack as unsafe extern "C" fn(_, _, _, _, _) -> _, rustcoll_shim_pack];
     let _ = [header::rustcoll_shim_unpack as unsafe extern "C" fn(_, _, _, _, _) -> _, rustcoll_shim_unpack];

@@ -4,6 +4,7 @@ pub mod arguments;
 pub mod blocking;
 pub mod communicator;
 pub mod exchanging;
+pub mod host_memory;
 pub mod job;
 pub mod key;
 pub mod mock_up;

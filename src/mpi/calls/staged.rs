@@ -2,31 +2,22 @@
 //! buffer knows, and what goes to and comes from other ranks is the same.
 
 use super::arguments::{Arguments, number};
+use super::host_memory::HostMemory;
 use super::uses::{Reader, Use, uses};
 use crate::engine::CACHE_LINE;
-use crate::mpi::messages::memory::{Arena, OutOfMemory, reach};
+use crate::mpi::messages::memory::{OutOfMemory, reach};
 use crate::mpi::messages::transport::{Error, Span, copy_by_mpi};
-use crate::mpi::parameters::settings;
 use crate::mpi::shim::bindings::*;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard};
 
 /// Whether the job has devices on which buffers may lie.
 static HAS_DEVICES: AtomicBool = AtomicBool::new(false);
-
-/// Memory that no call uses now: devices copy faster to memory that they know.
-static FREE: Mutex<Vec<Arena>> = Mutex::new(Vec::new());
 
 /// Looks whether the job has devices.
 pub fn start() {
     // SAFETY: MPI is starting and knows the devices.
     HAS_DEVICES.store(unsafe { rustcoll_shim_has_devices() } != 0, Relaxed);
-}
-
-/// Gives back what is kept; MPI is about to end.
-pub fn release() {
-    free().clear();
 }
 
 /// Whether buffers of a call may lie on a device; false is certain. `blocks`: how many its send and its receive buffer have, where each
@@ -78,17 +69,13 @@ fn is_on_device(address: *const c_void) -> bool {
     !address.is_null() && unsafe { rustcoll_shim_is_on_device(address) } != 0
 }
 
-fn free() -> MutexGuard<'static, Vec<Arena>> {
-    FREE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 /// The copies of a call's buffers.
 pub struct Staged {
     /// What is copied before the call.
     before: Vec<(Span, Span)>,
     /// What is copied after it.
     after: Vec<(Span, Span)>,
-    memory: Arena,
+    memory: HostMemory,
 }
 
 impl Staged {
@@ -104,14 +91,14 @@ impl Staged {
         if uses.iter().all(Option::is_none) {
             return Ok(None);
         }
-        let mut staged =
-            Staged { before: Vec::new(), after: Vec::new(), memory: free().pop().unwrap_or_default() };
-        let mut next = staged.memory.at_least(bytes).inspect_err(|_| {
+        let memory = HostMemory::of(bytes).inspect_err(|_| {
             log::error!(
                 "{} needs {bytes} bytes for copies of what lies on a device; there are not so many",
                 arguments.collective.name()
             );
         })?;
+        let mut next = memory.start();
+        let mut staged = Staged { before: Vec::new(), after: Vec::new(), memory };
         let mut call = *call;
         let buffers = [&mut call.send.buffer, &mut call.recv.buffer];
         for ((found, buffer), reach) in uses.into_iter().zip(buffers).zip(reaches) {
@@ -141,14 +128,6 @@ impl Staged {
                 self.memory.leak();
                 ended
             }
-        }
-    }
-}
-
-impl Drop for Staged {
-    fn drop(&mut self) {
-        if self.memory.held() <= settings::scratch_kept() {
-            free().push(std::mem::take(&mut self.memory));
         }
     }
 }

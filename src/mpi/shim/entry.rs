@@ -10,7 +10,7 @@ use crate::mpi::agreement::priority;
 use crate::mpi::calls::communicator::Communicator;
 use crate::mpi::calls::operation;
 use crate::mpi::calls::operation::Operation;
-use crate::mpi::calls::staged;
+use crate::mpi::calls::{host_memory, staged};
 use crate::mpi::decision::learnt;
 use crate::mpi::decision::rules;
 use crate::mpi::messages::room;
@@ -125,7 +125,7 @@ extern "C" fn rustcoll_finish() {
         watch::finish();
         learnt::write();
         room::release();
-        staged::release();
+        host_memory::release();
     });
 }
 
