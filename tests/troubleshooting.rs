@@ -1,9 +1,14 @@
-//! The chapter on troubleshooting has every message that users can see, and none that nobody prints.
+//! The pages on troubleshooting have every message that users can see, and none that nobody prints.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CHAPTER: &str = include_str!("../docs/troubleshooting.md");
+/// Where messages are explained.
+const CHAPTER: &str = concat!(
+    include_str!("../docs/troubleshooting.md"),
+    include_str!("../docs/messages.md"),
+    include_str!("../docs/rule-faults.md")
+);
 
 /// Where texts for users stand. The component's Rust is in one of the first two.
 const SOURCES: &[&str] = &[
@@ -55,7 +60,7 @@ fn every_message_is_explained() {
         .filter(|message| !quotes.iter().any(|quote| is_in(&message.parts, quote)))
         .map(|message| format!("{}: {}", message.place, message.parts.join("…")))
         .collect();
-    assert!(missing.is_empty(), "docs/troubleshooting.md does not quote\n{}", missing.join("\n"));
+    assert!(missing.is_empty(), "docs/troubleshooting.md, messages.md and rule-faults.md do not quote\n{}", missing.join("\n"));
 }
 
 #[test]
@@ -66,7 +71,7 @@ fn every_topic_of_the_help_is_explained() {
         let parts = parts(paragraph, Language::C);
         assert!(
             quotes.iter().any(|quote| is_in(&parts, quote)),
-            "docs/troubleshooting.md does not quote the topic {topic}:\n{paragraph}"
+            "docs/troubleshooting.md, messages.md and rule-faults.md do not quote the topic {topic}:\n{paragraph}"
         );
     }
 }
