@@ -213,6 +213,15 @@ impl<D: Datatype + Clone> Buffers<D> {
         }
     }
 
+    /// Writes the input as it is: then it lies in this process's caches, as what a program has just computed. No operation may be under way.
+    pub fn rewrite_input(&mut self) {
+        match (&mut self.send, &mut self.receive) {
+            (Some(send), _) => send.rewrite(),
+            (None, Some(receive)) if self.contents.has_input() => receive.rewrite(),
+            _ => {}
+        }
+    }
+
     /// Which collective it is.
     pub fn collective(&self) -> Collective {
         self.contents.collective

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::fmt::Debug;
+use std::hint::black_box;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -11,6 +12,7 @@ use crate::storage::{Memory, Storage};
 /// Bytes on either side that nothing may touch.
 const GUARD: usize = 64;
 const ALIGNMENT: usize = 16;
+const CACHE_LINE: usize = 64;
 /// Bytes from which on a buffer is large.
 const LARGE: usize = 1 << 30;
 /// Elements that are left out between blocks with displacements.
@@ -245,6 +247,14 @@ impl<D: Datatype + Clone> Image<D> {
     /// its guards and gaps hold no pattern.
     pub fn is_large(&self) -> bool {
         self.length >= LARGE
+    }
+
+    /// Writes a byte of each cache line, as it is.
+    pub fn rewrite(&mut self) {
+        for byte in self.storage.iter_mut().step_by(CACHE_LINE) {
+            // Otherwise the compiler sees that nothing changes.
+            *black_box(&mut *byte) = black_box(*byte);
+        }
     }
 
     /// Fills the buffer with the pattern alone, unless it is large.

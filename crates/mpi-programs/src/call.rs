@@ -55,6 +55,11 @@ impl Call {
         self.buffers.fill(seed);
     }
 
+    /// Writes the input as it is. No operation may be under way.
+    pub fn rewrite_input(&mut self) {
+        self.buffers.rewrite_input();
+    }
+
     /// Which collective it is.
     pub fn collective(&self) -> Collective {
         self.buffers.collective()

@@ -288,7 +288,8 @@ impl<'plan> Campaign<'plan> {
 
     fn repetitions(&self, experiment: &Experiment) -> Vec<String> {
         let (at_least, at_most) = self.plan.repetitions(experiment);
-        RepetitionOptions { at_least, at_most, budget: self.plan.budget, hot: experiment.hot }.words()
+        let Experiment { hot, fresh, .. } = *experiment;
+        RepetitionOptions { at_least, at_most, budget: self.plan.budget, hot, fresh }.words()
     }
 }
 

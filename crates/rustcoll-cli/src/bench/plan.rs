@@ -99,6 +99,9 @@ pub struct Experiment {
     /// Calls follow barriers closely.
     #[serde(default)]
     pub hot: bool,
+    /// Ranks write what they send before each call.
+    #[serde(default)]
+    pub fresh: bool,
     /// How many jobs measure each cell.
     #[serde(default = "one")]
     pub launches: usize,

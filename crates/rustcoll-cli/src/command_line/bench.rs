@@ -72,6 +72,10 @@ pub struct RepetitionOptions {
     /// Calls follow barriers closely instead of starting at a common instant: for ranks of one node
     #[arg(long)]
     pub hot: bool,
+    /// Each rank writes what it sends before each call, as programs do. Otherwise algorithms that read from the sender's own memory seem
+    /// faster than they are in a program
+    #[arg(long)]
+    pub fresh: bool,
 }
 
 /// How jobs are started.

@@ -82,7 +82,7 @@ impl Budget {
             ("--precision", precision.to_string()),
             ("--limit", self.limit.to_string()),
         ];
-        let mut words = vec!["--estimate".to_owned()];
+        let mut words = ["--estimate", "--fresh"].map(str::to_owned).to_vec();
         words.extend(values.into_iter().flat_map(|(name, value)| [name.to_owned(), value]));
         words.extend(
             (reference > 0.0)
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn the_longest_reference_is_handed_on() {
         let words = |reference| BUDGET.words(Stage::Survey, reference).join(" ");
-        let expected = "--estimate --at-least 5 --at-most 300 --budget 5000 --precision 0.01 --limit 30";
+        let expected = "--estimate --fresh --at-least 5 --at-most 300 --budget 5000 --precision 0.01 --limit 30";
         assert_eq!(words(0.0), expected);
         assert!(words(1.5).contains("--precision 0.05 ") && words(1.5).ends_with(" --reference 1.5"));
     }

@@ -37,6 +37,12 @@ pub struct Options {
     /// Calls follow barriers closely instead of starting at an instant: for ranks of one node
     #[arg(long)]
     pub hot: bool,
+    /// Each rank writes what it sends before each call, as programs do
+    ///
+    /// Otherwise data may still lie in the caches of the ranks that read it in the call before. Algorithms that read from the sender's own
+    /// memory then seem faster than they are in a program.
+    #[arg(long)]
+    pub fresh: bool,
     /// By which clock calls start together
     #[arg(long, value_enum, default_value_t)]
     pub clock: ClockChoice,

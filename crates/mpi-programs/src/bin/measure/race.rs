@@ -318,6 +318,10 @@ impl Contest for Turns<'_> {
         Ok(())
     }
 
+    fn renew(&mut self) {
+        self.cell.call.rewrite_input();
+    }
+
     fn call(&mut self, contestant: usize) -> Result<(), Error> {
         let Entrant { racer, computing, .. } = &self.entrants[contestant];
         racer.perform(self.cell, *computing)

@@ -52,6 +52,9 @@ pub trait Contest {
     /// Prepares for a turn, before ranks agree on a start.
     fn prepare(&mut self, contestant: usize) -> Result<(), Error>;
 
+    /// Has the rank write what the calls read.
+    fn renew(&mut self);
+
     /// Calls.
     fn call(&mut self, contestant: usize) -> Result<(), Error>;
 }
@@ -105,10 +108,9 @@ impl<'job> Timer<'job> {
                     self.watchdog.call_begins_in(Duration::ZERO);
                     contest.call(turn)?;
                 }
-                let call = || contest.call(turn);
                 match self.options.hot {
-                    true => self.chunk(&mut all[turn], call)?,
-                    false => self.repetition(&mut all[turn], call)?,
+                    true => self.chunk(&mut all[turn], contest, turn)?,
+                    false => self.repetition(&mut all[turn], contest, turn)?,
                 }
             }
         }
@@ -119,16 +121,18 @@ impl<'job> Timer<'job> {
     fn repetition(
         &self,
         times: &mut Times,
-        mut call: impl FnMut() -> Result<(), Error>,
+        contest: &mut impl Contest,
+        turn: usize,
     ) -> Result<(), Error> {
         times.tried += 1;
         for _ in 0..ATTEMPTS {
+            self.renew(contest);
             let slack = self.slack.get();
             let start = self.control.number_told_by(0, self.clock.now() + slack)?;
             self.watchdog.call_begins_in(Duration::from_secs_f64(slack));
             let hearing = self.clock.now() - (start - slack);
             self.clock.sleep_until(start);
-            call()?;
+            contest.call(turn)?;
             let time = if hearing > slack { f64::INFINITY } else { self.clock.now() - start };
             // Nobody goes on before all are here.
             let [last, hearing] = self.control.maxima(&[time, hearing])?[..] else {
@@ -145,15 +149,22 @@ impl<'job> Timer<'job> {
         Ok(())
     }
 
+    fn renew(&self, contest: &mut impl Contest) {
+        if self.options.fresh {
+            contest.renew();
+        }
+    }
+
     /// Calls that follow barriers.
-    fn chunk(&self, times: &mut Times, mut call: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+    fn chunk(&self, times: &mut Times, contest: &mut impl Contest, turn: usize) -> Result<(), Error> {
         times.tried += CHUNK;
         let mut own = Vec::with_capacity(WARM_UP + CHUNK);
         for _ in 0..WARM_UP + CHUNK {
+            self.renew(contest);
             self.watchdog.call_begins_in(Duration::ZERO);
             self.control.dissemination_barrier()?;
             let start = Instant::now();
-            call()?;
+            contest.call(turn)?;
             own.push(start.elapsed().as_secs_f64());
         }
         times.seconds.extend(self.control.maxima(&own[WARM_UP..])?);
