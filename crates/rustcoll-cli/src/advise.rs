@@ -245,6 +245,13 @@ fn advice(mut things: Vec<Thing>, output: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether a rule that somebody wrote made the decision, FILE:LINE, not a default rule or what was tried.
+fn is_of_a_file(decided: &str) -> bool {
+    let place = decided.split(", ").next().unwrap_or_default();
+    let line = place.rsplit_once(':').filter(|(file, _)| *file != "default").map(|(_, line)| line);
+    line.is_some_and(|line| !line.is_empty() && line.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
 impl Gain {
     /// Seconds of the mean rank that it saves.
     fn seconds(&self, calls: &Calls) -> f64 {
@@ -266,14 +273,15 @@ impl Gain {
             "coll_rustcoll_{collective}_rules \"ranks={size} bytes={bytes_from}..{to} -> {}{given}\"",
             self.best.algorithm.name
         );
-        let forced = match decided.starts_with("forced") {
-            true => format!(
-                " Do not force an algorithm: coll_rustcoll_{collective}_algorithm goes before all rules."
-            ),
-            false => String::new(),
+        let to_blame = if decided.starts_with("forced") {
+            format!(" Do not force an algorithm: coll_rustcoll_{collective}_algorithm goes before all rules.")
+        } else if is_of_a_file(decided) {
+            format!(" The rule {decided} is to blame: without it, other rules or the default ones decide.")
+        } else {
+            String::new()
         };
         format!(
-            "{}: {} takes {:.2} of the time of {served} ({decided}) by the prediction for {}. That saves {saved:.3} s, {} of the time.{forced}\n\
+            "{}: {} takes {:.2} of the time of {served} ({decided}) by the prediction for {}. That saves {saved:.3} s, {} of the time.{to_blame}\n\
              \x20      mpirun --mca {rule} ...",
             calls.name(),
             self.best,

@@ -4,7 +4,7 @@ use crate::command_line::MachineOption;
 use crate::failure::Failure;
 use crate::files;
 use rustcoll::cost::Machine;
-use rustcoll::cost::machine::Shipped;
+use rustcoll::cost::machine::{SHIPPED, Shipped};
 use std::path::Path;
 
 const HOCKNEY: &str = "hockney:";
@@ -42,13 +42,24 @@ impl MachineOption {
                 let expected = "expected three numbers, as in hockney:1e-6,1e-9,1e-10";
                 Failure::Usage(format!("--machine {}: {expected}", self.machine))
             }),
-            None => {
-                let path = Path::new(&self.machine);
-                let machine = Machine::parse(&files::name(path), &files::text(path)?);
-                machine.map_err(|faults| Failure::Input(faults.to_string()))
-            }
+            None => match Shipped::named(&self.machine) {
+                Some(shipped) => Ok(shipped.machine()),
+                None => of_file(Path::new(&self.machine)),
+            },
         }
     }
+}
+
+fn of_file(path: &Path) -> Result<Machine, Failure> {
+    let name = files::name(path);
+    let text = files::text(path).map_err(|failure| match failure {
+        Failure::Input(fault) if !path.exists() => {
+            let known = SHIPPED.map(|shipped| shipped.name).join(", ");
+            Failure::Input(format!("{fault}; machines that come with rustcoll are {known}"))
+        }
+        other => other,
+    })?;
+    Machine::parse(&name, &text).map_err(|faults| Failure::Input(faults.to_string()))
 }
 
 /// The name of a machine's file without the folders.

@@ -20,7 +20,7 @@ const HEAD: [&str; 11] = [
     "algorithm",
     "time/us",
     "ratio",
-    "rounds",
+    "waits",
     "messages within",
     "between nodes",
     "bytes within",
@@ -184,7 +184,7 @@ impl Row<'_> {
     }
 }
 
-/// The numbers of a prediction as they are printed: rounds, messages and bytes, flags and bytes in shared memory.
+/// The numbers of a prediction as they are printed: waits, messages and bytes, flags and bytes in shared memory.
 fn numbers(prediction: &Prediction) -> [String; 7] {
     let Prediction { rounds, within, between, shared, .. } = prediction;
     [
@@ -204,13 +204,13 @@ fn as_text(rows: &[Row], output: &mut impl Write) -> io::Result<()> {
         let name = row.candidate.to_string();
         let mark = if row.is_chosen { "chosen by the rules" } else { "" }.to_owned();
         let Ok(prediction) = row.prediction else { continue };
-        let [rounds, messages_within, messages_between, bytes_within, bytes_between, flags, slots] =
+        let [waits, messages_within, messages_between, bytes_within, bytes_between, flags, slots] =
             numbers(prediction);
         lines.push([
             name,
             format!("{:.2}", 1e6 * prediction.time()),
             format!("{:.2}", row.ratio),
-            rounds,
+            waits,
             messages_within,
             messages_between,
             bytes_within,
@@ -236,7 +236,7 @@ fn as_text(rows: &[Row], output: &mut impl Write) -> io::Result<()> {
 fn as_csv(rows: &[Row], output: &mut impl Write) -> io::Result<()> {
     writeln!(
         output,
-        "algorithm,radix,microseconds,ratio,rounds,messages_within,messages_between,bytes_within,bytes_between,flags_awaited,bytes_in_slots,chosen"
+        "algorithm,radix,microseconds,ratio,waits,messages_within,messages_between,bytes_within,bytes_between,flags_awaited,bytes_in_slots,chosen"
     )?;
     for row in rows {
         let Ok(prediction) = row.prediction else { continue };
@@ -266,7 +266,7 @@ fn as_json(rows: &[Row], chosen: Option<Choice>) -> Value {
             "parameters": choice::as_json(row.candidate.parameters),
             "microseconds": 1e6 * prediction.time(),
             "ratio": row.ratio,
-            "rounds": prediction.rounds.len(),
+            "waits": prediction.rounds.len(),
             "within": { "messages": prediction.within.messages, "bytes": prediction.within.bytes },
             "between": { "messages": prediction.between.messages, "bytes": prediction.between.bytes },
             "shared": { "flags": prediction.shared.messages, "bytes": prediction.shared.bytes },

@@ -36,9 +36,8 @@ fn who_cannot_serve_is_listed_with_the_reason() {
 
 #[test]
 fn shared_memory_is_priced_where_all_ranks_are_on_one_node() {
-    let on_edr = |ranks| {
-        rustcoll(&format!("predict barrier --ranks {ranks} --machine machines/infiniband-edr.toml")).right()
-    };
+    let on_edr =
+        |ranks| rustcoll(&format!("predict barrier --ranks {ranks} --machine infiniband-edr")).right();
     let table = on_edr(32);
     let shared = table.lines().find(|line| line.starts_with("shared ")).unwrap();
     let numbers: Vec<&str> = shared.split_whitespace().skip(1).collect();
@@ -166,6 +165,10 @@ fn what_has_no_price_is_refused() {
     }
     let message = rustcoll("predict barrier --ranks 8 --machine machines/none.toml").refused(1);
     assert!(message.contains("machines/none.toml: cannot be read"), "{message}");
+    assert!(
+        message.contains("; machines that come with rustcoll are infiniband-edr, leonardo, "),
+        "{message}"
+    );
     let message = rustcoll("predict barrier --ranks 8 --machine README.md").refused(1);
     assert!(message.contains("README.md:"), "{message}");
 }

@@ -57,7 +57,7 @@ BEGIN {
     interrupts = listed("interrupt") ~ (" " job " ")
     told = listed("ranks"); print "{\"line\":\"job\",\"ranks\":" (told != "" ? told : ranks) ",\"library\":\"Some MPI " listed("library") "\"}"
     for (i = 3; i < ARGC; i++) {
-        if (ARGV[i] == "--estimate" || ARGV[i] == "--hot") continue
+        if (ARGV[i] ~ /^--(estimate|fresh|hot)$/) continue
         if (ARGV[i] ~ /^--/) { i++; continue }
         slash = index(ARGV[i], "/"); colon = index(ARGV[i], ":")
         count = split(substr(ARGV[i], slash + 1), names, ","); sizes = split(substr(ARGV[i], colon + 1, slash - colon - 1), bytes, ",")

@@ -6,6 +6,9 @@ use rustcoll::algorithms::Collective;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
+/// Calls of so many bytes take as long as shorter ones.
+const SHORT: usize = 64;
+
 /// A collective on some ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting<'tuning> {
@@ -66,8 +69,8 @@ impl<'tuning> Setting<'tuning> {
         Setting { collective, ranks, nodes, ranks_per_node, cells: cells.to_vec() }
     }
 
-    /// Where something holds, from the fewest bytes to the most. The border between two sizes is their geometric mean; the
-    /// smallest size stands for all below it, but of what is above the largest nothing is known.
+    /// Where something holds, from the fewest bytes to the most. The border between two sizes is their geometric mean. Of what is above the
+    /// largest nothing is known, and of what is far below the smallest.
     pub fn stretches<Held: PartialEq>(
         &self,
         held: impl Fn(&'tuning Decision) -> Option<Held>,
@@ -78,7 +81,7 @@ impl<'tuning> Setting<'tuning> {
             match stretches.last_mut() {
                 Some(last) if last.held == held => last.extend(cell),
                 last => {
-                    let start = last.map_or(0, |last| last.end_before(cell) + 1);
+                    let start = last.map_or_else(|| least(cell.bytes), |last| last.end_before(cell) + 1);
                     stretches.push(Stretch { held, cells: vec![cell], bytes: start..=cell.bytes });
                 }
             }
@@ -100,6 +103,11 @@ impl<'tuning, Held> Stretch<'tuning, Held> {
         self.bytes = *self.bytes.start()..=last;
         last
     }
+}
+
+/// The fewest bytes for which the smallest size stands: all of them if it is short, else half of it.
+fn least(smallest: usize) -> usize {
+    if smallest <= SHORT { 0 } else { smallest.div_ceil(2) }
 }
 
 /// The last bytes on the side of the smaller of two sizes.
@@ -150,7 +158,10 @@ mod tests {
         assert_eq!(stretches(&[(8, None), (32, b)]), [('b', 17..=32)]);
         assert_eq!(stretches(&[(0, a), (1, b), (2, a)]), [('a', 0..=0), ('b', 1..=1), ('a', 2..=2)]);
         assert_eq!(stretches(&[(8, None)]), []);
+        // Nothing is known of calls that are far shorter.
+        assert_eq!(stretches(&[(64, a)]), [('a', 0..=64)]);
+        assert_eq!(stretches(&[(40_000, a), (80_000, None)]), [('a', 20_000..=56_568)]);
         let (near, far) = (usize::MAX - 1, usize::MAX);
-        assert_eq!(stretches(&[(near, a), (far, b)]), [('a', 0..=near), ('b', far..=far)]);
+        assert_eq!(stretches(&[(near, a), (far, b)]), [('a', near.div_ceil(2)..=near), ('b', far..=far)]);
     }
 }

@@ -58,7 +58,8 @@ impl Blame<'_> {
         {
             let part = percent(self.part(&[rank]));
             return format!(
-                "{head} They wait for rank {rank}: {part} of the waiting. Look at what rank {rank} does before its collectives."
+                "{head} They wait for rank {rank}: {part} of the waiting. Look at what rank {rank} does before its collectives. If the next \
+                 job waits for another rank, the system delays ranks: give each a processor of its own, and bind it (mpirun --bind-to core)."
             );
         }
         if let Some(ranks) = self.worst_node().filter(|_| self.profile.nodes.len() > 1)

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 /// Where messages are priced.
 #[derive(Args, Debug)]
 pub struct MachineOption {
-    /// A machine's file, see docs/costs.md, or hockney:ALPHA,BETA,GAMMA, in seconds and seconds for each byte that travels
-    /// and that is reduced
+    /// A machine that comes with rustcoll, as leonardo; a machine's file, see docs/costs.md; or hockney:ALPHA,BETA,GAMMA, in seconds and
+    /// seconds for each byte that travels and that is reduced
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub machine: String,
     /// How many ranks share a node; what the machine's file says unless given

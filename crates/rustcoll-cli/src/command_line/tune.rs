@@ -4,6 +4,7 @@ use super::{LaunchOptions, collectives, percentage, probability, ranks};
 use clap::{Args, ValueHint};
 use rustcoll::algorithms::Collective;
 use rustcoll::selection::quantity;
+use std::env;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -34,9 +35,10 @@ pub struct TuneOptions {
     /// measured.json and measured.csv. An interrupted tuning in this folder continues
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
-    /// Rule files with the default choices, separated by commas, later ones first. Unless given: the default rules
+    /// Rule files with the default choices, separated by commas, later ones first. Unless given: those that
+    /// OMPI_MCA_coll_rustcoll_rules_file names in the environment, or else the default rules
     #[arg(long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::FilePath)]
-    pub rules: Vec<PathBuf>,
+    rules: Vec<PathBuf>,
     /// How many jobs compare the default with the best candidates in the final; only these jobs decide
     #[arg(long, default_value = "5", value_parser = clap::value_parser!(u16).range(1..))]
     pub launches: u16,
@@ -75,6 +77,17 @@ pub struct TuneOptions {
     /// How jobs are started.
     #[command(flatten)]
     pub launch: LaunchOptions,
+}
+
+impl TuneOptions {
+    /// The rule files with the default choices: those that are named, or else those that jobs find in the environment.
+    pub fn rules(&self) -> Vec<PathBuf> {
+        if !self.rules.is_empty() {
+            return self.rules.clone();
+        }
+        let listed = env::var("OMPI_MCA_coll_rustcoll_rules_file").unwrap_or_default();
+        listed.split(',').filter(|file| !file.is_empty()).map(PathBuf::from).collect()
+    }
 }
 
 fn sizes(text: &str) -> Result<RangeInclusive<usize>, String> {

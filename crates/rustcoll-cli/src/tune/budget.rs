@@ -112,7 +112,8 @@ mod tests {
     #[test]
     fn the_longest_reference_is_handed_on() {
         let words = |reference| BUDGET.words(Stage::Survey, reference).join(" ");
-        let expected = "--estimate --fresh --at-least 5 --at-most 300 --budget 5000 --precision 0.01 --limit 30";
+        let expected =
+            "--estimate --fresh --at-least 5 --at-most 300 --budget 5000 --precision 0.01 --limit 30";
         assert_eq!(words(0.0), expected);
         assert!(words(1.5).contains("--precision 0.05 ") && words(1.5).ends_with(" --reference 1.5"));
     }

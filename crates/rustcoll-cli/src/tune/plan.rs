@@ -119,8 +119,9 @@ fn call(collective: Collective, ranks: usize, ranks_per_host: usize, bytes: usiz
 /// What starts jobs, whose default choice is by the rules that are named. How calls are repeated is said stage by stage.
 pub fn launcher(options: &TuneOptions) -> Result<Launcher, Failure> {
     let mut mca = options.launch.mca.clone();
-    if !options.rules.is_empty() {
-        mca.push(rules_parameter(&options.rules)?);
+    let rules = options.rules();
+    if !rules.is_empty() {
+        mca.push(rules_parameter(&rules)?);
     }
     Launcher::new(&LaunchOptions { mca, ..options.launch.clone() }, Vec::new())
 }
@@ -131,7 +132,8 @@ pub fn header(options: &TuneOptions, wanted: &[Wanted]) -> Result<Header, Failur
     let host = name.nodename().to_string_lossy().into_owned();
     let mut files = BTreeMap::new();
     let named = options.machine.as_deref().map(Path::new).filter(|path| path.exists());
-    for path in options.rules.iter().map(AsRef::as_ref).chain(named) {
+    let rules = options.rules();
+    for path in rules.iter().map(AsRef::as_ref).chain(named) {
         let text = fs::read_to_string(path);
         let text =
             text.map_err(|error| Failure::Input(format!("{}: cannot be read: {error}", path.display())))?;
@@ -168,7 +170,7 @@ fn shaping(options: &TuneOptions, wanted: &[Wanted]) -> BTreeMap<String, String>
         ("bytes", distinct(&bytes).join("; ")),
         ("ranks", joined(wanted.iter().map(|wanted| wanted.ranks.to_string()).collect())),
         ("ranks-per-host", or_none(options.ranks_per_host.map(|ranks| ranks.to_string()))),
-        ("rules", paths(&options.rules)),
+        ("rules", paths(&options.rules())),
         ("launches", options.launches.to_string()),
         ("gain", format!("{}%", options.gain * 100.0)),
         ("significance", options.significance.to_string()),

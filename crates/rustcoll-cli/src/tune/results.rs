@@ -21,7 +21,7 @@ pub fn tuning(options: &TuneOptions, plan: &Plan, record: &Record, tuned: &Conte
         date: header.date.clone(),
         launcher: options.launch.launcher.clone(),
         launches: plan.launches,
-        rules: options.rules.iter().map(|path| path.display().to_string()).collect(),
+        rules: options.rules().iter().map(|path| path.display().to_string()).collect(),
     };
     let (mut cells, mut seconds_saved) = (Vec::new(), 0.0);
     for setting in &plan.settings {

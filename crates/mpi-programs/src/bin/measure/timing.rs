@@ -118,12 +118,7 @@ impl<'job> Timer<'job> {
     }
 
     /// One repetition from a common start. It is tried again if a rank was late, with more time until the start.
-    fn repetition(
-        &self,
-        times: &mut Times,
-        contest: &mut impl Contest,
-        turn: usize,
-    ) -> Result<(), Error> {
+    fn repetition(&self, times: &mut Times, contest: &mut impl Contest, turn: usize) -> Result<(), Error> {
         times.tried += 1;
         for _ in 0..ATTEMPTS {
             self.renew(contest);
