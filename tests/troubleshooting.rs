@@ -60,7 +60,11 @@ fn every_message_is_explained() {
         .filter(|message| !quotes.iter().any(|quote| is_in(&message.parts, quote)))
         .map(|message| format!("{}: {}", message.place, message.parts.join("…")))
         .collect();
-    assert!(missing.is_empty(), "docs/troubleshooting.md, messages.md and rule-faults.md do not quote\n{}", missing.join("\n"));
+    assert!(
+        missing.is_empty(),
+        "docs/troubleshooting.md, messages.md and rule-faults.md do not quote\n{}",
+        missing.join("\n")
+    );
 }
 
 #[test]

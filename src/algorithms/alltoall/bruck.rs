@@ -1,7 +1,7 @@
 //! Radix-r Bruck index algorithm for MPI_Alltoall: rotate, exchange digit by digit, rotate back.
 //!
 //! With w = ceil(log_r p) digits: w rounds of together w(r−1) − floor((r^w − p)/r^(w−1)) messages. A block moves once
-//! for each nonzero digit of its distance, so p·w·(r−1)/r blocks are sent, roughly.
+//! for each nonzero digit of its distance, so a rank sends about p·w·(r−1)/r blocks.
 
 use crate::algorithms::digits::{digits, nonzero_digits_of_all, with_digit};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
@@ -14,7 +14,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Bruck et al. 1997; Fan et al. 2022 (radix r)",
     idea: "The distance of each block's way is written in base r. Blocks travel digit by digit, together with \
             all others of that digit, between a rotation before and one afterwards.",
-    avoid_when: "blocks are large, for each of them travels several times.",
+    avoid_when: "blocks are large, for each of them travels several times, and is copied each time.",
     parameters: &[Parameter::Radix],
     requires: &[],
     body: Body::Messages(schedule),
