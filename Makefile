@@ -18,6 +18,7 @@
 # make check-book      that it is built without warnings, and the style of all documents (scripts/check-style, which needs Node.js and
 #                      npm); that its links lead somewhere is part of cargo test
 # make screenshots     the pictures of docs/guide
+# make demo-picture    docs/demo.svg, the session at the top of README.md, by what the commands of docs/demo.txt print today
 # make check-mpi4py    mpi4py's tests of collectives, on rustcoll alone and on Open MPI's own components
 # make check-mpi4py-shared  the same with everything over shared memory that can go there, on more numbers of ranks
 # make check-python    the Python module: it is built, installed below build, and tested, its page in the book too
@@ -157,6 +158,11 @@ prerequisites:
 .PHONY: bindings
 bindings: prerequisites
 	@scripts/forget-other-bindings target
+
+.PHONY: demo-picture
+demo-picture: all
+	ROOT=$(CURDIR) PATH=$(CURDIR)/$(BUILD):$$PATH OMPI_MCA_mca_base_component_path=$(CURDIR)/$(BUILD):SYSTEM_DEFAULT \
+	  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 scripts/terminal-picture docs/demo.txt docs/demo.svg
 
 # What `rustcoll bench` starts.
 .PHONY: measure
