@@ -211,8 +211,9 @@ demo: all programs
 .PHONY: check
 check: all programs
 	@scripts/prerequisites --lab
-	$(CARGO) test --no-fail-fast --features component --lib --test '*'
-	$(CARGO) test --features component --doc
+	$(CARGO) test --no-fail-fast --features component --lib
+	$(CARGO) test --no-fail-fast --release --test '*'
+	$(CARGO) test --release --doc
 	$(CARGO) test --no-fail-fast --release -p rustcoll-cli -p measurements -p tuning -p synthesis -p msccl -p guide-questions --all-targets
 	$(CARGO) test --no-fail-fast --release -p simulated-jobs -p expected-results
 	RUST_TEST_THREADS=4 $(CARGO) test --no-fail-fast --release -p mpi-programs --all-targets
@@ -299,6 +300,7 @@ bench-scale:
 check-long: all programs
 	@scripts/prerequisites --valgrind
 	$(CARGO) test --release -- --ignored
+	$(CARGO) test --no-fail-fast --test '*'
 	$(CARGO) test --release -p slot-model
 	$(CARGO) test --release -p rustcoll-cli -- --ignored --test-threads=1
 	$(CARGO) test --release -p mpi-programs --no-fail-fast -- --ignored

@@ -52,14 +52,20 @@ fn path(name: &str) -> PathBuf {
 fn reference() -> String {
     let mut text = format!(
         "# Algorithms\n\n\
-         All algorithms of the registry, by collective. In what is said of them p is the number of ranks and n the bytes of a vector. \
-         `rustcoll guide`\nshows each of them step by step ([guide.md](guide.md)), and `rustcoll algorithms allreduce ring` tells the same \
-         for any number of ranks.\n\n\
-         The costs are counted in the schedules, at the busiest rank, with all parameters at their defaults. *Rounds* are the steps that it \
-         takes if\na rank sends and receives at most one message in each ([costs.md](costs.md)). *Sent* and *reduced* count whole vectors, \
-         or blocks where\nranks have blocks of their own; *read* those that are read in the shared memory of others, *temporary* those for which a \
-         rank needs memory\nbesides. Where nodes matter, {RANKS_PER_NODE} neighbouring ranks share one; two groups are halves; neighbours are those of a \
-         ring. A drawing shows who sends\nto whom on {DRAWN} ranks, and how many of how many blocks each sends.\n"
+         For readers who want to know what an algorithm does and what it costs. *p* is the number of ranks, *n* the bytes of a vector. \
+         `rustcoll guide`\nshows each algorithm step by step ([guide.md](guide.md)). `rustcoll algorithms allreduce ring` prints the \
+         same for any number of ranks.\n\n\
+         The tables count in the schedules, at the busiest rank. Parameters have their defaults: a radix is the square root of the ranks, \
+         rounded up.\n\n\
+         | Column | Meaning |\n|---|---|\n\
+         | rounds | steps, if a rank sends and receives at most one message in each ([costs.md](costs.md)). The texts follow papers, in \
+         which a round may have several messages |\n\
+         | messages | how many it sends |\n\
+         | sent, reduced | whole vectors; blocks, where ranks have blocks of their own |\n\
+         | read | the same, in the shared memory of others |\n\
+         | temporary | the same, for which it needs memory besides the buffers |\n\n\
+         Where nodes matter, {RANKS_PER_NODE} neighbouring ranks share one. Two groups are halves. Neighbours are those of a ring. A \
+         drawing shows who\nsends to whom on {DRAWN} ranks, and how many of how many blocks each sends.\n"
     );
     let files = files();
     for collective in Collective::ALL {

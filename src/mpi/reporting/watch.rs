@@ -19,8 +19,11 @@ static WATCHERS: AtomicIsize = AtomicIsize::new(0);
 /// Those of them that came with the last start of MPI.
 static OF_THIS_START: AtomicIsize = AtomicIsize::new(0);
 
+/// No rank: MPI has not started with rustcoll.
+const NOBODY: u32 = u32::MAX;
+
 /// This process's rank in the job.
-static RANK: AtomicU32 = AtomicU32::new(0);
+static RANK: AtomicU32 = AtomicU32::new(NOBODY);
 
 /// Whether somebody wants the time of every single call, rather than of some that stand for the others.
 static TIMES_ALL: AtomicBool = AtomicBool::new(false);
