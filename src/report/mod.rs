@@ -13,6 +13,9 @@ pub use table::Report;
 use crate::algorithms::Collective;
 use std::time::Duration;
 
+/// How the decision about a communicator's first calls ends, for which no rule can choose shared memory.
+pub const NO_SHARED_MEMORY_YET: &str = "no shared memory yet";
+
 /// How a collective was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Form {

@@ -11,7 +11,7 @@ use crate::words::{counted, percent};
 use gain::{Gain, Setting};
 use late::Blame;
 use rustcoll::report::profile::{Profile, Row};
-use rustcoll::report::{Form, Kind};
+use rustcoll::report::{Form, Kind, NO_SHARED_MEMORY_YET};
 use std::io::{self, Write};
 use std::path::Path;
 use tuning::words;
@@ -210,7 +210,8 @@ fn things(
     }
     let mut others = 0.0;
     for calls in calls.iter().take(LISTED) {
-        let gain = if calls.moving() > WORTH * job { setting.gain(calls)? } else { None };
+        let is_worth_it = calls.moving() > WORTH * job && !calls.kind.decided.ends_with(NO_SHARED_MEMORY_YET);
+        let gain = if is_worth_it { setting.gain(calls)? } else { None };
         match gain.filter(|gain| gain.seconds(calls) > WORTH * job) {
             Some(gain) => {
                 things.push(Thing { seconds: gain.seconds(calls), text: gain.advice(calls, setting, job) })

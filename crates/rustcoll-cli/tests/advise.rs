@@ -92,6 +92,15 @@ fn a_better_algorithm_is_named_with_its_rule() {
 }
 
 #[test]
+fn no_rule_is_written_for_a_communicators_first_calls() {
+    let mut job = with(job(), Collective::Allreduce, 12, "ring", 4.0, &[]);
+    let first = |kind| Kind { decided: "my.toml:7, no shared memory yet".into(), ..kind };
+    job.rows = job.rows.into_iter().map(|(kind, row)| (first(kind), row)).collect();
+    let advice = advise(&job, "");
+    assert!(!advice.contains("_rules"), "{advice}");
+}
+
+#[test]
 fn where_collectives_take_no_time_there_is_nothing_to_do() {
     let advice = advise(&with(job(), Collective::Allreduce, 12, "ring", 0.1, &[]), "");
     assert!(

@@ -1,5 +1,6 @@
 //! What was decided about a call, and who did.
 
+use crate::report::NO_SHARED_MEMORY_YET;
 use crate::selection::Origin;
 use std::ffi::c_int;
 use std::fmt;
@@ -98,7 +99,7 @@ impl fmt::Display for Lack {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(match self {
             Lack::SharedMemory => "no shared memory",
-            Lack::SharedMemoryYet => "no shared memory yet",
+            Lack::SharedMemoryYet => NO_SHARED_MEMORY_YET,
             Lack::RoomForCalls => "more memory than mock-ups may have",
         })
     }
