@@ -63,7 +63,7 @@ fn page() -> String {
         "\
 # Table of algorithms
 
-This page lists the names of all algorithms, for those who force one or write rules. [algorithms.md](algorithms.md) describes each of
+This page lists the names of all algorithms, for users who force one or write rules. [algorithms.md](algorithms.md) describes each of
 them. Parameters are in parentheses.
 
 | Collective | Algorithms |

@@ -4,7 +4,7 @@
 //! Run with UPDATE_SNAPSHOTS=1 to rewrite the files after an intended change. To commit the text of another case, create an
 //! empty file of the case's name in `tests/snapshots` before.
 
-use rustcoll::algorithms::{Algorithm, Cut, Graph, Problem, REGISTRY, Stencil};
+use rustcoll::algorithms::{Algorithm, Cut, Graph, Parameter, Problem, REGISTRY, Stencil};
 use rustcoll::hash::hash;
 use rustcoll::verify::{grids, multigraphs};
 use std::collections::BTreeMap;
@@ -26,11 +26,12 @@ impl Case {
         let texts: Vec<String> = algorithm.programs(problem).iter().map(ToString::to_string).collect();
         let Problem { size, root, radix, .. } = problem;
         let (collective, name) = (algorithm.contract().name(), algorithm.name);
-        let command = |options| {
-            format!(
-                "rustcoll schedule {collective} {name} --ranks {size} --root {root} --radix {radix}{options}"
-            )
-        };
+        // The command refuses what has no effect.
+        let root = algorithm.contract().is_rooted().then(|| format!(" --root {root}")).unwrap_or_default();
+        let has_radix = algorithm.parameters.contains(&Parameter::Radix);
+        let radix = has_radix.then(|| format!(" --radix {radix}")).unwrap_or_default();
+        let command =
+            |options| format!("rustcoll schedule {collective} {name} --ranks {size}{root}{radix}{options}");
         Case { text: texts.join("\n"), command: options.map(command) }
     }
 

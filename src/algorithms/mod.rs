@@ -306,7 +306,7 @@ mod tests {
             let Algorithm { idea, avoid_when, source, .. } = algorithm;
             let title = algorithm.title();
             assert!(!source.is_empty(), "{title}");
-            assert!(idea.ends_with('.') && idea.matches(". ").count() <= 1, "{title}: {idea}");
+            assert!(idea.ends_with('.') && idea.matches(". ").count() <= 2, "{title}: {idea}");
             let is_clause = avoid_when.starts_with(char::is_lowercase) && avoid_when.ends_with('.');
             assert!(
                 if algorithm.is_mock_up() { avoid_when.is_empty() } else { is_clause },

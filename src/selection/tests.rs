@@ -234,7 +234,7 @@ fn built_in_decisions_on_nodes_that_share_memory() {
         ((Allreduce, 64, 1 << 30), ["shared_slices", "shared_multi_leaders"]),
         ((Allgather, 8, 8), ["shared", "shared_leaders"]),
         ((Allgather, 8, 1 << 20), ["shared", "shared_multi_leaders"]),
-        ((Alltoall, 8, 1 << 30), ["shared", "linear_window"]),
+        ((Alltoall, 8, 1 << 30), ["spread_out", "linear_window"]),
         ((Barrier, 8, 0), ["shared", "dissemination"]),
         ((Bcast, 8, 8), ["shared", "shared_leaders"]),
         ((Bcast, 8, 1 << 30), ["shared", "node_aware_chain"]),
@@ -244,6 +244,7 @@ fn built_in_decisions_on_nodes_that_share_memory() {
         ((ReduceScatterBlock, 8, 1 << 20), ["shared", "shared_multi_leaders"]),
         ((Scan, 16, 8), ["shared", "recursive_doubling"]),
         ((Gather, 8, 8), ["shared", "binomial"]),
+        ((Scatter, 8, 1 << 30), ["linear", "linear"]),
     ] {
         assert_eq!(chosen_on_nodes(named, true), expected, "{named:?}");
     }

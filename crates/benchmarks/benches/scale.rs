@@ -129,9 +129,9 @@ const PAGE: &str = "# Scale
 This page is for sites with many thousands of ranks. It shows the memory and the time that one rank needs for a call, without the network.
 `make bench-scale` writes this page in a minute, on any machine.
 
-For each collective and length (8 B, 4 KiB, 1 MiB, by the collective's measure) it takes what the default rules choose on 4,096 (2^12), 65,536 (2^16)
-and 1,048,576 (2^20) ranks, 128 on each node, and lets one rank in the middle decide, make its schedule, bind it to data, and carry it out over a
-transport that answers at once.
+The benchmark runs each collective with lengths of 8 B, 4 KiB and 1 MiB, by the collective's measure. It takes what the default rules choose on
+4,096 (2^12), 65,536 (2^16) and 1,048,576 (2^20) ranks, 128 on each node. One rank in the middle decides, makes its schedule, binds it to data, and
+carries it out over a transport that answers at once.
 
 - *Kept*: bytes of the schedule and its plan, until the communicator is freed. **Bold**: more than 64 KiB; of an alltoall, more than 32 bytes for
   each rank.

@@ -1,9 +1,10 @@
 //! Bine doubling for MPI_Allgather: partners at negabinary distances …, 11, −5, 3, −1, 1, the longest first, exchange all blocks that
 //! they have.
 //!
-//! The longest messages go to neighbours, over distances that are a third shorter than in `recursive_doubling_far`. The blocks that
-//! a rank has do not lie together. So that each message is one run, blocks first go to the rank in whose place they belong ("send" in
-//! the authors' measurements): other ways cost a permutation of the vector, a message for each block, or longer messages far away.
+//! The longest messages go to neighbours, over distances that are a third shorter than in `recursive_doubling_far`. The blocks
+//! that a rank has do not lie together. Each block therefore goes first to the rank in whose place it belongs. After that each
+//! message is one run. The authors' measurements call this way "send". Other ways cost a permutation of the vector, a message for
+//! each block, or longer messages far away.
 //! p a power of two: log2(p) + 1 rounds, p blocks sent. Otherwise neighbours are folded onto a power of two of ranks, as in
 //! `recursive_doubling`.
 

@@ -14,7 +14,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     aliases: &[],
     source: "the guideline MPI_Allgather ⪯ MPI_Gather + MPI_Bcast (Hunold, Carpen-Amarie 2018, PGMPITuneLib)",
     idea: "Rank 0 gathers all blocks along a binomial tree and broadcasts them along it.",
-    avoid_when: "nearly any other one is at hand, for it is what they are measured by.",
+    avoid_when: "nearly any other algorithm is available, because this one is the baseline for the others.",
     parameters: &[],
     requires: &[],
     body: Body::Messages(schedule),

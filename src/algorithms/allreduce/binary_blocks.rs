@@ -1,12 +1,12 @@
 //! Binary blocks for MPI_Allreduce: p is split into its powers of two, each of which halves on its own.
 //!
-//! Each block of ranks does a reduce-scatter by halving. The results of a smaller block climb to the next larger one,
-//! each of its sections split as finely as that block's, until the largest has the full result; on the way down the
-//! sections go back, and each block ends with an allgather by doubling.
-//! A block of 2^e ranks that has r times as many as the next smaller one has the results of that one in round
-//! u = max(e, u') + r, where u' is when the smaller one was so far. With u and e of the largest, u + 1 + e rounds, if p
-//! is no power of two; else 2e. n(p−1)/p reduced and 2n(p−1)/p bytes sent by a power of two; otherwise all n bytes are
-//! reduced, and up to two 2^e-ths of them are sent in addition to 2n(2^e − 1)/2^e.
+//! Each block of ranks does a reduce-scatter by halving. The results of a smaller block climb to the next larger one, until the
+//! largest has the full result. Each section of the smaller block is split as finely as the sections of the larger block. On the
+//! way down the sections go back, and each block ends with an allgather by doubling.
+//! Take a block of 2^e ranks that has r times as many ranks as the next smaller block. It has the results of the smaller block in
+//! round u = max(e, u') + r, where u' is the u of the smaller block. With u and e of the largest block there are u + 1 + e rounds
+//! if p is no power of two, and otherwise 2e rounds. If p is a power of two, each rank reduces n(p−1)/p bytes and sends 2n(p−1)/p
+//! bytes. Otherwise all n bytes are reduced, and up to two 2^e-ths of them are sent in addition to 2n(2^e − 1)/2^e.
 //! Blocks are contiguous ranges of ranks, the largest first, so the order of operands is kept.
 
 use super::contribution;

@@ -1,9 +1,9 @@
 //! Node-aware allreduce for long vectors: reduce-scatter on every node, allreduces between the nodes, allgather on every
 //! node.
 //!
-//! With m nodes of q ranks each rank is left with 1/q of the vector, which it reduces with the ranks of its number on the
-//! other nodes: 2 ceil(log2 q) rounds on the nodes, 2 ceil(log_k m) between them; a node sends 2n(m−1)/m bytes. Where nodes
-//! have different numbers of ranks, one rank stands for each, as in `node_aware`.
+//! With m nodes of q ranks each rank is left with 1/q of the vector. It reduces this part with the ranks of its number on the
+//! other nodes. There are 2 ceil(log2 q) rounds on the nodes and 2 ceil(log_k m) rounds between them. A node sends 2n(m−1)/m
+//! bytes. Where nodes have different numbers of ranks, one rank stands for each, as in `node_aware`.
 //! Ranks of a node come before others, so the operator must commute.
 
 use super::circulant;

@@ -1,11 +1,11 @@
 //! Rabenseifner's algorithm for MPI_Allreduce: reduce-scatter by recursive halving, then allgather by doubling.
 //!
-//! p a power of two: 2 log2(p) rounds, 2n(p−1)/p bytes sent, n(p−1)/p reduced. Otherwise the ranks beyond a power of
-//! two are folded, sharing the reduction with their partners: 3 + 2 floor(log2 p) rounds, half a vector more reduced and
-//! one and a half more sent by who stands for two.
+//! p a power of two: 2 log2(p) rounds, 2n(p−1)/p bytes sent, n(p−1)/p reduced. Otherwise the ranks beyond a power of two are
+//! folded, and share the reduction with their partners. The allreduce then takes 3 + 2 floor(log2 p) rounds. A rank that also
+//! acts for its folded partner reduces half a vector more and sends one and a half vectors more.
 //! Halving begins with neighbours, to whom the longest messages go. Keeps the order of operands.
-//! With k segments each exchange of halving is cut into pieces of a k-th of the vector, and one is reduced while others are under
-//! way: k/2 messages in the first round, k/4 in the second.
+//! With k segments a rank cuts each exchange of halving into pieces of a k-th of the vector. It reduces one piece while other
+//! pieces are in flight. There are k/2 messages in the first round and k/4 in the second.
 
 use super::{alone, contribution};
 use crate::algorithms::building_blocks::butterfly::Butterfly;

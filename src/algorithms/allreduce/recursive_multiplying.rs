@@ -1,9 +1,9 @@
 //! Recursive multiplying for MPI_Allreduce: in every round groups of k ranks exchange whole vectors, each with each.
 //!
 //! Recursive doubling is that of radix 2. p a power of k: log_k(p) rounds of k − 1 messages of the whole vector.
-//! Otherwise as many ranks as the largest power of k take part, each for itself and up to k − 1 ranks after it, which
-//! adds a round of up to k − 1 messages before and one afterwards. All ranks combine a group's vectors from the lowest
-//! to the highest rank, so they agree bit for bit and the order of operands is kept.
+//! Otherwise as many ranks as the largest power of k take part. Each of them acts for itself and up to k − 1 ranks after it. For
+//! the others there is a round of up to k − 1 messages before and one afterwards. All ranks combine a group's vectors from the
+//! lowest to the highest rank, so they agree bit for bit and the order of operands is kept.
 
 use super::{alone, contribution};
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};

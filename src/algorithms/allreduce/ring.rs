@@ -16,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Thakur, Rabenseifner, Gropp 2005, section 5 (pairwise and ring); Patarasuk, Yuan 2009",
     idea: "Blocks travel around a ring and every rank adds its part to them; then the finished blocks travel \
             around it once more.",
-    avoid_when: "vectors are short, for there are two rounds for each rank.",
+    avoid_when: "vectors are short, because there are two rounds for each rank.",
     parameters: &[],
     requires: &[Requirement::Commutative],
     body: Body::Messages(schedule),

@@ -1,9 +1,9 @@
-//! Allreduce for long vectors on several nodes: each rank of a node combines a slice of what all of them show, then with
-//! the ranks of its number on the other nodes, and shows the result.
+//! Allreduce for long vectors on several nodes. Each rank of a node combines a slice of what all ranks of the node show. It
+//! combines this slice with the ranks of its number on the other nodes, and shows the result.
 //!
-//! With m nodes of q ranks 2 ceil(log_k m) rounds between the nodes, each of which sends 2n(m−1)/m bytes. A rank reduces
-//! (q−1)/q of a vector on its node. Where nodes have different numbers of ranks, there are as many slices as ranks on the fullest node, but no
-//! more than four for each rank of the emptiest; the ranks of a node own them in turn.
+//! With m nodes of q ranks 2 ceil(log_k m) rounds between the nodes, each of which sends 2n(m−1)/m bytes. A rank reduces (q−1)/q
+//! of a vector on its node. Where nodes have different numbers of ranks, there are as many slices as ranks on the fullest node.
+//! But there are no more than four slices for each rank of the emptiest node. The ranks of a node own the slices in turn.
 //! Ranks of a node come before others, so the operator must commute.
 
 use super::node_aware::among_nodes;

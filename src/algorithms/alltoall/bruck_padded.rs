@@ -2,9 +2,9 @@
 //!
 //! First an allreduce of 8 bytes, the longest block of all ranks: ceil(log2 p) rounds, two more off powers of two. Then
 //! rounds and blocks as in `bruck`, each block of n bytes, where n is the longest:
-//! p·w·(r−1)/r·n bytes sent, roughly, with w = ceil(log_r p). Needs 2·p·n bytes of scratch memory, in place 3·p·n, and
-//! as much again as a round sends. Against `bruck_two_phase` it wins when all are short and alike, for it saves most of
-//! the first stage. A block that is longer or shorter than its receiver says goes unnoticed: what fits is delivered.
+//! p·w·(r−1)/r·n bytes sent, roughly, with w = ceil(log_r p). Needs 2·p·n bytes of scratch memory, in place 3·p·n, and as much
+//! again as a round sends. Against `bruck_two_phase` it wins when all blocks are short and alike, because it saves most of the
+//! first stage. A block that is longer or shorter than its receiver says goes unnoticed: what fits is delivered.
 
 use super::bruck;
 use crate::algorithms::{Algorithm, Collective, Requirement};

@@ -2,9 +2,10 @@
 //!
 //! There the lengths of a round go just before its blocks and memory is made for p of the longest blocks; here all
 //! lengths go ahead, so that memory is made for what will come. As in `bruck_modified` blocks land where they belong.
-//! Both phases have w = ceil(log_r p) rounds and the messages of `bruck`, the first with 8 bytes for each block. A block of distance d is sent h(d) times, where h counts the nonzero digits, and
-//! rests in scratch memory h(d) − 1 times, each time in a place of its own: with blocks of n bytes p·w·(r−1)/r·n bytes
-//! are sent, roughly, and all but (p−1)·n of them rest, which is the memory needed; in place another p·n.
+//! Both phases have w = ceil(log_r p) rounds and the messages of `bruck`, the first with 8 bytes for each block. A block of
+//! distance d is sent h(d) times, where h counts the nonzero digits. It rests in scratch memory h(d) − 1 times, each time in a
+//! place of its own. With blocks of n bytes a rank sends roughly p·w·(r−1)/r·n bytes. All but (p−1)·n of these bytes rest, so a
+//! rank needs memory for them. In place it needs another p·n bytes.
 
 use super::parcels::{Parcels, Participant, exchange};
 use super::{copy_own_block, with_input};

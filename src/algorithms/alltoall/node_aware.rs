@@ -5,9 +5,10 @@
 //! each for the peers with its number. If another node has more ranks, some ranks serve several lanes.
 //!
 //! Both phases have the radix r, cut to q and to m. `bruck` sends M(p) messages and B(p) blocks on p ranks. Here a rank sends
-//! M(q) + M(m) messages of m·B(q) + q·B(m) blocks, of which M(m) messages and q·B(m) blocks leave the node, in ceil(log_r q) + ceil(log_r m)
-//! rounds. If r is at least q and m, these are q + m − 2 messages, and each block leaves a node once. As in `bruck_two_phase`, a block
-//! rests in a scratch block of its own after each hop but the last: the scratch memory is that of all blocks sent but p − 1, in place of p more.
+//! M(q) + M(m) messages of m·B(q) + q·B(m) blocks, of which M(m) messages and q·B(m) blocks leave the node, in ceil(log_r q) +
+//! ceil(log_r m) rounds. If r is at least q and m, these are q + m − 2 messages, and each block leaves a node once. As in
+//! `bruck_two_phase`, a block rests in a scratch block of its own after each hop but the last. The scratch memory is that of all
+//! but p − 1 of the blocks sent. In place it is that of p more blocks.
 //!
 //! With `MPI_Alltoallv` and `MPI_Alltoallw` the lengths of all blocks travel first, by the same messages with 8 bytes for each block. Messages
 //! between two ranks of which all blocks are empty are then left out. Where nine of ten blocks are empty, the lengths alone take about as long as

@@ -1,9 +1,10 @@
 //! Alltoall in the postal model, where a message arrives when its sender has sent `window` − 1 others.
 //!
-//! The skips 1, 2, … of which each is the sum of the one before it and the one `window` before it: 1, 2, 4, 8 with a window
-//! of 1, 1, 2, 3, 5, 8 with 2. A distance is the sum of skips that are at least `window` apart in order, so a message holds
-//! nothing of the `window` − 1 before it and follows them at once. One message for each skip below p; a block moves once
-//! for each skip of its distance. With a window of p − 1 every block goes straight to its target.
+//! The skips are 1, 2, …, and each is the sum of the skip before it and the skip `window` before it. With a window of 1 they are
+//! 1, 2, 4, 8 and so on. With a window of 2 they are 1, 2, 3, 5, 8 and so on. A distance is the sum of skips that are at least
+//! `window` apart in order. So a message holds nothing of the `window` − 1 messages before it, and follows them at once. One
+//! message for each skip below p; a block moves once for each skip of its distance. With a window of p − 1 every block goes
+//! straight to its target.
 //! Wins where messages cost the card: a window of 1 + latency / gap keeps it busy, with the fewest messages that do.
 
 use super::routes;

@@ -1,7 +1,7 @@
 //! Recursive doubling for MPI_Barrier: partners at distance 1, 2, 4, … tell each other.
 //!
-//! p a power of two: log2(p) rounds of one message from each rank. Otherwise the ranks beyond a power of two tell others
-//! before and are told afterwards, in two more rounds.
+//! p a power of two: log2(p) rounds of one message from each rank. Otherwise there are two more rounds. In the first round the
+//! ranks beyond a power of two tell their partners. In the last round the partners tell them.
 
 use super::{place, token};
 use crate::algorithms::building_blocks::fold::{Fold, Role};

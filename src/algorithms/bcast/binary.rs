@@ -1,7 +1,7 @@
 //! Complete binary tree for MPI_Bcast: every rank passes segment after segment on to two others.
 //!
-//! With k segments, each of which a rank sends twice: 2(k − 1) rounds of one segment after the first one has reached
-//! the last rank, in max(2(l − 1), l + floor(log2(p + 1 − 2^l))) rounds with l = floor(log2 p).
+//! With k segments a rank sends each segment twice. The first segment reaches the last rank in
+//! max(2(l − 1), l + floor(log2(p + 1 − 2^l))) rounds with l = floor(log2 p). Then there are 2(k − 1) rounds of one segment.
 
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};

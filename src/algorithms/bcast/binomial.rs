@@ -1,7 +1,7 @@
 //! Binomial tree for MPI_Bcast, whole or in segments.
 //!
-//! ceil(log2 p) rounds of the whole vector; with k segments k ceil(log2 p) rounds of one, for the root sends them all so
-//! many times, and a rank passes a segment on while the next one arrives.
+//! ceil(log2 p) rounds of the whole vector. With k segments there are k ceil(log2 p) rounds of one segment, because the root
+//! sends every segment ceil(log2 p) times. A rank passes a segment on while the next one arrives.
 
 use crate::algorithms::building_blocks::binomial_tree::{children, parent};
 use crate::algorithms::building_blocks::tree_broadcast::tree_broadcast;

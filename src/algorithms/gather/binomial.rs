@@ -18,7 +18,7 @@ pub const GATHER: Algorithm = Algorithm {
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4 (as in MPICH)",
     idea: "Every rank collects the blocks of its subtree of a binomial tree and sends them on together.",
-    avoid_when: "blocks are large, for they are passed on instead of going straight to the root.",
+    avoid_when: "blocks are large, because ranks pass them on instead of sending them straight to the root.",
     parameters: &[],
     requires: &[],
     body: Body::Messages(schedule),

@@ -1,9 +1,10 @@
 //! Message combining: on a grid, blocks travel along one dimension after the other, together with all others that make the same step.
 //!
 //! A round for each dimension, in which a rank sends a message for each step s ≠ 0 that an offset takes in that dimension. For d
-//! dimensions with s₁, …, s_d such steps that is s₁ + … + s_d messages; for the 27-point stencil 6 instead of 26.
-//! In an alltoall a block is sent once for each dimension in which its offset is not 0, 54 blocks in all for the 27-point
-//! stencil instead of 26. An allgather's block is sent once for each distinct beginning of the offsets: there these are 26, as without combining.
+//! dimensions with s₁, …, s_d such steps that is s₁ + … + s_d messages. The 27-point stencil takes 6 instead of 26 messages.
+//! An alltoall sends a block once for each dimension in which the block's offset is not 0; for the 27-point stencil it sends 54
+//! instead of 26 blocks in all. An allgather sends a block once for each distinct beginning of the offsets. For the 27-point
+//! stencil these are 26, as without combining.
 //! Beyond borders nothing is sent, and where an offset stays on the grid, so does each of its steps.
 
 use crate::algorithms::stencil::is_zero;

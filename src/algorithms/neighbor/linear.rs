@@ -1,8 +1,8 @@
 //! Linear neighbourhood collectives: every message is posted at once; what a rank sends itself it copies.
 //!
-//! One round of as many messages as the rank has neighbours, each sent its block: d messages, if no rank has more than d
-//! sources or d destinations besides itself. If a rank sends and receives one message at a time they need d steps, and in
-//! the best order no more (König 1916: the edges of a bipartite multigraph of degree d have d colours).
+//! One round of as many messages as the rank has neighbours, each sent its block: d messages, if no rank has more than d sources
+//! or d destinations besides itself. If a rank sends and receives one message at a time, the messages need d steps. In the best
+//! order they need no more (König 1916: the edges of a bipartite multigraph of degree d have d colours).
 //! In the order in which they are posted it may take longer, but never more than d² steps, for a message whose
 //! turn has come is behind at most d − 1 others at its receiver.
 

@@ -15,8 +15,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "bine",
     aliases: &[],
     source: "De Sensi et al. 2025 (Bine trees, arXiv 2508.17311)",
-    idea: "In every round half of the ranks that are left send what they have combined to one of the other half, first at \
-            distance 1, then 1, 3, 5, 11, …, to the right and to the left in turn.",
+    idea: "In every round half of the ranks that are left send what they have combined to the other half. Each of them sends \
+            to one rank, first at distance 1, then 1, 3, 5, 11, …, to the right and to the left in turn.",
     avoid_when: "vectors are long, for the root combines several of them one after the other.",
     parameters: &[Parameter::Segment],
     requires: &[Requirement::Commutative],

@@ -13,8 +13,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "bine_halves",
     aliases: &[],
     source: "De Sensi et al. 2025 (Bine trees, arXiv 2508.17311)",
-    idea: "In halves of halves the vector is reduced so that each rank has a part of the result, with partners at distance \
-            1, 1, 3, 5, 11, …, to the right and to the left in turn. Then the parts are gathered at the root.",
+    idea: "The ranks reduce the vector in halves of halves, so that each rank has a part of the result. Partners are at distance \
+            1, 1, 3, 5, 11, …, to the right and to the left in turn. Then the root gathers the parts.",
     avoid_when: "vectors are short, or the number of ranks is just below a power of two.",
     requires: &[Requirement::Commutative],
     body: Body::Messages(schedule),

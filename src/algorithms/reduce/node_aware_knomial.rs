@@ -1,7 +1,8 @@
 //! Node-aware reduce along a k-nomial tree of nodes, with another on each.
 //!
-//! With m nodes of up to q ranks w(k−1) − floor((k^w − m)/k^(w−1)) messages between the nodes, where w = ceil(log_k m), and
-//! likewise on them, each of the whole vector: one round between the nodes, if m is the radix.
+//! With m nodes of up to q ranks there are w(k−1) − floor((k^w − m)/k^(w−1)) messages between the nodes, where w = ceil(log_k m).
+//! The same formula with q for m counts the messages on a node. Each message has the whole vector. If m is the radix, there is
+//! one round between the nodes.
 //! Ranks of a node come before others, so the operator must commute.
 
 use super::{at_root, contribution};

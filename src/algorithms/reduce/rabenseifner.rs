@@ -1,9 +1,9 @@
 //! Rabenseifner's algorithm for MPI_Reduce: reduce-scatter by recursive halving, then a binomial gather to the root.
 //!
-//! p a power of two: 2 log2(p) rounds, n(p−1)/p bytes sent by a rank in halving and at most n/2 in gathering, where the
-//! root receives n(p−1)/p; n(p−1)/p reduced. Otherwise the ranks beyond a power of two are folded, sharing the
-//! reduction with their partners, in two more rounds, for which who stands for two receives a vector and reduces half
-//! a vector; the root is never folded.
+//! p a power of two: 2 log2(p) rounds, n(p−1)/p bytes sent by a rank in halving and at most n/2 in gathering, where the root
+//! receives n(p−1)/p; n(p−1)/p reduced. Otherwise the ranks beyond a power of two are folded, and share the reduction with their
+//! partners in two more rounds. In these rounds a rank that acts for two receives a vector and reduces half a vector. The root is
+//! never folded.
 //! Halving begins with neighbours. Keeps the order of operands for every root.
 //! With k segments each exchange of halving is cut into pieces of a k-th of the vector, and one is reduced while others are under
 //! way.

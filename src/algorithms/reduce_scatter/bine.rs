@@ -1,9 +1,10 @@
 //! Bine halving for MPI_Reduce_scatter: partners at negabinary distances 1, −1, 3, −5, 11, …, the shortest first, halve what they have;
 //! the sections then go where they belong.
 //!
-//! The longest messages go to neighbours, over distances that are a third shorter than in `butterfly`. The blocks that a rank keeps
-//! do not lie together. So that each message is one run, sections are dealt in another order than blocks, and sent at the end ("send" in
-//! the authors' measurements): other ways cost a permutation of the vector, or a message for each block.
+//! The longest messages go to neighbours, over distances that are a third shorter than in `butterfly`. The blocks that a rank
+//! keeps do not lie together. So that each message is one run, the ranks deal the sections in another order than the blocks, and
+//! send them at the end. The authors' measurements call this way "send". Other ways cost a permutation of the vector, or a
+//! message for each block.
 //! Rounds and volume as in `butterfly`: with p a power of two, log2(p) + 1 rounds, p blocks sent, p − 1 reduced.
 //! Combines contributions out of order, so the operator must commute.
 

@@ -1,9 +1,9 @@
-//! Butterfly for MPI_Reduce_scatter: recursive halving with partners at distance 1, 2, 4, …, so that the order of
-//! operands is kept; the sections, which are thereby dealt in bit-reversed order, then go where they belong.
+//! Butterfly for MPI_Reduce_scatter: recursive halving with partners at distance 1, 2, 4, …, so that the order of operands is
+//! kept. Halving in this order deals the sections in bit-reversed order. The sections then go where they belong.
 //!
-//! p a power of two, at least 4: log2(p) + 1 rounds, p blocks sent, p − 1 reduced. Otherwise the ranks beyond a power of
-//! two are folded, which adds a round and the whole vector; their blocks come in the last round as well, which thereby
-//! takes two messages for the section of a pair.
+//! p a power of two, at least 4: log2(p) + 1 rounds, p blocks sent, p − 1 reduced. Otherwise the ranks beyond a power of two are
+//! folded, which adds a round and the whole vector. Their blocks come in the last round as well. So this round takes two messages
+//! for the section of a pair.
 
 use super::alone;
 use crate::algorithms::building_blocks::butterfly::Butterfly;

@@ -17,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI (non-overlapping); the guideline MPI_Reduce_scatter_block ⪯ MPI_Reduce + MPI_Scatter \
             (Hunold, Carpen-Amarie 2018, PGMPITuneLib)",
     idea: "Rank 0 reduces along a binomial tree and scatters the result along it.",
-    avoid_when: "nearly any other one is at hand, for it is what they are measured by.",
+    avoid_when: "nearly any other algorithm is available, because this one is the baseline for the others.",
     parameters: &[],
     requires: &[],
     body: Body::Messages(schedule),

@@ -1,9 +1,9 @@
 //! Parallel aggregated trees for MPI_Reduce_scatter: partial sums go up binomial trees, their longest hop last, and at most
 //! w of them in a message, where w is the window. It is the allgather `pat` backwards.
 //!
-//! With the smallest power of two d, at least 2, with which ceil(p / d) ≤ w: ceil(log2(p / d)) + min(d, p) − 1 rounds,
-//! p − 1 blocks sent and reduced. If all blocks are equally long, scratch holds (log2(d) + 2) ceil(p / d) of them, which
-//! with a window of 1 grows with the logarithm of p; else it has the place of each block twice.
+//! With the smallest power of two d, at least 2, with which ceil(p / d) ≤ w: ceil(log2(p / d)) + min(d, p) − 1 rounds, p − 1
+//! blocks sent and reduced. If all blocks are equally long, scratch holds (log2(d) + 2) ceil(p / d) of them. With a window of 1
+//! this number grows with the logarithm of p. If blocks differ in length, scratch has the place of each block twice.
 //! Combines contributions out of order, so the operator must commute.
 
 use super::alone;

@@ -2,9 +2,9 @@
 //! before a subtree comes down, segment by segment.
 //!
 //! The tree has floor(log2 p) levels below its root. Of each segment a rank between others receives three messages and sends
-//! three: sums come up from both children and go on to the parent; what is before it comes down and goes on to both. With
-//! k segments up to 3k + 4 ceil(log2 p) + 4 rounds of one k-th of the vector, which the busiest rank of a scan combines
-//! 3 times, and 4 times that of an exclusive scan.
+//! three. Sums come up from both children and go on to the parent. The sum of what is before the subtree comes down and goes on
+//! to both children. With k segments there are up to 3k + 4 ceil(log2 p) + 4 rounds of one k-th of the vector. The busiest rank
+//! of a scan combines the vector 3 times, and that of an exclusive scan 4 times.
 //! Keeps the order of operands.
 
 use super::{contribution, free_place};

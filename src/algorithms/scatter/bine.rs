@@ -16,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "De Sensi et al. 2025 (Bine trees, arXiv 2508.17311)",
     idea: "Every rank gets the blocks of its subtree and passes them on. In the tree ranks are at distance 1, 1, 3, 5, 11, …, \
             to the right and to the left in turn.",
-    avoid_when: "blocks are large, for they are passed on instead of coming straight from the root.",
+    avoid_when: "blocks are large, because ranks pass them on instead of receiving them straight from the root.",
     parameters: &[],
     requires: &[],
     body: Body::Messages(schedule),

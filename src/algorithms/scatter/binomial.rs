@@ -18,7 +18,7 @@ pub const SCATTER: Algorithm = Algorithm {
     aliases: &[],
     source: "Thakur, Rabenseifner, Gropp 2005, section 4.2 (the first half of their long broadcast)",
     idea: "Every rank gets the blocks of its subtree of a binomial tree and passes them on.",
-    avoid_when: "blocks are large, for they are passed on instead of coming straight from the root.",
+    avoid_when: "blocks are large, because ranks pass them on instead of receiving them straight from the root.",
     parameters: &[],
     requires: &[],
     body: Body::Messages(schedule),

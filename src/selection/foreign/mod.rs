@@ -195,8 +195,8 @@ mod tests {
     fn the_documentation_has_the_tables() {
         let mut text = String::from(
             "# What the algorithms of other libraries are here\n\n\
-             For those who have rule files of Open MPI, MPICH or PGMPITuneLib. rustcoll reads these files; `rustcoll rules check \
-             FILE` shows what it makes of one. The tables\nsay which algorithm of rustcoll stands for which of theirs.\n\n\
+             This page is for users with rule files of Open MPI, MPICH or PGMPITuneLib. rustcoll reads these files; `rustcoll rules \
+             check FILE` shows what it makes of one.\nThe tables say which algorithm of rustcoll stands for which of theirs.\n\n\
              The right column has rules as they are written in a line ([rules.md](rules.md)). Several rules complete each other. \
              Where there is no rule, rustcoll leaves the\ncalls to the component below and says so in a note. `segment`, `radix` \
              and `window` are the foreign rule's segment size, fan-out or k, and\nnumber of requests.\n\n## Open MPI\n",
