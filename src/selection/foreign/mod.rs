@@ -1,7 +1,7 @@
 //! Rule files of other libraries, recognised by their content and read into entries like those of our own.
 //!
 //! A rule of theirs may become several of ours, which are checked like all others. What cannot be taken over is noted, and
-//! its calls go below, so that no later rule takes them.
+//! the component below serves its calls, so that no later rule takes them.
 
 mod json;
 mod mpich;

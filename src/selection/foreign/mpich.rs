@@ -131,11 +131,17 @@ impl Reader<'_> {
         let (_, name) = key.split_once('=').unwrap_or_default();
         let name = shortened(name);
         let Some(ours) = ours else {
-            self.note(at.clone(), format!("there is no `{name}` here: these calls go below"));
+            self.note(
+                at.clone(),
+                format!("there is no `{name}` here: the component below serves these calls"),
+            );
             return self.leave(&at, node, Standing::Translated);
         };
         let Some((radix, segment)) = self.options(property, ours) else {
-            self.note(at.clone(), format!("there is no `{name}` of this kind here: these calls go below"));
+            self.note(
+                at.clone(),
+                format!("there is no `{name}` of this kind here: the component below serves these calls"),
+            );
             return self.leave(&at, node, Standing::Translated);
         };
         let ours = with_options(ours, radix, segment, 0);
