@@ -27,9 +27,9 @@ impl Case {
         let Problem { size, root, radix, .. } = problem;
         let (collective, name) = (algorithm.contract().name(), algorithm.name);
         // The command refuses what has no effect.
-        let root = algorithm.contract().is_rooted().then(|| format!(" --root {root}")).unwrap_or_default();
-        let has_radix = algorithm.parameters.contains(&Parameter::Radix);
-        let radix = has_radix.then(|| format!(" --radix {radix}")).unwrap_or_default();
+        let option = |has_effect, text| if has_effect { text } else { String::new() };
+        let root = option(algorithm.contract().is_rooted(), format!(" --root {root}"));
+        let radix = option(algorithm.parameters.contains(&Parameter::Radix), format!(" --radix {radix}"));
         let command =
             |options| format!("rustcoll schedule {collective} {name} --ranks {size}{root}{radix}{options}");
         Case { text: texts.join("\n"), command: options.map(command) }

@@ -6,13 +6,14 @@ use std::hint::black_box;
 use std::ops::Range;
 use std::rc::Rc;
 
+use rustcoll::engine::CACHE_LINE;
+
 use crate::layout::{Layout, Scalar, Slot};
 use crate::storage::{Memory, Storage};
 
 /// Bytes on either side that nothing may touch.
 const GUARD: usize = 64;
 const ALIGNMENT: usize = 16;
-const CACHE_LINE: usize = 64;
 /// Bytes from which on a buffer is large.
 const LARGE: usize = 1 << 30;
 /// Elements that are left out between blocks with displacements.

@@ -142,13 +142,12 @@ fn summary(name: &str, profile: &Profile, sums: &Sums, output: &mut impl Write) 
     writeln!(output, "{name}: {ranks} on {nodes}, {job:.3} s")?;
     let part = share(collectives, job);
     writeln!(output, "blocking collectives take {part} of that, {collectives:.3} s of the mean rank:")?;
-    let parts = [
-        ("waiting for ranks that came late", waiting),
-        ("moving data", collectives - waiting - unknown),
-        ("not known which of the two", unknown),
-    ];
-    let is_shown = |(name, seconds): &(&str, f64)| !name.starts_with("not") || *seconds > 0.01 * collectives;
-    for (part, seconds) in parts.into_iter().filter(is_shown) {
+    let mut parts =
+        vec![("waiting for ranks that came late", waiting), ("moving data", collectives - waiting - unknown)];
+    if unknown > 0.01 * collectives {
+        parts.push(("not known which of the two", unknown));
+    }
+    for (part, seconds) in parts {
         writeln!(output, "  {part:<32}  {seconds:>10.3} s  {:>7}", share(seconds, collectives))?;
     }
     Ok(())

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::machine::{USUAL, named_or_usual, title};
 use crate::predict::call_on;
 use rustcoll::algorithms::{Cut, Graph, Parameter};
-use rustcoll::atlas::{Candidate, Sweep, prices};
+use rustcoll::atlas::{Candidate, Price, Sweep, prices};
 use rustcoll::cost::Machine;
 use rustcoll::report::Kind;
 use rustcoll::report::profile::Profile;
@@ -77,14 +77,7 @@ impl Setting {
             candidate.parameters.set(Parameter::Radix, radix);
             candidates.push(candidate);
         }
-        let found = prices(
-            &candidates,
-            &self.described,
-            (kind.size, &Graph::default()),
-            calls.row.bytes_of_a_call(),
-            |_| {},
-        )
-        .map_err(|error| Failure::Input(error.to_string()))?;
+        let found = self.prices(&candidates, calls, kind.size)?;
         let ran = found.iter().find(|price| ran(&price.candidate)).map(|price| price.time());
         let (Some(best), Some(ran)) = (found.first(), ran) else { return Ok(None) };
         let ratio = best.time() / ran;
@@ -122,15 +115,15 @@ impl Setting {
         let call = call_on(&self.described, collective, size, calls.row.bytes_of_a_call());
         let Choice::Use { algorithm, parameters } = Rules::built_in().choose(&call) else { return Ok(None) };
         let candidate = Candidate { collective, algorithm, parameters };
-        let found = prices(
-            &[candidate],
-            &self.described,
-            (size, &Graph::default()),
-            calls.row.bytes_of_a_call(),
-            |_| {},
-        )
-        .map_err(|error| Failure::Input(error.to_string()))?;
+        let found = self.prices(&[candidate], calls, size)?;
         Ok(found.first().map(|price| price.time()).filter(|time| time.is_finite() && *time > 0.0))
+    }
+
+    /// What some candidates take for a call on so many ranks, the fastest first.
+    fn prices(&self, candidates: &[Candidate], calls: &Calls, size: usize) -> Result<Vec<Price>, Failure> {
+        let on = (size, &Graph::default());
+        let found = prices(candidates, &self.described, on, calls.row.bytes_of_a_call(), |_| {});
+        found.map_err(|error| Failure::Input(error.to_string()))
     }
 }
 
