@@ -77,6 +77,11 @@ impl Builder {
         self.end_round();
     }
 
+    /// How many steps there are, those of a loop counted once.
+    pub fn steps(&self) -> usize {
+        self.schedule.steps.len()
+    }
+
     /// The number of the next post.
     pub fn posts(&self) -> Post {
         self.posts

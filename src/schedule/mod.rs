@@ -20,7 +20,7 @@ pub use layout::Layout;
 pub use line::ParseError;
 pub(crate) use line::{Line, content};
 pub use repeat::{Moduli, Move, Part, Repeat};
-pub use text::Listing;
+pub use text::{Change, Listing};
 
 /// How often a flag can be raised in one schedule.
 pub const MOST_TIMES: u32 = u16::MAX as u32;

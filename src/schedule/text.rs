@@ -61,9 +61,7 @@ impl fmt::Display for Schedule {
                 writeln!(formatter, "repeat {} times", repeat.times)?;
                 let steps = self.steps[repeat.steps.clone()].iter().zip(&repeat.moves);
                 steps.into_iter().try_for_each(|(step, by)| {
-                    write!(formatter, "{step}")?;
-                    write_move(formatter, step, by, self.moduli())?;
-                    writeln!(formatter)
+                    writeln!(formatter, "{step}{}", Change::of(step, by, self.moduli()))
                 })?;
                 writeln!(formatter, "end")
             }
@@ -71,21 +69,44 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// Writes what changes from one time to the next, if anything does.
-fn write_move(formatter: &mut fmt::Formatter, step: &Step, by: &Move, moduli: Moduli) -> fmt::Result {
-    let mut by = by.clone();
-    if is_target_first(step) {
-        by.runs.rotate_right(1);
+/// What changes from one time of a loop to the next, as texts say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// So much is added to the rank that the step names.
+    pub rank: i64,
+    /// So much is added to the slot whose flag it raises or awaits.
+    pub slot: i64,
+    /// So much is added to the first block of each of its runs, in the order of the text. Empty if no block changes.
+    pub blocks: Vec<i64>,
+}
+
+impl Change {
+    /// That of a step.
+    pub fn of(step: &Step, by: &Move, moduli: Moduli) -> Change {
+        let mut blocks: Vec<i64> = by.runs.iter().map(|&run| signed(run, moduli.blocks)).collect();
+        if is_target_first(step) {
+            blocks.rotate_right(1);
+        }
+        if blocks.iter().all(|&run| run == 0) {
+            blocks.clear();
+        }
+        Change { rank: signed(by.rank, moduli.size), slot: signed(by.slot, moduli.blocks), blocks }
     }
-    let rank = (by.rank > 0).then(|| format!(" rank {:+}", signed(by.rank, moduli.size)));
-    let slot = (by.slot > 0).then(|| format!(" slot {:+}", signed(by.slot, moduli.blocks)));
-    let runs = by.runs.iter().map(|&run| format!(" {:+}", signed(run, moduli.blocks)));
-    let blocks = by.runs.iter().any(|&run| run > 0).then(|| format!(" blocks{}", runs.collect::<String>()));
-    let changes: Vec<String> = rank.into_iter().chain(slot).chain(blocks).collect();
-    if changes.is_empty() {
-        return Ok(());
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let Change { rank, slot, blocks } = self;
+        let runs = || blocks.iter().map(|run| format!(" {run:+}")).collect::<String>();
+        let rank = (*rank != 0).then(|| format!(" rank {rank:+}"));
+        let slot = (*slot != 0).then(|| format!(" slot {slot:+}"));
+        let blocks = (!blocks.is_empty()).then(|| format!(" blocks{}", runs()));
+        let changes: Vec<String> = [rank, slot, blocks].into_iter().flatten().collect();
+        if changes.is_empty() {
+            return Ok(());
+        }
+        write!(formatter, "; each time{}", changes.join(","))
     }
-    write!(formatter, "; each time{}", changes.join(","))
 }
 
 /// Whether the text names the last of [`Step::runs`] first.

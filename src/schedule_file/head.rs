@@ -5,7 +5,7 @@ use crate::algorithms::{Collective, Cut, Root};
 use crate::schedule::content;
 use crate::text::nearest::unknown;
 
-/// What a file begins with.
+/// What a schedule file begins with.
 pub const FIRST_LINE: &str = "rustcoll schedule, version 1";
 
 /// What all versions begin with.

@@ -38,17 +38,13 @@ pub fn prove(name: &str, text: &str) -> Result<Proved, String> {
 
 fn proved(name: &str, file: ScheduleFile) -> Result<Proved, String> {
     let title = file.title();
-    file.prove().map_err(|disproof| told(name, &title, *disproof))
+    file.prove().map_err(|disproof| told(name, &title, &disproof))
 }
 
 /// What is wrong with a file.
-fn told(name: &str, title: &str, disproof: Disproof) -> String {
-    let Disproof { size, root, in_place, violation, places } = disproof;
-    let line = places.first().map_or(1, |place| place.line);
-    let root = root.map_or(String::new(), |root| format!(", root {root}"));
-    let in_place = if in_place { ", in place" } else { "" };
-    let places: Vec<String> = places.iter().map(|place| format!("\n  {place}")).collect();
-    format!("{name}:{line}: {title} on {size} ranks{root}{in_place}: {violation}{}", places.concat())
+fn told(name: &str, title: &str, disproof: &Disproof) -> String {
+    let line = disproof.places[0].line;
+    disproof.told(&format!("{name}:{line}"), title, |place| format!("line {}", place.line))
 }
 
 fn read(name: &str, text: &str) -> Result<ScheduleFile, String> {
@@ -72,7 +68,7 @@ pub fn prove_at_start(path: &Path, content: &[u8]) -> Result<Proved, String> {
     match certified {
         Some(Ok(problems)) => {
             let title = file.title();
-            file.trust(problems).map_err(|disproof| told(&name, &title, *disproof))
+            file.trust(problems).map_err(|disproof| told(&name, &title, &disproof))
         }
         _ if most <= MOST_RANKS_AT_START && effort <= MOST_STEPS_AT_START => proved(&name, file),
         Some(Err(lack)) => Err(format!("{}: {lack}; {again}", certificate.display())),

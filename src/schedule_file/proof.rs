@@ -4,7 +4,6 @@ use super::ScheduleFile;
 use crate::algorithms::{Algorithm, Body, Problem, Requirement, Root};
 use crate::schedule::Schedule;
 use crate::verify::{self, Violation};
-use std::fmt;
 
 /// A file whose programs are right.
 #[derive(Debug)]
@@ -156,12 +155,17 @@ impl Proved {
     }
 }
 
-impl fmt::Display for Place {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let Place { line, rank, step } = self;
-        match step {
-            Some((step, text)) => write!(formatter, "line {line} (rank {rank}, step {step}): {text}"),
-            None => write!(formatter, "line {line}: the program of rank {rank}"),
-        }
+impl Disproof {
+    /// What is wrong with the algorithm of that title, in lines. The first one begins with `begin`, and the others with where their places are.
+    pub fn told(&self, begin: &str, title: &str, at: impl Fn(&Place) -> String) -> String {
+        let Disproof { size, root, in_place, violation, places } = self;
+        let root = root.map_or(String::new(), |root| format!(", root {root}"));
+        let in_place = if *in_place { ", in place" } else { "" };
+        let place = |place: &Place| match &place.step {
+            Some((step, text)) => format!("\n  {} (rank {}, step {step}): {text}", at(place), place.rank),
+            None => format!("\n  {}: the program of rank {}", at(place), place.rank),
+        };
+        let places: String = places.iter().map(place).collect();
+        format!("{begin}: {title} on {size} ranks{root}{in_place}: {violation}{places}")
     }
 }

@@ -153,7 +153,9 @@ wait 0
     let disproof = proved(&text).unwrap_err();
     let place = Place { line: 6, rank: 0, step: Some((2, "1: send to 1 from recv[0]".into())) };
     assert_eq!(disproof.places, [place]);
-    assert_eq!(disproof.places[0].to_string(), "line 6 (rank 0, step 2): 1: send to 1 from recv[0]");
+    let told = disproof.told("here", "bcast my_loop", |place| format!("line {}", place.line));
+    assert!(told.starts_with("here: bcast my_loop on 2 ranks, root 0: rank 0, step 2: "), "{told}");
+    assert!(told.ends_with("\n  line 6 (rank 0, step 2): 1: send to 1 from recv[0]"), "{told}");
 }
 
 #[test]

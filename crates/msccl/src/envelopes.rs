@@ -21,8 +21,8 @@ impl Envelopes {
         let mut computed = vec![[0; 2]; order.messages.len()];
         for acts in &order.acts {
             let mut count = 0;
-            for act in acts {
-                match *act {
+            for &(act, _) in acts {
+                match act {
                     Act::Send(message) => computed[message][0] = count,
                     Act::Await(message) => computed[message][1] = count,
                     Act::Take(_) => {}
@@ -33,8 +33,8 @@ impl Envelopes {
         let mut envelopes =
             Envelopes { of: vec![0; order.messages.len()], messages: Vec::new(), between: HashMap::new() };
         let mut known = HashMap::new();
-        for act in order.acts.iter().flatten() {
-            let Act::Send(number) = *act else { continue };
+        for &(act, _) in order.acts.iter().flatten() {
+            let Act::Send(number) = act else { continue };
             let message = &order.messages[number];
             let pair = [message.sender, message.receiver];
             let alone = if few_messages { None } else { Some(number) };

@@ -12,22 +12,17 @@ mod xml;
 
 pub use export::export;
 use order::Order;
-use rustcoll::algorithms::Collective;
-use rustcoll::schedule_file::{Misread, Title, file, prove};
+use rustcoll::schedule_file::{Disproof, Misread, Place, Proved, ScheduleFile, Title, file};
 use std::fmt;
 use xml::Algorithm;
 
 /// A schedule file made of a text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Imported {
     /// The file.
     pub text: String,
-    /// What it performs.
-    pub collective: Collective,
-    /// Its algorithm's name.
-    pub name: String,
-    /// For how many ranks it is.
-    pub ranks: usize,
+    /// What was read of it, and proved.
+    pub proved: Proved,
     /// How many parts of a rank's block take the same way in the original. Here they travel together.
     pub parts: usize,
 }
@@ -39,7 +34,7 @@ pub enum Refusal {
     Misread(Misread),
     /// It is one that a schedule file has no words for.
     Inexpressible(String),
-    /// What the text does is wrong. The verifier's message.
+    /// What the text does is wrong. The verifier's message, with the places in the text.
     Wrong(String),
 }
 
@@ -54,8 +49,9 @@ pub fn import(text: &str, name: Option<&str>) -> Result<Imported, Refusal> {
         )));
     }
     let name = name.map_or_else(|| algorithm.own_name(), str::to_owned);
-    let ranks = algorithm.gpus.len();
-    let written = |needs_commutative, few_messages| {
+    let made = |needs_commutative, few_messages| {
+        let (programs, lines): (Vec<_>, Vec<_>) =
+            programs::of(&algorithm, &order, few_messages).into_iter().unzip();
         let title = Title {
             collective: algorithm.collective,
             name: &name,
@@ -63,21 +59,29 @@ pub fn import(text: &str, name: Option<&str>) -> Result<Imported, Refusal> {
             needs_commutative,
             source: Some("MSCCL's XML"),
         };
-        file(&title, &programs::of(&algorithm, &order, few_messages))
+        let text = file(&title, &programs);
+        let read = ScheduleFile::read(&text).map_err(|misread| Refusal::Inexpressible(misread.message))?;
+        let title = read.title();
+        let line = |place: &Place| {
+            let step = place.step.as_ref().and_then(|(step, _)| lines[place.rank].get(*step));
+            step.map_or_else(|| format!("GPU {}", place.rank), |line| format!("line {line}"))
+        };
+        let told = |disproof: Box<Disproof>| disproof.told(&line(&disproof.places[0]), &title, line);
+        let proved = read.prove().map_err(|disproof| Refusal::Wrong(told(disproof)))?;
+        Ok(Imported { text, proved, parts })
     };
-    let mut wrong = String::new();
+    let mut refusal = None;
     // The first that is right. Messages that leave and are awaited at the same time are one, unless one needs what another one brings.
     for (needs_commutative, few_messages) in [(false, true), (false, false), (true, true), (true, false)] {
         if needs_commutative && !algorithm.collective.reduces() {
             continue;
         }
-        let text = written(needs_commutative, few_messages);
-        match prove(&name, &text) {
-            Ok(_) => return Ok(Imported { text, collective: algorithm.collective, name, ranks, parts }),
-            Err(violation) => wrong = violation,
+        match made(needs_commutative, few_messages) {
+            Ok(imported) => return Ok(imported),
+            Err(wrong) => refusal = Some(wrong),
         }
     }
-    Err(Refusal::Wrong(wrong))
+    Err(refusal.expect("the first two ways are tried for all collectives"))
 }
 
 impl fmt::Display for Refusal {

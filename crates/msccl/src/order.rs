@@ -11,8 +11,8 @@ use std::collections::HashMap;
 /// What all ranks do, each in its order.
 #[derive(Debug)]
 pub struct Order {
-    /// By rank.
-    pub acts: Vec<Vec<Act>>,
+    /// By rank, each with the line of its step.
+    pub acts: Vec<Vec<(Act, usize)>>,
     pub messages: Vec<Message>,
 }
 
@@ -113,7 +113,7 @@ struct Job<'a> {
     messages: Vec<Message>,
     /// By rank: what there is where something was written.
     held: Vec<HashMap<Place, Held>>,
-    acts: Vec<Vec<Act>>,
+    acts: Vec<Vec<(Act, usize)>>,
     /// The round's.
     number: usize,
 }
@@ -171,7 +171,8 @@ impl<'a> Job<'a> {
             }
             state.has_arrived = true;
             any = true;
-            self.acts[rank].push(Act::Take(number));
+            let line = self.algorithm.gpus[rank][threadblock].steps[state.done].line;
+            self.acts[rank].push((Act::Take(number), line));
             for (source, target) in message.sources.iter().zip(&message.targets) {
                 self.held[rank].insert(*target, *source);
             }
@@ -238,7 +239,7 @@ impl<'a> Job<'a> {
         };
         self.messages[message].rounds[1] = self.number;
         self.states[rank][threadblock].awaited = Some(message);
-        self.acts[rank].push(Act::Await(message));
+        self.acts[rank].push((Act::Await(message), step.line));
     }
 
     /// Does the rest of a step, after its message has arrived, if it receives one.
@@ -260,27 +261,28 @@ impl<'a> Job<'a> {
             for ((one, other), result) in current.iter().zip(&others).zip(&results) {
                 let mut operands = [self.at(rank, *other), self.at(rank, *one)];
                 operands.sort_by_key(|operand| operand.lowest);
-                self.put(rank, *result, operands[0], Act::Reduce { operands, target: *result });
+                let act = Act::Reduce { operands, target: *result };
+                self.put(rank, *result, operands[0], (act, step.line));
             }
             current = results;
         } else if step.kind.stores && arrived.is_none() {
             for (source, target) in sources.iter().zip(&targets) {
                 let source = self.at(rank, *source);
-                self.put(rank, *target, source, Act::Copy { source, target: *target });
+                self.put(rank, *target, source, (Act::Copy { source, target: *target }, step.line));
             }
         }
         if step.kind.sends {
             let sources = current.iter().map(|place| self.at(rank, *place)).collect();
-            self.send(rank, threadblock, sources);
+            self.send(rank, threadblock, sources, step.line);
         }
     }
 
-    fn put(&mut self, rank: usize, target: Place, held: Held, act: Act) {
+    fn put(&mut self, rank: usize, target: Place, held: Held, act: (Act, usize)) {
         self.held[rank].insert(target, held);
         self.acts[rank].push(act);
     }
 
-    fn send(&mut self, rank: usize, threadblock: usize, sources: Vec<Held>) {
+    fn send(&mut self, rank: usize, threadblock: usize, sources: Vec<Held>, line: usize) {
         let own = self.threadblock(rank, threadblock);
         let receiver = own.to.expect("the text was checked");
         let channel = self.channels.entry([rank, receiver, own.channel]).or_default();
@@ -289,7 +291,7 @@ impl<'a> Job<'a> {
         let message = &mut self.messages[number];
         (message.sender, message.receiver, message.sources) = (rank, receiver, sources);
         message.rounds[0] = self.number;
-        self.acts[rank].push(Act::Send(number));
+        self.acts[rank].push((Act::Send(number), line));
     }
 
     fn places(&self, rank: usize, first: Chunk, count: usize) -> Vec<Place> {

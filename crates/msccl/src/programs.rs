@@ -8,8 +8,9 @@ use rustcoll::schedule::Buffer::{Recv, Scratch, Send};
 use rustcoll::schedule::{Buffer, Builder, Message, Post, Run, Schedule};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The programs. With `few_messages`, what goes from one rank to another at the same time goes as one message.
-pub fn of(algorithm: &Algorithm, order: &Order, few_messages: bool) -> Vec<Schedule> {
+/// The programs, each with the lines of the text that its steps come from. With `few_messages`, what goes from one rank to another at the same
+/// time goes as one message.
+pub fn of(algorithm: &Algorithm, order: &Order, few_messages: bool) -> Vec<(Schedule, Vec<usize>)> {
     let envelopes = Envelopes::of(order, few_messages);
     let ranks = 0..algorithm.gpus.len();
     ranks.map(|rank| Program::new(algorithm, order, &envelopes, rank).written()).collect()
@@ -93,9 +94,10 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn written(mut self) -> Schedule {
-        for act in &self.order.acts[self.rank] {
-            match *act {
+    fn written(mut self) -> (Schedule, Vec<usize>) {
+        let mut lines = Vec::new();
+        for &(act, line) in &self.order.acts[self.rank] {
+            match act {
                 Act::Await(message) => {
                     self.expected.insert(self.order.messages[message].sender);
                     self.awaited.insert(self.envelopes.of[message]);
@@ -106,9 +108,10 @@ impl<'a> Program<'a> {
                 Act::Reduce { operands, target } => self.reduce(operands, target),
             }
             self.post();
+            lines.resize(self.builder.steps(), line);
         }
         self.finish();
-        self.builder.build()
+        (self.builder.build(), lines)
     }
 
     /// Posts what may be posted without a wait: messages come in the order in which their sender sends them.

@@ -61,8 +61,9 @@ fn allgather(parts: usize) -> String {
 
 #[test]
 fn an_allgather_in_place_becomes_one_that_is_not() {
-    let Imported { text, name, ranks, parts, .. } = imported(&allgather(1));
-    assert_eq!((name.as_str(), ranks, parts), ("msccl_test_1", 2, 1));
+    let Imported { text, proved, parts } = imported(&allgather(1));
+    let file = proved.file();
+    assert_eq!((file.title().as_str(), file.ranks().as_str(), parts), ("allgather msccl_test_1", "2", 1));
     let program = "rank 0 of 2, 2 blocks\n0: send to 1 from send[0]\n1: receive from 1 into recv[1]\n\
                    copy send[0] to recv[0]\nwait 0 1\n";
     assert!(text.contains(program), "{text}");
@@ -167,8 +168,8 @@ fn registered_algorithms_come_back_as_they_went() {
                     continue;
                 }
                 let text = export(algorithm.name, collective, &programs).unwrap();
-                let Imported { parts, ranks, .. } = imported(&text);
-                assert_eq!((parts, ranks), (1, size), "{}", algorithm.name);
+                let Imported { parts, proved, .. } = imported(&text);
+                assert_eq!((parts, proved.file().ranks()), (1, size.to_string()), "{}", algorithm.name);
                 count += 1;
             }
         }
@@ -216,5 +217,7 @@ fn faults_have_their_place() {
 fn what_is_wrong_is_not_written() {
     // Rank 0 never receives.
     let text = allgather(1).replacen("type=\"r\"", "type=\"nop\"", 1);
-    assert!(refused(&text).contains("unmatched send"), "{}", refused(&text));
+    let told = refused(&text);
+    assert!(told.starts_with("line 12: allgather msccl_test_1 on 2 ranks: rank 1"), "{told}");
+    assert!(told.contains("unmatched send"), "{told}");
 }

@@ -66,7 +66,7 @@ pub enum Command {
     Verify(VerifyOptions),
     /// Predicts what the algorithms of a collective cost on a machine, the cheapest first
     Predict(PredictOptions),
-    /// Makes a schedule file of an algorithm in MSCCL's XML, and proves it
+    /// Makes a schedule file of an algorithm in JSON or in MSCCL's XML, and proves it
     Import(ImportOptions),
     /// Searches for an algorithm that is faster on a machine than rustcoll's own, and writes its schedule file
     Synthesize(SynthesizeOptions),
@@ -162,8 +162,11 @@ pub struct ScheduleOptions {
     /// Writes all ranks' schedules as a schedule file, for `rustcoll verify`
     #[arg(long, conflicts_with_all = ["rank", "goal"])]
     pub file: bool,
-    /// Writes all ranks' schedules in the XML of MSCCL, which runs them between GPUs
+    /// Writes the same in JSON, for programs
     #[arg(long, conflicts_with_all = ["rank", "goal", "file"])]
+    pub json: bool,
+    /// Writes all ranks' schedules in the XML of MSCCL, which runs them between GPUs
+    #[arg(long, conflicts_with_all = ["rank", "goal", "file", "json"])]
     pub msccl: bool,
     /// With --goal, the bytes of the vector, or of each block where there is one for each rank or neighbour; in a
     /// reduce-scatter between two groups, of each of the first group's. Units are B, KiB, MiB and GiB, or K, M and G
@@ -232,10 +235,10 @@ pub struct VerifyOptions {
 /// Of `rustcoll import`.
 #[derive(Args, Debug)]
 pub struct ImportOptions {
-    /// The algorithm, as SCCL, TACCL, TE-CCL and MSCCLang write it; - is the standard input
+    /// The algorithm: a schedule file in JSON, or the XML that SCCL, TACCL, TE-CCL and MSCCLang write; - is the standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// The algorithm's name; msccl_ and the one in the file unless given
+    /// The algorithm's name. Unless given, JSON's own, or msccl_ and the one in the XML
     #[arg(long)]
     pub name: Option<String>,
     /// The schedule file that is written

@@ -3,14 +3,16 @@
 use crate::command_line::ImportOptions;
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use msccl::{Imported, Refusal, import};
+use crate::schedule_json;
+use msccl::{Imported, Refusal};
+use rustcoll::selection::LONGEST_TEXT;
 use std::io::Write;
 
 /// Makes a schedule file of what another program has written, proves it, and says what it is.
 pub fn run(options: &ImportOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
-    let text = files::long_text(&options.file)?;
-    let name = files::name(&options.file);
-    let imported = match import(&text, options.name.as_deref()) {
+    let (text, name) = (files::long_text(&options.file)?, files::name(&options.file));
+    let import = if schedule_json::is_begun(&text) { schedule_json::import } else { msccl::import };
+    let Imported { text, proved, parts } = match import(&text, options.name.as_deref()) {
         Ok(imported) => imported,
         Err(Refusal::Wrong(violation)) => {
             writeln!(output, "{name}: as a schedule file it is wrong; nothing is written\n{violation}")?;
@@ -18,10 +20,15 @@ pub fn run(options: &ImportOptions, output: &mut impl Write) -> Result<Outcome, 
         }
         Err(refusal) => return Err(Failure::Input(format!("{name}: {refusal}"))),
     };
-    let Imported { text, collective, name, ranks, parts } = imported;
+    if text.len() > LONGEST_TEXT {
+        return Err(Failure::Input(format!(
+            "{name}: as a schedule file this has {} bytes, and at most {LONGEST_TEXT} are read",
+            text.len()
+        )));
+    }
     files::write(Some(&options.output), text.as_bytes(), output)?;
-    let path = options.output.display();
-    writeln!(output, "{path}: {} {name} on {ranks} ranks: written, and proved", collective.name())?;
+    let (path, title, ranks) = (options.output.display(), proved.file().title(), proved.file().ranks());
+    writeln!(output, "{path}: {title} on {ranks} ranks: written, and proved")?;
     if parts > 1 {
         writeln!(
             output,

@@ -23,6 +23,7 @@ mod progress;
 mod report_html;
 mod rules;
 mod schedule;
+mod schedule_json;
 mod schedules;
 mod synthesize;
 mod table;

@@ -3,10 +3,11 @@
 use crate::command_line::{ScheduleOptions, Whose};
 use crate::failure::{Failure, Outcome};
 use crate::problem::{algorithm, below, problem};
+use crate::schedule_json;
 use msccl::export;
 use rustcoll::algorithms::{Algorithm, Calls, Collective, Problem};
 use rustcoll::engine::{Goal, Plan, is_expressible_in_goal};
-use rustcoll::schedule_file::{file_of, lack};
+use rustcoll::schedule_file::{ScheduleFile, file_of, lack};
 use std::io::Write;
 use std::ops::Range;
 
@@ -18,9 +19,15 @@ pub fn run(options: &ScheduleOptions, output: &mut impl Write) -> Result<Outcome
         Whose::All => 0..problem.size,
         Whose::Rank(rank) => rank..below(rank, problem.size, "rank")? + 1,
     };
-    if options.file {
+    if options.file || options.json {
         let text = file_of(algorithm, options.collective, &problem).map_err(Failure::Usage)?;
-        write!(output, "{text}")?;
+        match options.json {
+            true => {
+                let file = ScheduleFile::read(&text).expect("it was written for that");
+                writeln!(output, "{}", schedule_json::json(&file))?;
+            }
+            false => write!(output, "{text}")?,
+        }
         return Ok(Outcome::Right);
     }
     if options.msccl {

@@ -1,4 +1,4 @@
-//! The chapter about schedule files does as it says: its files are written and its commands run, in their order, but those that need an MPI.
+//! The pages about schedule files do as they say: their files are written and their commands run, in their order, but those that need an MPI.
 
 mod common;
 
@@ -26,10 +26,10 @@ fn printed(command: &str, folder: &Path) -> String {
 }
 
 #[test]
-fn the_chapter_does_as_it_says() {
+fn the_pages_do_as_they_say() {
     let folder = folder("own-schedules");
     let mut commands = 0;
-    for (kind, code) in blocks(PAGE) {
+    for (kind, code) in [PAGE, FORMAT].into_iter().flat_map(blocks) {
         match kind.split_once(' ').unwrap_or((kind, "")) {
             ("console", "mpi") => {}
             ("console", _) => {
@@ -39,11 +39,12 @@ fn the_chapter_does_as_it_says() {
                     commands += 1;
                 }
             }
-            ("text" | "c", file) => fs::write(folder.join(file), code).unwrap(),
+            ("text", "") => {}
+            ("text" | "c" | "json", file) => fs::write(folder.join(file), code).unwrap(),
             _ => panic!("nobody knows what to do with {kind}"),
         }
     }
-    assert_eq!(commands, 16);
+    assert_eq!(commands, 17);
 }
 
 #[test]
