@@ -2,7 +2,7 @@
 //! simulated, where a flag takes as long as a message.
 
 use rustcoll::algorithms::Collective::*;
-use rustcoll::algorithms::digits::with_one_nonzero_digit;
+use rustcoll::algorithms::digits::{least_radix, with_one_nonzero_digit};
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Problem, REGISTRY, default_radix};
 use rustcoll::cost::simulation::Traffic;
 use rustcoll::cost::{Cost, Link, Machine, Port, simulate};
@@ -25,7 +25,7 @@ const OF_ANY_SIZE: &[(&[Collective], &[&str], Formula)] = &[
     (&[Alltoall], &["bruck", "bruck_modified"], |problem| [digits(problem), bruck_blocks(problem), 0]),
     (&[Allreduce], &["ring"], |problem| [2 * others(problem), 2 * others(problem), others(problem)]),
     (&[Allreduce], &["circulant"], |problem| [2 * skips(problem), 2 * others(problem), others(problem)]),
-    (&[Barrier], &["dissemination"], |problem| [doublings(problem.size), doublings(problem.size), 0]),
+    (&[Barrier], &["dissemination"], |problem| [tokens(problem), tokens(problem), 0]),
     (&[Bcast], &["linear"], |problem| [others(problem), others(problem), 0]),
     (&[Bcast], &["binomial", "bine"], |problem| {
         [1, 1, 0].map(|each| each * problem.segments * doublings(problem.size))
@@ -75,6 +75,11 @@ fn doublings(size: usize) -> usize {
 /// Messages by equation 2 of Fan et al. 2022; so many children has the root of a k-nomial tree.
 fn digits(problem: &Problem) -> usize {
     with_one_nonzero_digit(problem.size, problem.radix)
+}
+
+/// Messages of a dissemination: those of the least radix with as few rounds.
+fn tokens(problem: &Problem) -> usize {
+    with_one_nonzero_digit(problem.size, least_radix(problem.size, problem.radix))
 }
 
 /// Blocks by equation 3 of Fan et al. 2022: those of every value of every digit.

@@ -25,9 +25,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..shared_leaders::ALGORITHM
 };
 
-/// A rank of the emptiest node owns so many slices at most, one after the other.
-const MOST_SLICES: usize = 4;
-
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     through_owners(problem, rank, &circulant::ALGORITHM)
 }
@@ -37,7 +34,7 @@ pub fn through_owners(problem: &Problem, rank: usize, between: &Algorithm) -> Sc
     let placement = Placement::of(problem);
     let Place { node, local } = placement.place(rank);
     let population = placement.population(node);
-    let slices = placement.most_members().min(MOST_SLICES * placement.fewest_members());
+    let slices = placement.slices();
     let among_owners = between.schedule(&among_nodes(problem, &placement, population == 1), node);
     let width = among_owners.blocks;
     let up = placement.within(node, combine_slices(local, population, slices, width, contribution(problem)));

@@ -1,29 +1,49 @@
-//! Dissemination barrier: in every round a rank tells the one at distance 1, 2, 4, … ahead.
+//! Dissemination barrier: in round i a rank tells those at the distances k^i, 2k^i, …, (k − 1)k^i ahead.
 //!
-//! ceil(log2 p) rounds for any p, of one message from each rank.
+//! ceil(log_k p) rounds for any p, of up to k − 1 messages from each rank, which travel at the same time. Of the radices with as few rounds the
+//! least is taken, which has the fewest messages.
 
-use super::{place, token};
-use crate::algorithms::{Algorithm, Body, Collective, Problem};
+use super::{distances, place, token};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem};
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Barrier],
     name: "dissemination",
     aliases: &["bruck"],
-    source: "Hensgen, Finkel, Manber 1988",
-    idea: "In round k every rank tells the rank 2^k further on, and with it about all of whom it has heard.",
+    source: "Hensgen, Finkel, Manber 1988; to several ranks at once: Hoefler et al. 2006",
+    idea: "In each round every rank tells ranks that are further on about all of whom it has heard. The distance grows by the factor radix from round \
+            to round.",
     avoid_when: "many ranks share a network card, for all of them send in every round.",
-    parameters: &[],
+    parameters: &[Parameter::Radix],
     requires: &[],
     body: Body::Messages(schedule),
 };
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
-    let size = problem.size;
+    let Problem { size, radix, .. } = *problem;
     let mut program = Builder::new(rank, size, 1);
-    for round in 0..size.next_power_of_two().ilog2() {
-        let distance = 1 << round;
-        program.exchange(((rank + distance) % size, token()), ((rank + size - distance) % size, place(0)));
+    for distances in distances(size, radix) {
+        for (number, distance) in distances.enumerate() {
+            program.receive((rank + size - distance) % size, place(number));
+            program.send((rank + distance) % size, token());
+        }
+        program.end_round();
     }
     program.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_radix_with_as_few_rounds_is_taken() {
+        let costs = |size, radix| {
+            let program = schedule(&Problem { radix, ..Problem::new(size) }, 1);
+            (program.rounds(), program.messages_sent())
+        };
+        assert_eq!([2, 3, 4, 8, 9].map(|radix| costs(9, radix)), [(4, 4), (2, 4), (2, 4), (2, 4), (1, 8)]);
+        assert_eq!([2, 4].map(|radix| costs(11, radix)), [(4, 4), (2, 5)]);
+    }
 }

@@ -4,7 +4,7 @@
 //! flag is seen by many as fast as by one, so the fewer rounds the better, until looking at many takes its time. Of the radices
 //! with as few rounds the least is taken, which has the fewest flags.
 
-use crate::algorithms::digits::digits;
+use super::distances;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::schedule::{Builder, Schedule};
 
@@ -24,22 +24,15 @@ pub const ALGORITHM: Algorithm = Algorithm {
 
 fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, radix, .. } = *problem;
-    let rounds = rounds(problem);
-    let radix = (2..radix).find(|&least| digits(size, least) as usize == rounds).unwrap_or(radix);
-    let mut program = Builder::new(rank, size, 1).slots(rounds);
-    for round in 0..rounds {
-        let nearest = radix.pow(round as u32);
+    let rounds = distances(size, radix);
+    let mut program = Builder::new(rank, size, 1).slots(rounds.len());
+    for (round, distances) in rounds.enumerate() {
         program.notify(round);
-        for distance in (nearest..size).step_by(nearest).take(radix - 1) {
+        for distance in distances {
             program.await_slot((rank + size - distance) % size, round);
         }
     }
     program.build()
-}
-
-/// ceil(log_k p)
-fn rounds(problem: &Problem) -> usize {
-    digits(problem.size, problem.radix) as usize
 }
 
 #[cfg(test)]

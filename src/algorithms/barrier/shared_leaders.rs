@@ -1,11 +1,11 @@
 //! Barrier on several nodes: the ranks of each raise a flag for one of them, these meet by dissemination, and raise theirs.
 //!
-//! ceil(log2 m) rounds.
+//! ceil(log_k m) rounds.
 
 use super::dissemination;
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::building_blocks::shared_node::with_slots;
-use crate::algorithms::{Algorithm, Body, Collective, Problem, Requirement};
+use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
 use crate::schedule::{Builder, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -16,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     idea: "The ranks of a node raise flags for one of them. These ranks tell each other by messages, and raise \
             flags in turn.",
     avoid_when: "each rank has a node of its own, or all ranks share one.",
-    parameters: &[],
+    parameters: &[Parameter::Radix],
     requires: &[Requirement::Nodes, Requirement::SharedMemory],
     body: Body::Messages(schedule),
 };
@@ -38,7 +38,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
             if members.len() > 1 {
                 leaving.notify(0);
             }
-            let between = BETWEEN.schedule(&Problem::new(placement.nodes()), node);
+            let between = Problem { radix: problem.radix, ..Problem::new(placement.nodes()) };
+            let between = BETWEEN.schedule(&between, node);
             arriving.build().then(placement.between(between)).then(leaving.build())
         }
         _ => {
@@ -56,8 +57,12 @@ mod tests {
 
     #[test]
     fn leaders_alone_send() {
-        let problem = Problem { nodes: (0..16).map(|rank| rank / 4).collect(), ..Problem::new(16) };
-        let sent: Vec<usize> = (0..16).map(|rank| schedule(&problem, rank).messages_sent()).collect();
-        assert_eq!(sent, [2, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0]);
+        let nodes = || (0..16).map(|rank| rank / 4).collect();
+        for (radix, messages) in [(2, 2), (4, 3)] {
+            let problem = Problem { radix, nodes: nodes(), ..Problem::new(16) };
+            let sent: Vec<usize> = (0..16).map(|rank| schedule(&problem, rank).messages_sent()).collect();
+            let of_a_node = [messages, 0, 0, 0];
+            assert_eq!(sent, of_a_node.repeat(4));
+        }
     }
 }

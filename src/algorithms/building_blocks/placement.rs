@@ -111,6 +111,12 @@ impl Placement {
         *self.nodes.populations().start()
     }
 
+    /// Into how many slices a vector is cut whose slices the ranks of each node own in turn: as many as ranks on the fullest node, but at most
+    /// four for each rank of the emptiest.
+    pub fn slices(&self) -> usize {
+        self.most_members().min(4 * self.fewest_members())
+    }
+
     /// How many ranks each node has, if all have equally many.
     pub fn common_population(&self) -> Option<usize> {
         (self.fewest_members() == self.most_members()).then_some(self.most_members())

@@ -118,6 +118,25 @@ pub fn hand_out_slices(local: usize, population: usize, slices: usize, width: us
     program.build()
 }
 
+/// The leader gets the slices of the others' receive buffers. A rank's slots of its own slices were not needed by [`combine_slices`].
+pub fn collect_slices(local: usize, population: usize, slices: usize, width: usize) -> Schedule {
+    let mut program = Builder::new(local, population, slices * width);
+    let part = |buffer: Buffer, slice: usize| buffer.blocks(slice * width..(slice + 1) * width);
+    if local > 0 {
+        for slice in (local..slices).step_by(population) {
+            program.publish(part(Recv, slice), slice * width);
+        }
+        return program.build();
+    }
+    each(&mut program, slices == population, 1..population, |program, other| {
+        for slice in (other..slices).step_by(population) {
+            program.await_slot(other, slice * width);
+            program.copy(part(Buffer::of_rank(other), slice), part(Recv, slice));
+        }
+    });
+    program.build()
+}
+
 /// The other ranks, from the next one on: those behind, then those before. On a node whose ranks follow each other, each is a loop.
 fn others(local: usize, population: usize) -> [Range<usize>; 2] {
     [local + 1..population, 0..local]

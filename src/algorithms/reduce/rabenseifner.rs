@@ -39,14 +39,22 @@ pub(super) fn halve_and_gather(
     rank: usize,
     butterfly: impl Fn(usize) -> Butterfly,
 ) -> Schedule {
-    let Problem { size, root, .. } = *problem;
-    let contribution = contribution(problem, rank);
+    at_root(problem, halve_and_gather_of(problem, rank, contribution(problem, rank), butterfly))
+}
+
+/// The same of contributions that stand in a buffer, combined in the receive buffer.
+pub(super) fn halve_and_gather_of(
+    &Problem { size, root, segments, .. }: &Problem,
+    rank: usize,
+    contribution: Buffer,
+    butterfly: impl Fn(usize) -> Butterfly,
+) -> Schedule {
     if size == 1 {
         return tree_reduce(0, 1, 1, contribution, None, []);
     }
     let fold = Fold::keeping(size, root);
     let butterfly = butterfly(fold.participants);
-    let segments = Segments::new(problem.segments, fold.participants);
+    let segments = Segments::new(segments, fold.participants);
     let halve_and_gather = |participant: usize, operand: Buffer| {
         reduce_scatter(butterfly, participant, segments, operand)
             .then(gather(butterfly, participant, segments.blocks, fold.participant(root)))
@@ -58,7 +66,7 @@ pub(super) fn halve_and_gather(
         Role::Keeper(participant) => before.then(halve_and_gather(participant, Recv)),
         Role::Folded => before,
     };
-    at_root(problem, segments.overlapped(program))
+    segments.overlapped(program)
 }
 
 #[cfg(test)]

@@ -225,7 +225,7 @@ const BARRIER: &[TunedAlgorithm] = &[
     plain(1, &["linear"], ""),
     plain(2, &["double_ring"], "-> ring"),
     plain(3, &["recursive_doubling"], "-> recursive_doubling"),
-    plain(4, &["bruck"], "-> dissemination"),
+    plain(4, &["bruck"], "-> dissemination radix=2"),
     plain(5, &["two_proc"], "ranks=2 -> recursive_doubling"),
     plain(6, &["tree"], "-> tree"),
 ];

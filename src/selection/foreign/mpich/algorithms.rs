@@ -64,7 +64,7 @@ pub const ALGORITHMS: [(Collective, &[(&str, &str)]); 22] = [
     (
         Collective::Barrier,
         &[
-            ("intra_k_dissemination", "-> dissemination"),
+            ("intra_k_dissemination", "-> dissemination radix"),
             ("intra_recexch", ""),
             ("intra_smp", ""),
             ("inter_bcast", "-> inter_leaders"),

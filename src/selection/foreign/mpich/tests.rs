@@ -105,13 +105,12 @@ fn what_there_is_not_is_noted_and_goes_below() {
             "file:2:55: there is no `MPIR_Allreduce_intra_smp` here: the component below serves these calls",
             "file:3:15: left out: in rustcoll the rules of allreduce hold for its blocking and its non-blocking form",
             "file:4:37: there is no `MPIDI_Bcast_intra_composition_alpha` here: the component below serves these calls",
-            "file:5:39: there is no `MPIR_Barrier_intra_k_dissemination` of this kind here: the component below serves these calls",
             "file:6:38: `total_msg_size<9` never holds here: ranks do not know this of each other",
             "file:7:104: `tree=1` has no counterpart here and is left out",
         ]
     );
     for (collective, expected) in
-        [(Allreduce, "below"), (Bcast, "below"), (Barrier, "below"), (Gather, "binomial")]
+        [(Allreduce, "below"), (Bcast, "below"), (Barrier, "dissemination"), (Gather, "binomial")]
     {
         assert_eq!(chosen(&rules, Call::new(collective, 9, 1)), expected);
     }

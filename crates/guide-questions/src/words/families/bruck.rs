@@ -14,32 +14,35 @@ use rustcoll::trace::{Travel, Value};
 pub const FAMILY: Family = Family { phase, work, facts, ..Family::NONE };
 
 /// The digit of a message's distance: its position and its value.
-struct Digit {
-    position: u32,
-    value: usize,
-    distance: usize,
+pub struct Digit {
+    pub position: u32,
+    pub value: usize,
+    pub distance: usize,
 }
 
 impl Digit {
     /// None, if the distance has several digits that are not zero.
     fn of(scene: &Scene, travel: &Travel) -> Option<Digit> {
-        let radix = scene.problem().radix;
         let up = distance(scene.size(), travel);
-        let distance = if is_upwards(scene) { up } else { scene.size() - up };
+        Digit::of_distance(if is_upwards(scene) { up } else { scene.size() - up }, scene.problem().radix)
+    }
+
+    /// None, if the distance has several digits that are not zero.
+    pub fn of_distance(distance: usize, radix: usize) -> Option<Digit> {
         let position = distance.checked_ilog(radix)?;
         let weight = radix.pow(position);
         let value = distance / weight;
         (value * weight == distance).then_some(Digit { position, value, distance })
     }
 
-    fn title(&self, radix: usize) -> String {
+    pub fn title(&self, radix: usize) -> String {
         match radix {
             2 => format!("Communication step k = {}", self.position),
             _ => format!("Communication step k = {}, z = {}", self.position, self.value),
         }
     }
 
-    fn formula(&self, radix: usize) -> String {
+    pub fn formula(&self, radix: usize) -> String {
         format!("z · r^k = {} · {radix}^{} = {}", self.value, self.position, self.distance)
     }
 }
