@@ -193,7 +193,7 @@ pub static REGISTRY: &[&Algorithm] = &[
     &reduce::shared_leaders::ALGORITHM,
     &reduce::shared_leaders_pipelined::ALGORITHM,
     &reduce::shared_multi_leaders::ALGORITHM,
-    &reduce::shared_multi_leaders_knomial::ALGORITHM,
+    &reduce::shared_multi_leaders_pipelined::ALGORITHM,
     &reduce_scatter::recursive_halving::ALGORITHM,
     &reduce_scatter::recursive_doubling::ALGORITHM,
     &reduce_scatter::pairwise::ALGORITHM,

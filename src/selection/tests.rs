@@ -243,7 +243,7 @@ fn built_in_decisions_on_nodes_that_share_memory() {
         ((Bcast, 8, 1 << 30), ["shared", "node_aware_chain"]),
         ((Bcast, 64, 1 << 30), ["shared", "shared_leaders_pipelined"]),
         ((Reduce, 8, 8), ["shared_flat", "shared_leaders"]),
-        ((Reduce, 8, 8 * KIB), ["shared_slices", "shared_multi_leaders_knomial"]),
+        ((Reduce, 8, 8 * KIB), ["shared_slices", "shared_multi_leaders_pipelined"]),
         ((Reduce, 8, 1 << 20), ["shared_slices", "shared_multi_leaders"]),
         ((ReduceScatterBlock, 8, 8), ["shared", "shared_leaders"]),
         ((ReduceScatterBlock, 8, 1 << 20), ["shared", "shared_multi_leaders"]),

@@ -80,11 +80,16 @@ impl Sums {
         let unknown = calls.iter().filter(|calls| calls.waiting.is_none());
         Sums {
             job: profile.mean_seconds(),
-            collectives: calls.iter().map(|calls| calls.seconds).sum(),
-            waiting: calls.iter().filter_map(|calls| calls.waiting).sum(),
-            unknown: unknown.map(|calls| calls.seconds).sum(),
+            collectives: total(calls.iter().map(|calls| calls.seconds)),
+            waiting: total(calls.iter().filter_map(|calls| calls.waiting)),
+            unknown: total(unknown.map(|calls| calls.seconds)),
         }
     }
+}
+
+/// The sum of no numbers is −0, which would be printed so.
+fn total(seconds: impl Iterator<Item = f64>) -> f64 {
+    seconds.sum::<f64>() + 0.0
 }
 
 /// Says where the time of a job's collectives goes, and what to do about it.

@@ -17,7 +17,7 @@ pub mod shared_flat;
 pub mod shared_leaders;
 pub mod shared_leaders_pipelined;
 pub mod shared_multi_leaders;
-pub mod shared_multi_leaders_knomial;
+pub mod shared_multi_leaders_pipelined;
 pub mod shared_slices;
 
 use super::Problem;

@@ -101,7 +101,7 @@ impl Family {
             | "shared_leaders"
             | "shared_multi_leaders"
             | "shared_multi_leaders_multiplying"
-            | "shared_multi_leaders_knomial"
+            | "shared_multi_leaders_pipelined"
             | "shared_leaders_pipelined" => nodes::FAMILY,
             _ => return None,
         })
