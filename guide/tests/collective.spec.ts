@@ -166,9 +166,9 @@ test('collectives without bytes are drawn over ranks', async ({ page }) => {
   await expect(choiceOf(page)).toContainText('12 ranks:');
   await expect(choiceOf(page)).toContainText(/by line \d+/);
   await open(page, '/alltoallv');
-  await expect(page.getByText('Rules cannot look at bytes here')).toBeVisible();
+  await expect(page.getByText('Not all ranks know the bytes of this call')).toBeVisible();
   await open(page, '/neighbor_alltoall');
-  await expect(page.getByText('The cost model is not asked here')).toBeVisible();
+  await expect(page.getByText('There are no prices here')).toBeVisible();
 });
 
 test('the rules that decide stand in a table with links', async ({ page }) => {
