@@ -31,6 +31,8 @@
 #                      emulated network, and some against MPICH and Intel MPI on one node; in an hour, at most 90 minutes
 # make bench-quick     every collective in its three forms on two ranks, in minutes: fails where rustcoll is far slower than Open MPI's own
 #                      components
+# make bench-applications  docs/applications.md: whole run times of real programs in the emulated cluster and on one node; in an hour, needs
+#                      root; programs of Debian that are not installed are left out
 # make other-mpis      MPICH and Intel MPI from PyPI, into build/other-mpis, and the measuring program for them
 # make bench-costs     what it costs to choose an algorithm, and to build schedules
 # make bench-scale     what one rank of a million keeps and computes for a call: writes docs/scale.md
@@ -286,6 +288,10 @@ bench: all other-mpis
 .PHONY: bench-quick
 bench-quick: all
 	$(COMMAND) performance benches/quick.toml --report $(BUILD)/bench-quick.md
+
+.PHONY: bench-applications
+bench-applications: all
+	benches/applications/bench --report docs/applications.md
 
 .PHONY: bench-costs
 bench-costs:
