@@ -154,6 +154,14 @@ fn a_rule_without_conditions_is_not_for_two_groups_if_its_algorithm_is_not() {
 }
 
 #[test]
+fn short_reduces_that_must_be_reproducible_take_the_fewest_rounds() {
+    for (nodes, ranks_per_node) in [(32, 1), (8, 4), (1, 32)] {
+        let on = Call { nodes: Some(nodes), ranks_per_node: Some(ranks_per_node), ..call(Reduce, 32, 8) };
+        assert_eq!(chosen(Rules::built_in(), Call { reproducible: true, ..on }), "binomial_in_order");
+    }
+}
+
+#[test]
 fn built_in_decisions_over_networks() {
     for ((collective, size, bytes), expected, ordered) in [
         ((Allreduce, 2, 256 * KIB), "recursive_doubling", "recursive_doubling"),

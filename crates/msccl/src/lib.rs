@@ -13,6 +13,7 @@ mod xml;
 pub use export::export;
 use order::Order;
 use rustcoll::schedule_file::{Disproof, Misread, Place, Proved, ScheduleFile, Title, file};
+use rustcoll::selection::LONGEST_TEXT;
 use std::fmt;
 use xml::Algorithm;
 
@@ -32,7 +33,7 @@ pub struct Imported {
 pub enum Refusal {
     /// The text is not such an algorithm.
     Misread(Misread),
-    /// It is one that a schedule file has no words for.
+    /// It is one that a schedule file has no words for, or the fault has its place in the message.
     Inexpressible(String),
     /// What the text does is wrong. The verifier's message, with the places in the text.
     Wrong(String),
@@ -60,6 +61,7 @@ pub fn import(text: &str, name: Option<&str>) -> Result<Imported, Refusal> {
             source: Some("MSCCL's XML"),
         };
         let text = file(&title, &programs);
+        check_length(&text)?;
         let read = ScheduleFile::read(&text).map_err(|misread| Refusal::Inexpressible(misread.message))?;
         let title = read.title();
         let line = |place: &Place| {
@@ -82,6 +84,16 @@ pub fn import(text: &str, name: Option<&str>) -> Result<Imported, Refusal> {
         }
     }
     Err(refusal.expect("the first two ways are tried for all collectives"))
+}
+
+/// Refuses a schedule file that is longer than those that are read.
+pub fn check_length(text: &str) -> Result<(), Refusal> {
+    match text.len() {
+        ..=LONGEST_TEXT => Ok(()),
+        length => Err(Refusal::Inexpressible(format!(
+            "as a schedule file this has {length} bytes, and at most {LONGEST_TEXT} are read"
+        ))),
+    }
 }
 
 impl fmt::Display for Refusal {

@@ -23,6 +23,11 @@ struct Program<'a> {
     envelopes: &'a Envelopes,
     rank: usize,
     builder: Builder,
+    /// The lines that the steps come from, and the line of the present act.
+    lines: Vec<usize>,
+    line: usize,
+    /// By envelope: the line of the step that awaits it.
+    awaited_at: HashMap<usize, usize>,
     /// Scratch blocks that have been given out.
     scratch: Scratches,
     /// Places of the user's memory where something else is than at first.
@@ -79,6 +84,9 @@ impl<'a> Program<'a> {
             envelopes,
             rank,
             builder: Builder::new(rank, ranks, blocks),
+            lines: Vec::new(),
+            line: 0,
+            awaited_at: HashMap::new(),
             scratch: Scratches {
                 lengths: if algorithm.is_of_vectors() { blocks } else { 1 },
                 numbers: HashMap::new(),
@@ -95,12 +103,13 @@ impl<'a> Program<'a> {
     }
 
     fn written(mut self) -> (Schedule, Vec<usize>) {
-        let mut lines = Vec::new();
         for &(act, line) in &self.order.acts[self.rank] {
+            self.line = line;
             match act {
                 Act::Await(message) => {
                     self.expected.insert(self.order.messages[message].sender);
                     self.awaited.insert(self.envelopes.of[message]);
+                    self.awaited_at.entry(self.envelopes.of[message]).or_insert(line);
                 }
                 Act::Take(message) => self.take(message),
                 Act::Send(message) => self.send(message),
@@ -108,10 +117,15 @@ impl<'a> Program<'a> {
                 Act::Reduce { operands, target } => self.reduce(operands, target),
             }
             self.post();
-            lines.resize(self.builder.steps(), line);
+            self.mark(line);
         }
         self.finish();
-        (self.builder.build(), lines)
+        (self.builder.build(), self.lines)
+    }
+
+    /// Says of the latest steps which line they come from.
+    fn mark(&mut self, line: usize) {
+        self.lines.resize(self.builder.steps(), line);
     }
 
     /// Posts what may be posted without a wait: messages come in the order in which their sender sends them.
@@ -134,6 +148,7 @@ impl<'a> Program<'a> {
     }
 
     fn receive(&mut self, sender: usize, envelope: usize) {
+        self.mark(self.line);
         *self.posted.entry(sender).or_default() += 1;
         let is_early = !self.awaited.contains(&envelope);
         let targets = self.targets(envelope, is_early);
@@ -146,6 +161,7 @@ impl<'a> Program<'a> {
         }
         self.wait_before(&targets, true);
         let post = self.builder.receive(sender, targets.iter().copied().collect::<Message>());
+        self.mark(self.awaited_at.get(&envelope).copied().unwrap_or(self.line));
         self.touch(post, &targets, true);
     }
 

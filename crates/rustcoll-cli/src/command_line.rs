@@ -238,7 +238,7 @@ pub struct ImportOptions {
     /// The algorithm: a schedule file in JSON, or the XML that SCCL, TACCL, TE-CCL and MSCCLang write; - is the standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// The algorithm's name. Unless given, JSON's own, or msccl_ and the one in the XML
+    /// The algorithm's name. Unless given, the name in the JSON, or msccl_ and the name in the XML
     #[arg(long)]
     pub name: Option<String>,
     /// The schedule file that is written

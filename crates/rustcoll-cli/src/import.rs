@@ -5,7 +5,6 @@ use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::schedule_json;
 use msccl::{Imported, Refusal};
-use rustcoll::selection::LONGEST_TEXT;
 use std::io::Write;
 
 /// Makes a schedule file of what another program has written, proves it, and says what it is.
@@ -20,12 +19,6 @@ pub fn run(options: &ImportOptions, output: &mut impl Write) -> Result<Outcome, 
         }
         Err(refusal) => return Err(Failure::Input(format!("{name}: {refusal}"))),
     };
-    if text.len() > LONGEST_TEXT {
-        return Err(Failure::Input(format!(
-            "{name}: as a schedule file this has {} bytes, and at most {LONGEST_TEXT} are read",
-            text.len()
-        )));
-    }
     files::write(Some(&options.output), text.as_bytes(), output)?;
     let (path, title, ranks) = (options.output.display(), proved.file().title(), proved.file().ranks());
     writeln!(output, "{path}: {title} on {ranks} ranks: written, and proved")?;

@@ -23,7 +23,8 @@ pub fn run(options: &ScheduleOptions, output: &mut impl Write) -> Result<Outcome
         let text = file_of(algorithm, options.collective, &problem).map_err(Failure::Usage)?;
         match options.json {
             true => {
-                let file = ScheduleFile::read(&text).expect("it was written for that");
+                let file = ScheduleFile::read(&text)
+                    .map_err(|misread| Failure::Usage(format!("--json: {}", misread.message)))?;
                 writeln!(output, "{}", schedule_json::json(&file))?;
             }
             false => write!(output, "{text}")?,

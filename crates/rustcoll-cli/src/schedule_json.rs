@@ -2,7 +2,7 @@
 //!
 //! What is read becomes the text of a schedule file, so there is one parser and one verifier.
 
-use msccl::{Imported, Refusal};
+use msccl::{Imported, Refusal, check_length};
 use rustcoll::algorithms::Root as Roots;
 use rustcoll::schedule::{self, Message, Part, Schedule};
 use rustcoll::schedule_file::{Disproof, FIRST_LINE, Misread, Place, ScheduleFile};
@@ -123,6 +123,7 @@ pub fn is_begun(text: &str) -> bool {
 pub fn import(json: &str, name: Option<&str>) -> Result<Imported, Refusal> {
     let lines = lines(json, name).map_err(Refusal::Inexpressible)?;
     let text: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
+    check_length(&text)?;
     let located = |Misread { line, message, .. }: Misread| match lines.get(line - 1) {
         Some((place, line)) => format!("{place} ({line}): {message}"),
         None => message,
@@ -164,6 +165,9 @@ impl File {
                 return Err(format!("{key}: expected one line without #, found {value:?}"));
             }
             lines.push((key.to_owned(), format!("{key} {value}")));
+        }
+        if self.programs.is_empty() {
+            return Err("programs: expected at least one program".into());
         }
         for (program, number) in self.programs.iter().zip(0..) {
             let place = format!("programs[{number}]");

@@ -12,8 +12,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "dissemination",
     aliases: &["bruck"],
     source: "Hensgen, Finkel, Manber 1988; to several ranks at once: Hoefler et al. 2006",
-    idea: "In each round every rank tells ranks that are further on about all of whom it has heard. The distance grows by the factor radix from round \
-            to round.",
+    idea: "In each round every rank sends to some ranks further on. So they learn of all ranks that it knows of. From round to round \
+            the distance grows by the factor radix.",
     avoid_when: "many ranks share a network card, for all of them send in every round.",
     parameters: &[Parameter::Radix],
     requires: &[],

@@ -10,8 +10,8 @@ pub mod tree;
 use crate::algorithms::digits::{digits, least_radix};
 use crate::schedule::{Buffer::*, Run};
 
-/// By round, how far the ranks are away of which a rank hears in a dissemination: k^i, 2k^i, …, (k − 1)k^i. ceil(log_k p) rounds. k is the least
-/// radix with as few rounds as the given one, because it has the fewest messages.
+/// For each round of a dissemination: the distances to the ranks that a rank hears from, which are k^i, 2k^i, …, (k − 1)k^i. ceil(log_k p) rounds.
+/// k is the least radix with as few rounds as the given one, because it has the fewest messages.
 fn distances(size: usize, radix: usize) -> impl ExactSizeIterator<Item = impl Iterator<Item = usize>> {
     let radix = least_radix(size, radix);
     (0..digits(size, radix)).map(move |round| {

@@ -111,8 +111,8 @@ impl Placement {
         *self.nodes.populations().start()
     }
 
-    /// Into how many slices a vector is cut whose slices the ranks of each node own in turn: as many as ranks on the fullest node, but at most
-    /// four for each rank of the emptiest.
+    /// The number of slices of a vector. The ranks of each node own them in turn. There are as many as ranks on the fullest node, but at most four
+    /// for each rank of the emptiest.
     pub fn slices(&self) -> usize {
         self.most_members().min(4 * self.fewest_members())
     }

@@ -101,19 +101,11 @@ pub fn combine_slices(
 /// [`combine_slices`].
 pub fn hand_out_slices(local: usize, population: usize, slices: usize, width: usize) -> Schedule {
     let mut program = Builder::new(local, population, slices * width);
-    let part = |buffer: Buffer, slice: usize| buffer.blocks(slice * width..(slice + 1) * width);
     if population > 1 {
-        for slice in (local..slices).step_by(population) {
-            program.publish(part(Recv, slice), slice * width);
-        }
+        show_slices(&mut program, local, (population, slices, width));
     }
     for others in others(local, population) {
-        each(&mut program, slices == population, others, |program, other| {
-            for slice in (other..slices).step_by(population) {
-                program.await_slot(other, slice * width);
-                program.copy(part(Buffer::of_rank(other), slice), part(Recv, slice));
-            }
-        });
+        fetch_slices(&mut program, others, (population, slices, width));
     }
     program.build()
 }
@@ -121,20 +113,33 @@ pub fn hand_out_slices(local: usize, population: usize, slices: usize, width: us
 /// The leader gets the slices of the others' receive buffers. A rank's slots of its own slices were not needed by [`combine_slices`].
 pub fn collect_slices(local: usize, population: usize, slices: usize, width: usize) -> Schedule {
     let mut program = Builder::new(local, population, slices * width);
-    let part = |buffer: Buffer, slice: usize| buffer.blocks(slice * width..(slice + 1) * width);
-    if local > 0 {
-        for slice in (local..slices).step_by(population) {
-            program.publish(part(Recv, slice), slice * width);
-        }
-        return program.build();
+    match local {
+        0 => fetch_slices(&mut program, 1..population, (population, slices, width)),
+        _ => show_slices(&mut program, local, (population, slices, width)),
     }
-    each(&mut program, slices == population, 1..population, |program, other| {
+    program.build()
+}
+
+/// A rank shows its slices of the receive buffer.
+fn show_slices(program: &mut Builder, local: usize, (population, slices, width): (usize, usize, usize)) {
+    for slice in (local..slices).step_by(population) {
+        program.publish(Recv.blocks(slice * width..(slice + 1) * width), slice * width);
+    }
+}
+
+/// A rank copies the slices that others show.
+fn fetch_slices(
+    program: &mut Builder,
+    others: Range<usize>,
+    (population, slices, width): (usize, usize, usize),
+) {
+    each(program, slices == population, others, |program, other| {
         for slice in (other..slices).step_by(population) {
+            let blocks = slice * width..(slice + 1) * width;
             program.await_slot(other, slice * width);
-            program.copy(part(Buffer::of_rank(other), slice), part(Recv, slice));
+            program.copy(Buffer::of_rank(other).blocks(blocks.clone()), Recv.blocks(blocks));
         }
     });
-    program.build()
 }
 
 /// The other ranks, from the next one on: those behind, then those before. On a node whose ranks follow each other, each is a loop.

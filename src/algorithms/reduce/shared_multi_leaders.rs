@@ -30,8 +30,8 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
     })
 }
 
-/// Reduce in which each rank of a node stands for it with a slice; `between` is what the one of a node does among those of so many that own the
-/// same slice, with what its node has combined in a buffer.
+/// Reduce in which each rank of a node owns slices. `between` makes the program among the owners of one slice: for a node's number, the number
+/// of nodes, and the buffer that holds what the node has combined.
 pub fn through_owners(
     problem: &Problem,
     rank: usize,

@@ -1,4 +1,4 @@
-//! Reduce for long vectors on several nodes: as [`shared_multi_leaders`], but segments of slices travel between the nodes.
+//! Reduce on several nodes: as [`shared_multi_leaders`], but each slice travels between the nodes whole or in segments, in few rounds.
 //!
 //! With m nodes of q ranks and k segments of each slice k − 1 + ceil(log2 m) rounds of one segment. The slice leaves each rank once, so the vector
 //! leaves each node once.
@@ -16,7 +16,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "the multi-leader designs of Bayatpour et al. 2017; between the nodes as in `circulant_pipelined`",
     idea: "Each rank combines a slice of what its node shows in shared memory. Segments of the slices travel between the nodes, to the root's \
             node, where the root collects the slices.",
-    avoid_when: "vectors are too short to be cut into segments, or each rank has a node of its own, or all share one.",
+    avoid_when: "vectors are so short that one rank of a node combines them faster, or each rank has a node of its own, or all share \
+            one.",
     parameters: &[Parameter::Segment],
     body: Body::Messages(schedule),
     ..shared_multi_leaders::ALGORITHM

@@ -66,6 +66,10 @@ fn faults_have_the_place_in_the_json() {
             "steps[0] (0: send to 1",
         ),
         (of_two(&without_wait, RECEIVE), "programs[0].steps[1] (rank 0, step 1): wait 1"),
+        (
+            r#"{"version": 1, "collective": "bcast", "name": "mine", "programs": []}"#.into(),
+            "programs: expected at least one program",
+        ),
         (of_two(SEND, ""), "programs[0].steps[0]: bcast mine on 2 ranks, root 0: "),
     ];
     for (json, expected) in cases {
