@@ -317,7 +317,7 @@ test('bad links say what is wrong where, and the page goes on', async ({ page })
   await expect(run.place).toHaveText(/^Step 0/);
   await page.getByRole('spinbutton', { name: 'Radix' }).fill('1');
   await expect(page.locator('main')).toContainText('radix 1: expected a number from 2 up');
-  await expect(page.locator('main')).toContainText('the run before it is still shown');
+  await expect(page.locator('main')).toContainText('The page still shows the run from before');
   await expect(run.block('Send buffer', 0, 0)).toBeVisible();
   await page.goto('/alltoall/bruck?p=8&root=2');
   await expect(page.getByRole('alert')).toContainText('root has no effect on alltoall bruck');

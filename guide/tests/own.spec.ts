@@ -91,7 +91,7 @@ test('a text that is no schedule is marked where it goes wrong', async ({ page }
   await expect(page.getByText('1 fault, in line 2')).toHaveRole('status');
   await expect(area).toHaveAccessibleDescription('1 fault, in line 2');
   await expect(area).toHaveAttribute('aria-invalid', 'true');
-  await expect(page.getByText('the run before the text had this fault')).toBeVisible();
+  await expect(page.getByText('Below is the run from before this fault')).toBeVisible();
 });
 
 test('a short schedule is in the link, with its root', async ({ page }) => {
