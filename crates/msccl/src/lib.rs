@@ -60,17 +60,11 @@ pub fn import(text: &str, name: Option<&str>) -> Result<Imported, Refusal> {
             needs_commutative,
             source: Some("MSCCL's XML"),
         };
-        let text = file(&title, &programs);
-        check_length(&text)?;
-        let read = ScheduleFile::read(&text).map_err(|misread| Refusal::Inexpressible(misread.message))?;
-        let title = read.title();
         let line = |place: &Place| {
             let step = place.step.as_ref().and_then(|(step, _)| lines[place.rank].get(*step));
             step.map_or_else(|| format!("GPU {}", place.rank), |line| format!("line {line}"))
         };
-        let told = |disproof: Box<Disproof>| disproof.told(&line(&disproof.places[0]), &title, line);
-        let proved = read.prove().map_err(|disproof| Refusal::Wrong(told(disproof)))?;
-        Ok(Imported { text, proved, parts })
+        proved(file(&title, &programs), parts, |misread| misread.message, line)
     };
     let mut refusal = None;
     // The first that is right. Messages that leave and are awaited at the same time are one, unless one needs what another one brings.
@@ -86,14 +80,25 @@ pub fn import(text: &str, name: Option<&str>) -> Result<Imported, Refusal> {
     Err(refusal.expect("the first two ways are tried for all collectives"))
 }
 
-/// Refuses a schedule file that is longer than those that are read.
-pub fn check_length(text: &str) -> Result<(), Refusal> {
-    match text.len() {
-        ..=LONGEST_TEXT => Ok(()),
-        length => Err(Refusal::Inexpressible(format!(
+/// Proves a schedule file that was made of another text. `misread` says what is wrong with it as a text, and `at` where a place is, both in terms of
+/// the other text.
+pub fn proved(
+    text: String,
+    parts: usize,
+    misread: impl Fn(Misread) -> String,
+    at: impl Fn(&Place) -> String,
+) -> Result<Imported, Refusal> {
+    let length = text.len();
+    if length > LONGEST_TEXT {
+        return Err(Refusal::Inexpressible(format!(
             "as a schedule file this has {length} bytes, and at most {LONGEST_TEXT} are read"
-        ))),
+        )));
     }
+    let read = ScheduleFile::read(&text).map_err(|fault| Refusal::Inexpressible(misread(fault)))?;
+    let title = read.title();
+    let told = |disproof: Box<Disproof>| disproof.told(&at(&disproof.places[0]), &title, &at);
+    let proved = read.prove().map_err(|disproof| Refusal::Wrong(told(disproof)))?;
+    Ok(Imported { text, proved, parts })
 }
 
 impl fmt::Display for Refusal {

@@ -2,10 +2,10 @@
 //!
 //! What is read becomes the text of a schedule file, so there is one parser and one verifier.
 
-use msccl::{Imported, Refusal, check_length};
+use msccl::{Imported, Refusal, proved};
 use rustcoll::algorithms::Root as Roots;
 use rustcoll::schedule::{self, Message, Part, Schedule};
-use rustcoll::schedule_file::{Disproof, FIRST_LINE, Misread, Place, ScheduleFile};
+use rustcoll::schedule_file::{FIRST_LINE, Misread, ScheduleFile};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
 
@@ -123,17 +123,11 @@ pub fn is_begun(text: &str) -> bool {
 pub fn import(json: &str, name: Option<&str>) -> Result<Imported, Refusal> {
     let lines = lines(json, name).map_err(Refusal::Inexpressible)?;
     let text: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
-    check_length(&text)?;
     let located = |Misread { line, message, .. }: Misread| match lines.get(line - 1) {
         Some((place, line)) => format!("{place} ({line}): {message}"),
         None => message,
     };
-    let read = ScheduleFile::read(&text).map_err(|misread| Refusal::Inexpressible(located(misread)))?;
-    let title = read.title();
-    let at = |place: &Place| lines[place.line - 1].0.clone();
-    let told = |disproof: Box<Disproof>| disproof.told(&at(&disproof.places[0]), &title, at);
-    let proved = read.prove().map_err(|disproof| Refusal::Wrong(told(disproof)))?;
-    Ok(Imported { text, proved, parts: 1 })
+    proved(text, 1, located, |place| lines[place.line - 1].0.clone())
 }
 
 /// The lines of the schedule file, each with the place in the JSON that it comes from. An error: why there are none.

@@ -43,14 +43,15 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 
 /// Each rank of a node stands for it with a slice of the vector.
 fn by_slices(problem: &Problem, placement: &Placement, rank: usize, population: usize) -> Schedule {
-    let Place { node, local } = placement.place(rank);
+    let place @ Place { node, local } = placement.place(rank);
     let slice = BETWEEN.schedule(&among_nodes(problem, placement, population == 1), node);
     let width = slice.blocks;
-    let among_owners = placement.among_owners(local, population, slice);
     let within =
         |program: Schedule| placement.within(node, program.refine(population * width, |slice| slice * width));
-    within(of_rank(local, reduce_scatter(population, WITHIN, contribution(problem))))
-        .then(among_owners)
+    let up = within(of_rank(local, reduce_scatter(population, WITHIN, contribution(problem))));
+    placement
+        .among_owners(place, population, &slice)
+        .fold(up, Schedule::then)
         .then(within(of_rank(local, allgather(population, WITHIN))))
 }
 

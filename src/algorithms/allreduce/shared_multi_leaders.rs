@@ -32,17 +32,14 @@ fn schedule(problem: &Problem, rank: usize) -> Schedule {
 /// Allreduce in which each rank of a node stands for it with a slice; `between` is what those who own the same slice do.
 pub fn through_owners(problem: &Problem, rank: usize, between: &Algorithm) -> Schedule {
     let placement = Placement::of(problem);
-    let Place { node, local } = placement.place(rank);
+    let place @ Place { node, local } = placement.place(rank);
     let population = placement.population(node);
     let slices = placement.slices();
     let among_owners = between.schedule(&among_nodes(problem, &placement, population == 1), node);
     let width = among_owners.blocks;
     let up = placement.within(node, combine_slices(local, population, slices, width, contribution(problem)));
     let down = placement.within(node, hand_out_slices(local, population, slices, width));
-    let of_slices = (local..slices)
-        .step_by(population)
-        .map(|slice| placement.among_owners(slice, slices, among_owners.clone()));
-    let program = of_slices.fold(up, Schedule::then).then(down);
+    let program = placement.among_owners(place, slices, &among_owners).fold(up, Schedule::then).then(down);
     with_slots_of_slices(width, placement.most_members(), program)
 }
 

@@ -146,13 +146,20 @@ impl Placement {
         program.embed(self.size(), |node| self.leader(node))
     }
 
-    /// The program of a rank among those that own the same slice on the other nodes, written for the number of its node and for that slice,
-    /// as one of all ranks and for all slices of the vector. The ranks of a node own slices in turn.
-    pub fn among_owners(&self, slice: usize, slices: usize, program: Schedule) -> Schedule {
+    /// What the rank of a place does for each of its slices, among those that own the same slice on the other nodes. The program is written for
+    /// the number of its node and for one slice; these are ones of all ranks and for all slices of the vector. The ranks of a node own slices in
+    /// turn.
+    pub fn among_owners<'a>(
+        &'a self,
+        Place { node, local }: Place,
+        slices: usize,
+        program: &'a Schedule,
+    ) -> impl Iterator<Item = Schedule> + use<'a> {
         let width = program.blocks;
-        program
-            .shift_blocks(slices * width, slice * width)
-            .embed(self.size(), |node| self.member(Place { node, local: slice % self.population(node) }))
+        (local..slices).step_by(self.population(node)).map(move |slice| {
+            let owner = |node| self.member(Place { node, local: slice % self.population(node) });
+            program.clone().shift_blocks(slices * width, slice * width).embed(self.size(), owner)
+        })
     }
 
     /// A program whose blocks are those of nodes, as one whose blocks are those of ranks.

@@ -41,6 +41,11 @@ fn contribution_beside_result(problem: &Problem, block: usize, program: &mut Bui
     Scratch.block(block)
 }
 
+/// The buffer that holds what a rank has combined on its node: its contribution, if it is alone there.
+fn combined(contribution: Buffer, population: usize) -> Buffer {
+    if population == 1 { contribution } else { Recv }
+}
+
 /// Completes a program that combines in the receive buffer.
 fn at_root(problem: &Problem, program: Schedule) -> Schedule {
     if program.rank == problem.root { program } else { receive_in_scratch(program) }

@@ -42,7 +42,7 @@ pub(super) fn halve_and_gather(
     at_root(problem, halve_and_gather_of(problem, rank, contribution(problem, rank), butterfly))
 }
 
-/// The same of contributions that stand in a buffer, combined in the receive buffer.
+/// The same, for contributions in the given buffer. The program combines them in the receive buffer.
 pub(super) fn halve_and_gather_of(
     &Problem { size, root, segments, .. }: &Problem,
     rank: usize,

@@ -5,13 +5,13 @@
 //! vector: one round, if m is the radix. On a node one rank reduces q − 1 vectors.
 //! Ranks of a node come before others, so the operator must commute.
 
-use super::{at_root, contribution};
+use super::{at_root, combined, contribution};
 use crate::algorithms::building_blocks::knomial_tree::{nearest_first, parent};
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::building_blocks::shared_node::{combine_at_leader, with_slots_of_blocks};
 use crate::algorithms::building_blocks::tree_reduce::tree_reduce;
 use crate::algorithms::{Algorithm, Body, Collective, Parameter, Problem, Requirement};
-use crate::schedule::{Buffer, Buffer::Recv, Schedule};
+use crate::schedule::{Buffer, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Reduce],
@@ -49,8 +49,7 @@ pub fn through_leaders(
     let Place { node, local } = placement.place(rank);
     let population = placement.population(node);
     let contribution = contribution(problem, rank);
-    let combined = if population == 1 { contribution } else { Recv };
-    let among_leaders = between(node, placement.nodes(), combined);
+    let among_leaders = between(node, placement.nodes(), combined(contribution, population));
     let blocks = among_leaders.blocks;
     let up = placement.within(node, combine_at_leader(local, population, blocks, contribution));
     let program = if local == 0 { up.then(placement.between(among_leaders)) } else { up };

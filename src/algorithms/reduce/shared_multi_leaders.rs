@@ -6,12 +6,12 @@
 //! Ranks of a node come before others, so the operator must commute.
 
 use super::rabenseifner::halve_and_gather_of;
-use super::{at_root, contribution, shared_leaders};
+use super::{at_root, combined, contribution, shared_leaders};
 use crate::algorithms::building_blocks::butterfly::Butterfly;
 use crate::algorithms::building_blocks::placement::{Place, Placement};
 use crate::algorithms::building_blocks::shared_node::{collect_slices, combine_slices, with_slots_of_slices};
 use crate::algorithms::{Algorithm, Body, Problem};
-use crate::schedule::{Buffer, Buffer::Recv, Schedule};
+use crate::schedule::{Buffer, Schedule};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     name: "shared_multi_leaders",
@@ -38,18 +38,14 @@ pub fn through_owners(
     between: impl Fn(usize, usize, Buffer) -> Schedule,
 ) -> Schedule {
     let placement = Placement::of(problem);
-    let Place { node, local } = placement.place(rank);
+    let place @ Place { node, local } = placement.place(rank);
     let population = placement.population(node);
     let slices = placement.slices();
     let contribution = contribution(problem, rank);
-    let combined = if population == 1 { contribution } else { Recv };
-    let among_owners = between(node, placement.nodes(), combined);
+    let among_owners = between(node, placement.nodes(), combined(contribution, population));
     let width = among_owners.blocks;
     let up = placement.within(node, combine_slices(local, population, slices, width, contribution));
-    let of_slices = (local..slices)
-        .step_by(population)
-        .map(|slice| placement.among_owners(slice, slices, among_owners.clone()));
-    let mut program = of_slices.fold(up, Schedule::then);
+    let mut program = placement.among_owners(place, slices, &among_owners).fold(up, Schedule::then);
     if node == 0 {
         program = program.then(placement.within(node, collect_slices(local, population, slices, width)));
     }
