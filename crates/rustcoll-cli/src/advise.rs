@@ -2,34 +2,49 @@
 
 mod gain;
 mod late;
+mod measured;
+mod page;
+mod text;
+mod things;
 
 use crate::command_line::AdviseOptions;
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use crate::table;
 use crate::words::{counted, percent};
-use gain::{Gain, Setting};
+use gain::{Grown, Setting};
 use late::Blame;
 use rustcoll::report::profile::{Profile, Row};
-use rustcoll::report::{Form, Kind, NO_SHARED_MEMORY_YET};
-use std::io::{self, Write};
+use rustcoll::report::{Form, Kind};
+use std::io::Write;
 use std::path::Path;
+use things::Thing;
 use tuning::words;
 
-/// So many kinds of calls are listed, those that take the most time.
-const LISTED: usize = 8;
+/// All that is known of a job's collectives, and what to do about them.
+struct Advice<'a> {
+    /// What the profile is called.
+    name: String,
+    profile: &'a Profile,
+    sums: Sums,
+    /// Those that take the most time first.
+    calls: Vec<Calls<'a>>,
+    blame: Blame<'a>,
+    things: Vec<Thing>,
+    grown: Option<Grown>,
+}
 
-/// So many things to do are named.
-const MOST_THINGS: usize = 3;
-
-/// A gain of this part of the job is worth a word.
-const WORTH: f64 = 0.005;
-
-/// Waiting of this part of the time of collectives is worth a word.
-const LATE: f64 = 0.2;
-
-/// If collectives take less of the job than this, no change of them can matter.
-const MATTERS: f64 = 0.02;
+impl Advice<'_> {
+    /// How large the job is, and how much of it collectives are.
+    fn heading(&self) -> [String; 2] {
+        let Advice { name, profile, sums: Sums { job, collectives, .. }, .. } = self;
+        let (ranks, nodes) = (counted(profile.ranks(), "rank"), counted(profile.nodes.len(), "node"));
+        let part = share(*collectives, *job);
+        [
+            format!("{name}: {ranks} on {nodes}, {job:.3} s"),
+            format!("blocking collectives take {part} of that, {collectives:.3} s of the mean rank:"),
+        ]
+    }
+}
 
 /// The calls of a row, in seconds of the mean rank.
 pub struct Calls<'a> {
@@ -51,17 +66,47 @@ impl Calls<'_> {
         self.row.calls as f64 / self.row.ranks.max(1) as f64
     }
 
+    /// The name and the radix of the algorithm that served them.
+    fn served(&self) -> (&str, Option<usize>) {
+        let mut words = self.kind.served.split(", ");
+        let name = words.next().unwrap_or_default();
+        (name, words.find_map(|word| word.strip_prefix("radix ")?.parse().ok()))
+    }
+
     fn name(&self) -> String {
         let Kind { collective, size, .. } = self.kind;
         format!("{} of {} on {size} ranks", collective.name(), words::bytes(self.row.bytes_of_a_call()))
     }
+
+    /// Below the [`HEADINGS`].
+    fn cells(&self) -> [String; HEADINGS.len()] {
+        let Kind { collective, size, communicator, served, decided, .. } = self.kind;
+        [
+            collective.name().into(),
+            size.to_string(),
+            words::bytes(self.row.bytes_of_a_call()),
+            format!("{:.0}", self.calls_of_a_rank()),
+            format!("{:.3}", self.seconds),
+            self.waiting.map_or("unknown".into(), |waiting| share(waiting, self.seconds)),
+            served.clone(),
+            decided.clone(),
+            communicator.clone(),
+        ]
+    }
 }
 
-/// A thing to do, and how many seconds of the mean rank it saves.
-struct Thing {
-    seconds: f64,
-    text: String,
-}
+/// What is said of some calls, in columns.
+const HEADINGS: [&str; 9] = [
+    "collective",
+    "ranks",
+    "bytes",
+    "calls",
+    "seconds",
+    "waiting",
+    "algorithm",
+    "decided by",
+    "communicator",
+];
 
 /// Seconds of the mean rank.
 struct Sums {
@@ -85,6 +130,33 @@ impl Sums {
             unknown: total(unknown.map(|calls| calls.seconds)),
         }
     }
+
+    /// What the time of collectives is made of.
+    fn parts(&self) -> Vec<Part> {
+        let &Sums { collectives, waiting, unknown, .. } = self;
+        let mut parts = vec![
+            Part { name: "waiting for ranks that came late", kind: "waiting", seconds: waiting },
+            Part { name: "moving data", kind: "moving", seconds: collectives - waiting - unknown },
+        ];
+        if unknown > 0.01 * collectives {
+            parts.push(Part { name: "not known which of the two", kind: "unknown", seconds: unknown });
+        }
+        parts
+    }
+}
+
+/// A part of the time of collectives.
+struct Part {
+    name: &'static str,
+    /// In one word.
+    kind: &'static str,
+    /// Of the mean rank.
+    seconds: f64,
+}
+
+/// A part of a whole in percent.
+fn share(part: f64, whole: f64) -> String {
+    percent(part / whole.max(f64::MIN_POSITIVE))
 }
 
 /// The sum of no numbers is −0, which would be printed so.
@@ -94,18 +166,18 @@ fn total(seconds: impl Iterator<Item = f64>) -> f64 {
 
 /// Says where the time of a job's collectives goes, and what to do about it.
 pub fn run(options: &AdviseOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
-    let name = files::name(&options.profile);
     let profile = profile(&options.profile)?;
     let setting = Setting::of(options, &profile)?;
     let calls = blocking_calls(&profile);
     let blame = Blame::of(&profile);
     let sums = Sums::of(&profile, &calls);
-    summary(&name, &profile, &sums, output)?;
-    let things = things(&calls, &blame, &setting, (options, &sums))?;
-    list(&calls, output)?;
-    advice(things, output)?;
-    if let Some(times) = options.times_as_many {
-        setting.grown(&calls, times, output)?;
+    let name = files::name(&options.profile);
+    let things = things::things(&calls, &blame, &setting, (&name, &sums))?;
+    let grown = options.times_as_many.map(|times| setting.grown(&calls, times)).transpose()?;
+    let advice = Advice { name, profile: &profile, sums, calls, blame, things, grown };
+    text::write(&advice, output)?;
+    if let Some(file) = &options.html {
+        files::write(Some(file), page::page(&advice).as_bytes(), output)?;
     }
     Ok(Outcome::Right)
 }
@@ -134,165 +206,4 @@ fn blocking_calls(profile: &Profile) -> Vec<Calls<'_>> {
         .collect();
     calls.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
     calls
-}
-
-/// A part of a whole in percent.
-fn share(part: f64, whole: f64) -> String {
-    percent(part / whole.max(f64::MIN_POSITIVE))
-}
-
-fn summary(name: &str, profile: &Profile, sums: &Sums, output: &mut impl Write) -> io::Result<()> {
-    let &Sums { job, collectives, waiting, unknown } = sums;
-    let (ranks, nodes) = (counted(profile.ranks(), "rank"), counted(profile.nodes.len(), "node"));
-    writeln!(output, "{name}: {ranks} on {nodes}, {job:.3} s")?;
-    let part = share(collectives, job);
-    writeln!(output, "blocking collectives take {part} of that, {collectives:.3} s of the mean rank:")?;
-    let mut parts =
-        vec![("waiting for ranks that came late", waiting), ("moving data", collectives - waiting - unknown)];
-    if unknown > 0.01 * collectives {
-        parts.push(("not known which of the two", unknown));
-    }
-    for (part, seconds) in parts {
-        writeln!(output, "  {part:<32}  {seconds:>10.3} s  {:>7}", share(seconds, collectives))?;
-    }
-    Ok(())
-}
-
-fn list(calls: &[Calls], output: &mut impl Write) -> io::Result<()> {
-    let rows: Vec<[String; 9]> = calls
-        .iter()
-        .take(LISTED)
-        .map(|calls| {
-            let Kind { collective, size, communicator, served, decided, .. } = calls.kind;
-            let count = calls.calls_of_a_rank();
-            [
-                collective.name().into(),
-                size.to_string(),
-                words::bytes(calls.row.bytes_of_a_call()),
-                format!("{count:.0}"),
-                format!("{:.3}", calls.seconds),
-                calls.waiting.map_or("unknown".into(), |waiting| share(waiting, calls.seconds)),
-                served.clone(),
-                decided.clone(),
-                communicator.clone(),
-            ]
-        })
-        .collect();
-    writeln!(output, "\nThe calls that take the most time, for the mean rank:")?;
-    let head = [
-        "collective",
-        "ranks",
-        "bytes",
-        "calls",
-        "seconds",
-        "waiting",
-        "algorithm",
-        "decided by",
-        "communicator",
-    ];
-    table::write(head, &rows, output)
-}
-
-/// What to do, what saves most first.
-fn things(
-    calls: &[Calls],
-    blame: &Blame,
-    setting: &Setting,
-    (options, sums): (&AdviseOptions, &Sums),
-) -> Result<Vec<Thing>, Failure> {
-    let &Sums { job, collectives, waiting, .. } = sums;
-    if collectives < MATTERS * job {
-        let text = format!(
-            "Nothing: blocking collectives take less than {} of the time. Look elsewhere.",
-            percent(MATTERS)
-        );
-        return Ok(vec![Thing { seconds: 0.0, text }]);
-    }
-    let mut things = Vec::new();
-    if waiting > LATE * collectives && waiting > WORTH * job {
-        things.push(Thing { seconds: waiting, text: blame.advice(share(waiting, job)) });
-    }
-    let mut others = 0.0;
-    for calls in calls.iter().take(LISTED) {
-        let is_worth_it = calls.moving() > WORTH * job && !calls.kind.decided.ends_with(NO_SHARED_MEMORY_YET);
-        let gain = if is_worth_it { setting.gain(calls)? } else { None };
-        match gain.filter(|gain| gain.seconds(calls) > WORTH * job) {
-            Some(gain) => {
-                things.push(Thing { seconds: gain.seconds(calls), text: gain.advice(calls, setting, job) })
-            }
-            None => others += calls.moving(),
-        }
-    }
-    things.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
-    if others > MATTERS * job {
-        things.truncate(MOST_THINGS - 1);
-        let text = format!(
-            "Calls that move data for {} of the time have no better algorithm by the prediction. Measure whether that is so on your machine:\n\
-             \x20      rustcoll tune --profile {} --output tuned",
-            share(others, job),
-            files::name(&options.profile),
-        );
-        things.push(Thing { seconds: 0.0, text });
-    }
-    Ok(things)
-}
-
-fn advice(mut things: Vec<Thing>, output: &mut impl Write) -> io::Result<()> {
-    writeln!(output, "\nWhat to do:")?;
-    if things.is_empty() {
-        let text =
-            "Nothing: no call has a better algorithm by the prediction, and ranks do not come late.".into();
-        things.push(Thing { seconds: 0.0, text });
-    }
-    for (thing, number) in things.iter().take(MOST_THINGS).zip(1..) {
-        writeln!(output, "  {number}. {}", thing.text)?;
-    }
-    Ok(())
-}
-
-/// Whether a rule that somebody wrote made the decision, FILE:LINE, not a default rule or what was tried.
-fn is_of_a_file(decided: &str) -> bool {
-    let place = decided.split(", ").next().unwrap_or_default();
-    let line = place.rsplit_once(':').filter(|(file, _)| *file != "default").map(|(_, line)| line);
-    line.is_some_and(|line| !line.is_empty() && line.bytes().all(|digit| digit.is_ascii_digit()))
-}
-
-impl Gain {
-    /// Seconds of the mean rank that it saves.
-    fn seconds(&self, calls: &Calls) -> f64 {
-        calls.moving() * (1.0 - self.ratio)
-    }
-
-    fn advice(&self, calls: &Calls, setting: &Setting, job: f64) -> String {
-        let Kind { collective, size, served, decided, bytes_from, .. } = calls.kind;
-        let collective = collective.name();
-        let saved = self.seconds(calls);
-        let to = (2 * bytes_from).saturating_sub(1);
-        let given: String = self
-            .best
-            .parameters
-            .given()
-            .map(|(parameter, value)| format!(" {}={value}", parameter.name()))
-            .collect();
-        let rule = format!(
-            "coll_rustcoll_{collective}_rules \"ranks={size} bytes={bytes_from}..{to} -> {}{given}\"",
-            self.best.algorithm.name
-        );
-        let to_blame = if decided.starts_with("forced") {
-            format!(" Do not force an algorithm: coll_rustcoll_{collective}_algorithm goes before all rules.")
-        } else if is_of_a_file(decided) {
-            format!(" The rule {decided} is to blame: without it, other rules or the default ones decide.")
-        } else {
-            String::new()
-        };
-        format!(
-            "{}: {} takes {:.2} of the time of {served} ({decided}) by the prediction for {}. That saves {saved:.3} s, {} of the time.{to_blame}\n\
-             \x20      mpirun --mca {rule} ...",
-            calls.name(),
-            self.best,
-            self.ratio,
-            setting.machine,
-            share(saved, job),
-        )
-    }
 }

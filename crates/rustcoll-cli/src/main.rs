@@ -12,6 +12,7 @@ mod files;
 mod fit;
 mod guide;
 mod guidelines;
+mod html;
 mod import;
 mod machine;
 mod manual;

@@ -1,11 +1,11 @@
-//! What a tuning came to as one page: no scripts, nothing from elsewhere, as readable on a phone as on paper.
+//! What a tuning came to as one page.
 
 mod plot;
-mod style;
 mod tables;
 
+use crate::html;
 use crate::words::counted;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 use tuning::words::{percent, time};
 use tuning::{
     Gains, Guideline, Limits, Setting, Tuning, comparisons, open_mpi_rules, tuned_rules, violations,
@@ -16,26 +16,14 @@ pub fn page(tuning: &Tuning, limits: Limits) -> Result<String, String> {
     let settings = tuning.settings();
     let sections = settings.iter().map(section).collect::<Result<Vec<_>, _>>()?;
     let title = format!("rustcoll tune, {}", tuning.provenance.date);
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) }
-                style { (PreEscaped(style::sheet())) }
-            }
-            body {
-                h1 { (title) }
-                (summary(tuning, &settings))
-                (tables::provenance(&tuning.provenance))
-                @for section in sections { (section) }
-                (guidelines(tuning, limits))
-                (usage(tuning))
-            }
-        }
+    let body = html! {
+        (summary(tuning, &settings))
+        (tables::provenance(&tuning.provenance))
+        @for section in sections { (section) }
+        (guidelines(tuning, limits))
+        (usage(tuning))
     };
-    Ok(page.into_string())
+    Ok(html::page(&title, &body))
 }
 
 fn summary(tuning: &Tuning, settings: &[Setting]) -> Markup {

@@ -20,6 +20,7 @@ use campaign::Campaign;
 use interruption::Interruption;
 use measurements::Contestant;
 use plan::Plan;
+pub use record::MEASURED;
 use record::Record;
 use schedule::Schedule;
 use std::io::Write;

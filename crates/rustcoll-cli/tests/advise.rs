@@ -8,6 +8,7 @@ use rustcoll::report::profile::{Late, Lateness, Profile, Row, Spread};
 use rustcoll::report::{Form, Kind, bytes_from};
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 
 const RANKS: u32 = 64;
 
@@ -91,6 +92,85 @@ fn a_better_algorithm_is_named_with_its_rule() {
     assert!(advice.contains("On 256 ranks, if each makes the same calls, moving data takes "), "{advice}");
 }
 
+/// A folder as `rustcoll tune` leaves it: 64 ranks, 12 bytes, so many nanoseconds in each of two jobs.
+fn measured(name: &str, times: &[(&str, &str, u64)], more: &str) -> PathBuf {
+    let folder = folder(name);
+    let mut text = String::from("{\"format\":\"rustcoll tune 1\",\"machine\":\"\"}\n");
+    for (contestant, ran, time) in times {
+        for job in 0..2 {
+            text += &format!(
+                "{{\"job\":{job},\"step\":{{}},\"line\":\"measurement\",\"collective\":\"allreduce\",\"ranks\":64,\"bytes\":12,\
+                 \"contestant\":\"{contestant}\",\"ran\":\"{ran}\",\"late\":0,\"nanoseconds\":[{time},{time}]}}\n"
+            );
+        }
+    }
+    fs::write(folder.join("measured.json"), text + more).unwrap();
+    folder
+}
+
+const TIMES: [(&str, &str, u64); 4] = [
+    ("rustcoll", "ring", 1000),
+    ("rustcoll:bine", "bine", 200),
+    ("rustcoll:recursive_multiplying:radix=4", "recursive_multiplying", 400),
+    ("tuned:3", "", 100),
+];
+
+#[test]
+fn what_was_measured_goes_before_predictions() {
+    let job = with(job(), Collective::Allreduce, 12, "ring", 4.0, &[]);
+    let folder = measured("advise_measured", &TIMES, "");
+    let advice = advise(&job, &format!("--measured {}", folder.display()));
+    let expected = format!(
+        "bine takes 0.20 of the time of ring (my.toml:7) as {} measured with 12 bytes. That saves 3.200 s",
+        folder.display()
+    );
+    assert!(advice.contains(&expected), "{advice}");
+    assert!(advice.contains("bytes=8..15 -> bine\" ..."), "{advice}");
+}
+
+#[test]
+fn what_gave_a_wrong_result_is_not_the_best() {
+    let job = with(job(), Collective::Allreduce, 12, "ring", 4.0, &[]);
+    let wrong = "{\"line\":\"fault\",\"collective\":\"allreduce\",\"bytes\":8,\"contestant\":\"rustcoll:bine\",\"message\":\"wrong\"}\n";
+    let folder = measured("advise_wrong", &TIMES, wrong);
+    let advice = advise(&job, &format!("--measured {}", folder.display()));
+    assert!(advice.contains("recursive_multiplying, radix 4 takes 0.40 of the time"), "{advice}");
+    assert!(advice.contains("-> recursive_multiplying radix=4\" ..."), "{advice}");
+}
+
+#[test]
+fn where_the_best_ran_there_is_nothing_to_measure() {
+    let job = with(job(), Collective::Allreduce, 12, "bine", 4.0, &[]);
+    let folder = measured("advise_best", &TIMES, "");
+    let advice = advise(&job, &format!("--measured {}", folder.display()));
+    assert!(advice.contains("1. Nothing: no call has a better algorithm that is known"), "{advice}");
+}
+
+#[test]
+fn a_page_shows_calls_and_late_ranks() {
+    let job = with(job(), Collective::Allreduce, 12, "ring", 4.0, &[(3, 3.0), (40, 0.5)]);
+    let folder = folder("advise_page");
+    let file = folder.join("advice.html");
+    let text = advise(&job, &format!("--html {} --times-as-many 2", file.display()));
+    let page = fs::read_to_string(&file).unwrap();
+    for part in [
+        "64 ranks on 2 nodes, 10.000 s</h1>",
+        "<td>allreduce</td><td>64</td><td>12 bytes</td><td>1000</td><td>4.000</td>",
+        "<i class=\"waiting\" style=\"width: 87.50%\"></i><i class=\"moving\" style=\"width: 12.50%\"></i>",
+        "<td>3</td><td class=\"number\">85.7 %</td>",
+        "<td>32-63</td><td class=\"number\">14.3 %</td>",
+        "On 128 ranks, ",
+    ] {
+        assert!(page.contains(part), "{part:?} is missing in:\n{page}");
+    }
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("mpirun ")).unwrap();
+    assert!(
+        page.contains(&line.replace('"', "&quot;").replace("->", "-&gt;")),
+        "{line:?} is missing in:\n{page}"
+    );
+    assert!(!page.contains("<script"), "{page}");
+}
+
 #[test]
 fn no_rule_is_written_for_a_communicators_first_calls() {
     let mut job = with(job(), Collective::Allreduce, 12, "ring", 4.0, &[]);
@@ -128,6 +208,12 @@ fn what_is_no_profile_is_refused() {
         "rustcoll: the standard input: there are no ranks in this profile\n"
     );
     assert!(refused("advise nowhere.json", "").starts_with("rustcoll: nowhere.json: cannot be read"));
+    let folder = folder("advise_no_tuning");
+    let line = format!("advise - --measured {}", folder.display());
+    let job = job().to_json();
+    assert!(refused(&line, &job).contains("measured.json: cannot be read"));
+    fs::write(folder.join("measured.json"), "{}\n").unwrap();
+    assert!(refused(&line, &job).contains("measured.json: this is not what a tuning measured"));
     assert!(rustcoll("advise - --times-as-many 1").refused(2).contains("expected a number from 2 to 1024"));
 }
 

@@ -1,6 +1,7 @@
-//! What a better algorithm saves, by the prediction for a machine.
+//! What a better algorithm saves, as it was measured or is predicted for a machine.
 
 use super::Calls;
+use super::measured::Measured;
 use crate::command_line::AdviseOptions;
 use crate::failure::Failure;
 use crate::machine::{USUAL, named_or_usual, title};
@@ -11,7 +12,7 @@ use rustcoll::cost::Machine;
 use rustcoll::report::Kind;
 use rustcoll::report::profile::Profile;
 use rustcoll::selection::{Choice, Measure, Rules};
-use std::io::{self, Write};
+use std::fmt;
 
 /// An algorithm is named only if it is predicted to take no more than this part of the time.
 const BETTER: f64 = 0.9;
@@ -19,18 +20,30 @@ const BETTER: f64 = 0.9;
 /// Where the job ran.
 pub struct Setting {
     /// What the machine is called.
-    pub machine: String,
+    machine: String,
     described: Machine,
+    measured: Option<Measured>,
     ranks: usize,
     nodes: usize,
 }
 
-/// A better algorithm.
+/// The best algorithm for some calls.
 pub struct Gain {
     /// The algorithm.
     pub best: Candidate,
     /// Its time by that of the one that ran.
     pub ratio: f64,
+    /// How that is known.
+    pub known_by: String,
+    /// Whether it was measured, not predicted.
+    pub is_measured: bool,
+}
+
+impl Gain {
+    /// Whether the algorithm is to be named.
+    pub fn is_one(&self) -> bool {
+        self.ratio.is_finite() && self.ratio <= BETTER
+    }
 }
 
 impl Setting {
@@ -42,7 +55,8 @@ impl Setting {
             Some(name) => title(name).to_owned(),
             None => format!("{USUAL} (--machine names yours)"),
         };
-        Ok(Setting { machine, described, ranks: profile.ranks(), nodes: profile.nodes.len() })
+        let measured = options.measured.as_deref().map(Measured::read).transpose()?;
+        Ok(Setting { machine, described, measured, ranks: profile.ranks(), nodes: profile.nodes.len() })
     }
 
     /// Whether it is known where the ranks of the calls are, and what they cost.
@@ -55,15 +69,20 @@ impl Setting {
             && Measure::of(kind.collective) != Measure::Nothing
     }
 
-    /// A better algorithm for some calls, if there is one.
+    /// The best algorithm for some calls: as it was measured, else as it is predicted; `None` if that is not known.
     pub fn gain(&self, calls: &Calls) -> Result<Option<Gain>, Failure> {
+        match self.measured.as_ref().and_then(|measured| measured.gain(calls)) {
+            Some(gain) => Ok(Some(gain)),
+            None => self.predicted(calls),
+        }
+    }
+
+    fn predicted(&self, calls: &Calls) -> Result<Option<Gain>, Failure> {
         let kind = calls.kind;
         if !self.has_price(kind) {
             return Ok(None);
         }
-        let mut words = kind.served.split(", ");
-        let name = words.next().unwrap_or_default();
-        let radix = words.find_map(|word| word.strip_prefix("radix ")).and_then(|radix| radix.parse().ok());
+        let (name, radix) = calls.served();
         let Some(algorithm) = kind.collective.scheduled().find(|algorithm| algorithm.name == name) else {
             return Ok(None);
         };
@@ -80,14 +99,18 @@ impl Setting {
         let found = self.prices(&candidates, calls, kind.size)?;
         let ran = found.iter().find(|price| ran(&price.candidate)).map(|price| price.time());
         let (Some(best), Some(ran)) = (found.first(), ran) else { return Ok(None) };
-        let ratio = best.time() / ran;
-        Ok((ran.is_finite() && ratio <= BETTER).then_some(Gain { best: best.candidate, ratio }))
+        Ok(Some(Gain {
+            best: best.candidate,
+            ratio: best.time() / ran,
+            known_by: format!("by the prediction for {}", self.machine),
+            is_measured: false,
+        }))
     }
 
-    /// Says what the calls take on so many times as many ranks, if each rank makes the same calls, by the default rules.
-    pub fn grown(&self, calls: &[Calls], times: usize, output: &mut impl Write) -> Result<(), Failure> {
-        let (mut before, mut after) = (0.0, 0.0);
-        let mut unknown = 0.0;
+    /// What the calls take on so many times as many ranks, if each rank makes the same calls, by the default rules.
+    pub fn grown(&self, calls: &[Calls], times: usize) -> Result<Grown, Failure> {
+        let machine = self.machine.clone();
+        let mut grown = Grown { ranks: self.ranks * times, before: 0.0, after: 0.0, unknown: 0.0, machine };
         for calls in calls {
             let price = |size| self.price_by_default(calls, size);
             let prices = match calls.kind.size == self.ranks {
@@ -96,14 +119,13 @@ impl Setting {
             };
             match prices {
                 Some((now, then)) => {
-                    before += calls.moving();
-                    after += calls.moving() * then / now;
+                    grown.before += calls.moving();
+                    grown.after += calls.moving() * then / now;
                 }
-                None => unknown += calls.moving(),
+                None => grown.unknown += calls.moving(),
             }
         }
-        write_grown(self, times, [before, after, unknown], output)?;
-        Ok(())
+        Ok(grown)
     }
 
     /// Seconds of a call by what the default rules choose, if that has a price.
@@ -127,23 +149,31 @@ impl Setting {
     }
 }
 
-fn write_grown(
-    setting: &Setting,
-    times: usize,
-    [before, after, unknown]: [f64; 3],
-    output: &mut impl Write,
-) -> io::Result<()> {
-    let ranks = setting.ranks * times;
-    writeln!(
-        output,
-        "\nOn {ranks} ranks, if each makes the same calls, moving data takes {after:.3} s instead of {before:.3} s, by the prediction for {}.",
-        setting.machine
-    )?;
-    if unknown > 0.0 {
-        writeln!(
-            output,
-            "Calls that move data for {unknown:.3} s are not among these: they have no price, or fewer ranks."
+/// The same calls on more ranks: seconds in which a rank moves data.
+pub struct Grown {
+    ranks: usize,
+    /// On the ranks of the profile.
+    before: f64,
+    /// On more ranks.
+    after: f64,
+    /// Of calls without a price, on the ranks of the profile.
+    unknown: f64,
+    machine: String,
+}
+
+impl fmt::Display for Grown {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let Grown { ranks, before, after, unknown, machine } = self;
+        write!(
+            formatter,
+            "On {ranks} ranks, if each makes the same calls, moving data takes {after:.3} s instead of {before:.3} s, by the prediction for {machine}."
         )?;
+        if *unknown > 0.0 {
+            write!(
+                formatter,
+                "\nCalls that move data for {unknown:.3} s are not among these: they have no price, or fewer ranks."
+            )?;
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -37,6 +37,20 @@ impl Blame<'_> {
         waiting / self.sum.max(f64::MIN_POSITIVE)
     }
 
+    /// Which part of the waiting was for each rank, those with the most first.
+    pub fn by_rank(&self) -> Vec<(u32, f64)> {
+        let mut parts: Vec<(u32, f64)> =
+            self.waiting.keys().map(|&rank| (rank, self.part(&[rank]))).collect();
+        parts.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        parts
+    }
+
+    /// Which part of the waiting was for the ranks of each node, by their ranks.
+    pub fn by_node(&self) -> Vec<(String, f64)> {
+        let nodes = self.profile.nodes.values();
+        nodes.map(|ranks| (rustcoll::report::ranges(ranks), self.part(ranks))).collect()
+    }
+
     /// The rank for which the others waited longest.
     fn worst(&self) -> Option<u32> {
         let longest = self.waiting.iter().max_by(|(_, one), (_, other)| one.total_cmp(other));

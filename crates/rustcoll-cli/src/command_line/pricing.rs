@@ -207,6 +207,12 @@ pub struct AdviseOptions {
     /// How many ranks share a node; as many as most nodes of the job have, unless given
     #[arg(long, value_parser = ranks)]
     pub ranks_per_node: Option<usize>,
+    /// The folder that rustcoll tune --output wrote: what it measured goes before predictions
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub measured: Option<PathBuf>,
+    /// Draws it as a page too
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
     /// Says also what the same calls take on so many times as many ranks
     #[arg(long, value_name = "NUMBER", value_parser = times_as_many)]
     pub times_as_many: Option<usize>,

@@ -58,7 +58,7 @@ fn pictures_have_colours_by_night() {
     let tuning = sample();
     let drawn = plot::Plot::of(&tuning.settings()[1]).draw().unwrap()
         + &plot::Plot::of(&tuning.settings()[0]).draw().unwrap();
-    let sheet = style::sheet();
+    let sheet = html::sheet();
     let strokes = drawn.split("stroke=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
     for colour in strokes.filter(|colour| *colour != "none") {
         assert!(sheet.contains(&format!("[stroke=\"{colour}\"]")), "{colour}");

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use tuning::CellKey;
 
 /// The file that a tuning goes on from.
-const JSON: &str = "measured.json";
+pub const MEASURED: &str = "measured.json";
 
 /// The same times in a table.
 const CSV: &str = "measured.csv";
@@ -71,10 +71,10 @@ impl Record {
     /// Opens the files of a folder, or begins them. Fails if something else was measured there.
     pub fn open(folder: &Path, wanted: Header, from_scratch: bool) -> Result<Record, Failure> {
         fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-        let mut json = Appended::locked(folder.join(JSON))?;
+        let mut json = Appended::locked(folder.join(MEASURED))?;
         if from_scratch && json.length > 0 {
             move_aside(folder)?;
-            json = Appended::locked(folder.join(JSON))?;
+            json = Appended::locked(folder.join(MEASURED))?;
         }
         let csv = Appended::open(folder.join(CSV))?;
         let mut record = Record {
@@ -316,9 +316,9 @@ fn move_aside(folder: &Path) -> Result<(), Failure> {
         let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
         folder.join(format!("{stem}-{number}.{ending}"))
     };
-    let is_free = |number: &usize| [JSON, CSV].iter().all(|name| !named(name, *number).exists());
+    let is_free = |number: &usize| [MEASURED, CSV].iter().all(|name| !named(name, *number).exists());
     let number = (1..).find(is_free).unwrap_or(0);
-    for name in [JSON, CSV] {
+    for name in [MEASURED, CSV] {
         let path = folder.join(name);
         if path.exists() {
             fs::rename(&path, named(name, number)).map_err(|error| unwritable(&path, &error))?;

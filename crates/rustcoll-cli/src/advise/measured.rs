@@ -1,0 +1,107 @@
+//! What algorithms took when `rustcoll tune` measured them.
+
+use super::Calls;
+use super::gain::Gain;
+use crate::failure::Failure;
+use crate::tune::MEASURED;
+use measurements::{Cause, Contestant, Fault, Line, Measurement};
+use rustcoll::algorithms::{Collective, Parameter};
+use rustcoll::atlas::Candidate;
+use rustcoll::selection::Parameters;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use tuning::{Tried, words};
+
+/// The measured times of a tuning.
+pub struct Measured {
+    folder: String,
+    /// By collective's name, ranks and bytes.
+    cells: BTreeMap<(String, usize, usize), Vec<Tried>>,
+    /// Who was wrong or hung somewhere, by collective and contestant: they are never the best.
+    wrong: BTreeSet<(String, String)>,
+}
+
+impl Measured {
+    /// Reads what `rustcoll tune --output FOLDER` measured.
+    pub fn read(folder: &Path) -> Result<Measured, Failure> {
+        let file = folder.join(MEASURED);
+        let fault = |fault: String| Failure::Input(format!("{}: {fault}", file.display()));
+        let text = fs::read_to_string(&file).map_err(|error| fault(format!("cannot be read: {error}")))?;
+        let mut lines = text.lines();
+        if !lines.next().is_some_and(|first| first.starts_with("{\"format\":\"rustcoll tune ")) {
+            return Err(fault("this is not what a tuning measured".into()));
+        }
+        let folder = folder.display().to_string();
+        let mut measured = Measured { folder, cells: BTreeMap::new(), wrong: BTreeSet::new() };
+        lines.filter_map(Line::from_json).for_each(|line| measured.learn(line));
+        Ok(measured)
+    }
+
+    fn learn(&mut self, line: Line) {
+        match line {
+            Line::Measurement(measurement) => {
+                let Measurement { collective, ranks, bytes, contestant, ran, nanoseconds, .. } = measurement;
+                let Ok(contestant) = contestant.parse::<Contestant>() else { return };
+                let times = nanoseconds.iter().map(|&time| time as f64 * 1e-9).collect();
+                let cell = self.cells.entry((collective, ranks, bytes)).or_default();
+                match cell.iter_mut().find(|tried| tried.contestant == contestant) {
+                    Some(tried) => tried.launches.push(times),
+                    None => cell.push(Tried { contestant, ran, launches: vec![times] }),
+                }
+            }
+            Line::Fault(Fault { collective, contestant, cause: Cause::Failed, .. }) => {
+                self.wrong.insert((collective, contestant));
+            }
+            Line::Hung(trial) => {
+                self.wrong.insert((trial.collective, trial.contestant));
+            }
+            _ => {}
+        }
+    }
+
+    /// The fastest algorithm for some calls against the one that ran, if both were measured with up to twice or half as many bytes.
+    pub fn gain(&self, calls: &Calls) -> Option<Gain> {
+        let (collective, size) = (calls.kind.collective, calls.kind.size);
+        let wanted = calls.row.bytes_of_a_call().max(1) as f64;
+        let distance = |bytes: usize| (bytes.max(1) as f64 / wanted).log2().abs();
+        let cells = self.cells.iter().filter(|((name, ranks, bytes), _)| {
+            name == collective.name() && *ranks == size && distance(*bytes) <= 1.0
+        });
+        let nearest =
+            cells.min_by(|((_, _, one), _), ((_, _, other), _)| distance(*one).total_cmp(&distance(*other)));
+        let ((name, _, bytes), cell) = nearest?;
+        let ran = cell.iter().filter(|tried| served(tried, calls)).filter_map(Tried::median);
+        let ran = ran.min_by(f64::total_cmp)?;
+        let is_right = |tried: &&Tried| !self.wrong.contains(&(name.clone(), tried.contestant.to_string()));
+        let named = cell.iter().filter(is_right);
+        let named =
+            named.filter_map(|tried| Some((candidate(collective, &tried.contestant)?, tried.median()?)));
+        let (best, seconds) = named.min_by(|(_, one), (_, other)| one.total_cmp(other))?;
+        Some(Gain {
+            best,
+            ratio: seconds / ran,
+            known_by: format!("as {} measured with {}", self.folder, words::bytes(*bytes)),
+            is_measured: true,
+        })
+    }
+}
+
+/// Whether this is what served the calls.
+fn served(tried: &Tried, calls: &Calls) -> bool {
+    let (name, radix) = calls.served();
+    let given = tried.contestant.parameters.iter().find(|(name, _)| name == Parameter::Radix.name());
+    tried.ran == name && given.is_none_or(|(_, given)| radix.is_none_or(|radix| radix == *given))
+}
+
+/// The algorithm and the parameters of a contestant, if a rule can name them.
+fn candidate(collective: Collective, contestant: &Contestant) -> Option<Candidate> {
+    let name = contestant.algorithm.as_deref().filter(|_| contestant.is_own())?;
+    let algorithm = collective.scheduled().find(|algorithm| algorithm.name == name)?;
+    let mut parameters = Parameters::default();
+    for (name, value) in &contestant.parameters {
+        let parameter = Parameter::ALL.into_iter().find(|parameter| parameter.name() == name)?;
+        parameters.set(parameter, Some(*value));
+    }
+    Some(Candidate { collective, algorithm, parameters })
+}

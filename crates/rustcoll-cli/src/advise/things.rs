@@ -1,0 +1,140 @@
+//! What to do.
+
+use super::gain::{Gain, Setting};
+use super::late::Blame;
+use super::{Calls, Sums, share};
+use crate::failure::Failure;
+use crate::words::percent;
+use rustcoll::report::{Kind, NO_SHARED_MEMORY_YET};
+
+/// So many things to do are named.
+const MOST_THINGS: usize = 3;
+
+/// So many kinds of calls are looked at, those that take the most time.
+const LOOKED_AT: usize = 8;
+
+/// A gain of this part of the job is worth a word.
+const WORTH: f64 = 0.005;
+
+/// Waiting of this part of the time of collectives is worth a word.
+const LATE: f64 = 0.2;
+
+/// If collectives take less of the job than this, no change of them can matter.
+const MATTERS: f64 = 0.02;
+
+/// A thing to do.
+pub struct Thing {
+    /// How many seconds of the mean rank it saves.
+    seconds: f64,
+    /// In words.
+    pub text: String,
+    /// A line to copy.
+    pub line: Option<String>,
+}
+
+impl Thing {
+    /// There is nothing to do.
+    fn nothing(why: &str) -> Vec<Thing> {
+        vec![Thing { seconds: 0.0, text: format!("Nothing: {why}"), line: None }]
+    }
+}
+
+/// What to do, what saves most first, for the profile of this name.
+pub fn things(
+    calls: &[Calls],
+    blame: &Blame,
+    setting: &Setting,
+    (name, sums): (&str, &Sums),
+) -> Result<Vec<Thing>, Failure> {
+    let &Sums { job, collectives, waiting, .. } = sums;
+    if collectives < MATTERS * job {
+        let limit = percent(MATTERS);
+        return Ok(Thing::nothing(&format!(
+            "blocking collectives take less than {limit} of the time. Look elsewhere."
+        )));
+    }
+    let mut things = Vec::new();
+    if waiting > LATE * collectives && waiting > WORTH * job {
+        things.push(Thing { seconds: waiting, text: blame.advice(share(waiting, job)), line: None });
+    }
+    let mut others = 0.0;
+    for calls in calls.iter().take(LOOKED_AT) {
+        let is_worth_it = calls.moving() > WORTH * job && !calls.kind.decided.ends_with(NO_SHARED_MEMORY_YET);
+        let gain = if is_worth_it { setting.gain(calls)? } else { None };
+        match gain {
+            Some(gain) if gain.is_one() && gain.seconds(calls) > WORTH * job => {
+                things.push(gain.advice(calls, job));
+            }
+            Some(gain) if gain.is_measured => {}
+            _ => others += calls.moving(),
+        }
+    }
+    things.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
+    if others > MATTERS * job {
+        things.truncate(MOST_THINGS - 1);
+        things.push(measure(name, share(others, job)));
+    }
+    things.truncate(MOST_THINGS);
+    Ok(match things.is_empty() {
+        true => Thing::nothing("no call has a better algorithm that is known, and ranks do not come late."),
+        false => things,
+    })
+}
+
+/// For the rest of the calls, which take that part of the time.
+fn measure(name: &str, part: String) -> Thing {
+    let text = format!(
+        "Calls that move data for {part} of the time have no better algorithm by the prediction. Measure whether that is so on your machine:"
+    );
+    Thing { seconds: 0.0, text, line: Some(format!("rustcoll tune --profile {name} --output tuned")) }
+}
+
+/// Whether a rule that somebody wrote made the decision, FILE:LINE, not a default rule or what was tried.
+fn is_of_a_file(decided: &str) -> bool {
+    let place = decided.split(", ").next().unwrap_or_default();
+    let line = place.rsplit_once(':').filter(|(file, _)| *file != "default").map(|(_, line)| line);
+    line.is_some_and(|line| !line.is_empty() && line.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
+impl Gain {
+    /// Seconds of the mean rank that it saves.
+    fn seconds(&self, calls: &Calls) -> f64 {
+        calls.moving() * (1.0 - self.ratio)
+    }
+
+    fn advice(&self, calls: &Calls, job: f64) -> Thing {
+        let Kind { collective, served, decided, .. } = calls.kind;
+        let collective = collective.name();
+        let seconds = self.seconds(calls);
+        let to_blame = if decided.starts_with("forced") {
+            format!(" Do not force an algorithm: coll_rustcoll_{collective}_algorithm goes before all rules.")
+        } else if is_of_a_file(decided) {
+            format!(" The rule {decided} is to blame: without it, other rules or the default ones decide.")
+        } else {
+            String::new()
+        };
+        let text = format!(
+            "{}: {} takes {:.2} of the time of {served} ({decided}) {}. That saves {seconds:.3} s, {} of the time.{to_blame}",
+            calls.name(),
+            self.best,
+            self.ratio,
+            self.known_by,
+            share(seconds, job),
+        );
+        Thing { seconds, text, line: Some(self.line(calls.kind)) }
+    }
+
+    /// What to start the job with.
+    fn line(&self, kind: &Kind) -> String {
+        let Kind { collective, size, bytes_from, .. } = kind;
+        let to = (2 * bytes_from).saturating_sub(1);
+        let given = self.best.parameters.given();
+        let given: String =
+            given.map(|(parameter, value)| format!(" {}={value}", parameter.name())).collect();
+        format!(
+            "mpirun --mca coll_rustcoll_{}_rules \"ranks={size} bytes={bytes_from}..{to} -> {}{given}\" ...",
+            collective.name(),
+            self.best.algorithm.name
+        )
+    }
+}
