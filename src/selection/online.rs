@@ -22,8 +22,11 @@ const COST: f64 = 0.05;
 /// Who takes so many times as long as the fastest is not tried again.
 const HOPELESS: f64 = 1.5;
 
-/// Who takes no more than this part of the time of what the rules choose replaces it.
+/// Who takes no more than this part of the time of what serves the calls replaces it.
 const FASTER: f64 = 0.97;
+
+/// Times change: all is tried again when there were so many times as many calls, or later if exploring has cost too much by then.
+const AGAIN: u64 = 2;
 
 /// Counts the calls of a kind. Calls that are remembered are counted here, too.
 #[derive(Debug)]
@@ -34,6 +37,11 @@ pub struct Counter {
 }
 
 impl Counter {
+    /// After so many calls. Nothing passes yet.
+    fn from(calls: u64) -> Arc<Counter> {
+        Arc::new(Counter { calls: AtomicU64::new(calls), next: AtomicU64::new(0) })
+    }
+
     /// Counts a call that is like the one before; `false`: it is not, and was not counted.
     #[inline]
     pub fn passes(&self) -> bool {
@@ -46,7 +54,7 @@ impl Counter {
     }
 }
 
-/// A candidate, and how long it took in each round, in nanoseconds.
+/// A candidate, and how long it took in each round since all was tried from new, in nanoseconds.
 #[derive(Clone, Debug)]
 struct Tried {
     choice: Choice,
@@ -62,20 +70,20 @@ struct Round {
     own: Vec<u64>,
 }
 
-/// A kind of calls that is explored.
+/// A kind of calls.
 #[derive(Debug)]
 struct Trial {
     counter: Arc<Counter>,
     /// What the rules choose comes first.
     candidates: Vec<Tried>,
-    round: Round,
-}
-
-/// What is known of a kind of calls.
-#[derive(Debug)]
-enum Kind {
-    Exploring(Trial),
-    Settled(Settled),
+    /// The number of the candidate that serves the calls.
+    serving: usize,
+    /// `None` if there is nothing to try.
+    round: Option<Round>,
+    /// How many calls were tried before all was tried from new.
+    tried: usize,
+    /// What these cost, in nanoseconds.
+    spent: u64,
 }
 
 /// What was found out.
@@ -83,12 +91,14 @@ enum Kind {
 pub struct Settled {
     /// What serves the calls from now on.
     pub choice: Choice,
-    /// What the rules choose.
+    /// What served them so far.
     pub before: Choice,
     /// The time of the first by that of the second.
     pub ratio: f64,
     /// How many calls were tried.
     pub tried: usize,
+    /// Whether the rules choose it.
+    pub is_usual: bool,
 }
 
 /// What a call is to do.
@@ -96,12 +106,12 @@ pub struct Settled {
 pub enum Turn {
     /// The ranks must bring their times together first.
     Gather,
-    /// What the rules choose serves it, as it does the next calls until the counter says otherwise.
-    Usual(Arc<Counter>),
+    /// This serves it, or what the rules choose does, as it does the next calls until the counter says otherwise.
+    Serve(Option<Choice>, Arc<Counter>),
     /// This is tried for this call alone, or what the rules choose is.
     Try(Option<Choice>),
-    /// This serves it and all that follow, or what the rules choose does.
-    Settled(Option<Choice>),
+    /// What the rules choose serves it and all that follow.
+    Usual,
 }
 
 /// All kinds of calls of a communicator.
@@ -109,7 +119,7 @@ pub enum Turn {
 pub struct Online {
     /// The number of the first call of a kind that is tried.
     first: u64,
-    kinds: HashMap<Call, Kind>,
+    kinds: HashMap<Call, Trial>,
 }
 
 /// What is explored together: calls that differ in the root, or in their length by less than a factor of two.
@@ -147,132 +157,133 @@ impl Online {
     pub fn turn(&mut self, kind: &Call, usual: Choice, others: impl FnOnce() -> Vec<Choice>) -> Turn {
         if !self.kinds.contains_key(kind) {
             if self.kinds.len() == MOST_KINDS {
-                return Turn::Settled(None);
+                return Turn::Usual;
             }
-            self.kinds.insert(*kind, Kind::new(usual, others(), self.first));
+            self.kinds.insert(*kind, Trial::new(usual, others(), self.first));
         }
-        match &self.kinds[kind] {
-            Kind::Settled(settled) => Turn::Settled(settled.replaces().then_some(settled.choice)),
-            Kind::Exploring(trial) => trial.turn(),
-        }
+        self.kinds[kind].turn()
     }
 
     /// Counts a call of a kind, which is carried out now.
     pub fn count(&mut self, kind: &Call) {
-        if let Some(Kind::Exploring(Trial { counter, .. })) = self.kinds.get(kind) {
+        if let Some(Trial { counter, .. }) = self.kinds.get(kind) {
             counter.calls.fetch_add(1, Relaxed);
         }
     }
 
     /// Notes how long a call took that was tried.
     pub fn note(&mut self, kind: &Call, nanoseconds: u64) {
-        if let Some(Kind::Exploring(trial)) = self.kinds.get_mut(kind) {
-            trial.round.own.push(nanoseconds);
+        if let Some(round) = self.kinds.get_mut(kind).and_then(|trial| trial.round.as_mut()) {
+            round.own.push(nanoseconds);
         }
     }
 
     /// How long the calls of the round took at this rank; the same number at all ranks.
     pub fn times(&self, kind: &Call) -> Vec<u64> {
-        match self.kinds.get(kind) {
-            Some(Kind::Exploring(Trial { round, .. })) => {
-                // A call that failed here has no time; this rank's next calls fail as well.
-                let mut times = round.own.clone();
-                times.resize(round.turns.len(), u64::MAX / 2);
-                times
-            }
-            _ => Vec::new(),
-        }
+        let Some(round) = self.kinds.get(kind).and_then(|trial| trial.round.as_ref()) else {
+            return Vec::new();
+        };
+        // A call that failed here has no time; this rank's next calls fail as well.
+        let mut times = round.own.clone();
+        times.resize(round.turns.len(), u64::MAX / 2);
+        times
     }
 
     /// Goes on with the times of the round that are the same at all ranks. Tells what is settled by them.
     pub fn go_on(&mut self, kind: &Call, times: &[u64]) -> Option<Settled> {
-        let Some(Kind::Exploring(trial)) = self.kinds.get_mut(kind) else { return None };
+        let trial = self.kinds.get_mut(kind)?;
         trial.end_round(times);
-        let settled = match trial.next_round() {
-            Some(round) => {
-                trial.counter.next.store(round.turns[0].0, Relaxed);
-                trial.round = round;
-                return None;
-            }
-            None => trial.settled(),
-        };
-        // Whoever remembers a call of before asks anew.
-        trial.counter.next.store(0, Relaxed);
-        self.kinds.insert(*kind, Kind::Settled(settled.clone()));
-        Some(settled)
-    }
-
-    /// What was found out so far.
-    pub fn settled(&self) -> impl Iterator<Item = (&Call, &Settled)> {
-        self.kinds.iter().filter_map(|(call, kind)| match kind {
-            Kind::Settled(settled) => Some((call, settled)),
-            Kind::Exploring(_) => None,
-        })
+        trial.round = trial.next_round();
+        match trial.round {
+            Some(_) => None,
+            None => Some(trial.settle()),
+        }
     }
 }
 
 impl Settled {
-    /// Whether something replaces what the rules choose.
+    /// Whether something else serves the calls than before.
     pub fn replaces(&self) -> bool {
         self.choice != self.before
     }
 }
 
-impl Kind {
-    fn new(usual: Choice, others: Vec<Choice>, first: u64) -> Kind {
-        if others.is_empty() {
-            return Kind::Settled(Settled { choice: usual, before: usual, ratio: 1.0, tried: 0 });
-        }
-        let candidates: Vec<Tried> =
-            [usual].into_iter().chain(others).map(|choice| Tried { choice, took: Vec::new() }).collect();
-        let turns =
-            (0..candidates.len()).map(|candidate| (first + (first / 2).max(1) * candidate as u64, candidate));
-        let counter = Counter { calls: AtomicU64::new(0), next: AtomicU64::new(first) };
-        let round = Round { turns: turns.collect(), own: Vec::new() };
-        Kind::Exploring(Trial { counter: Arc::new(counter), candidates, round })
+impl Round {
+    /// Of candidates that take turns from the call of that number on, one in so many calls.
+    fn of(candidates: impl IntoIterator<Item = usize>, first: u64, step: u64) -> Round {
+        let turn = |(place, candidate): (usize, usize)| (first + step * place as u64, candidate);
+        Round { turns: candidates.into_iter().enumerate().map(turn).collect(), own: Vec::new() }
     }
 }
 
 impl Trial {
+    fn new(usual: Choice, others: Vec<Choice>, first: u64) -> Trial {
+        let candidates: Vec<Tried> =
+            [usual].into_iter().chain(others).map(|choice| Tried { choice, took: Vec::new() }).collect();
+        let round = Round::of(0..candidates.len(), first, (first / 2).max(1));
+        let round = (candidates.len() > 1).then_some(round);
+        Trial { counter: Counter::from(0), candidates, serving: 0, round, tried: 0, spent: 0 }
+    }
+
+    /// The choice of a candidate; `None` if it is that of the rules.
+    fn other(&self, candidate: usize) -> Option<Choice> {
+        (candidate > 0).then(|| self.candidates[candidate].choice)
+    }
+
     fn turn(&self) -> Turn {
         let number = self.counter.calls.load(Relaxed) + 1;
-        let Round { turns, .. } = &self.round;
-        let next = turns.iter().find(|(turn, _)| *turn >= number);
-        match next {
+        let serving = self.other(self.serving);
+        let Some(Round { turns, .. }) = &self.round else {
+            return match serving {
+                Some(_) => Turn::Serve(serving, self.until(u64::MAX)),
+                None => Turn::Usual,
+            };
+        };
+        match turns.iter().find(|(turn, _)| *turn >= number) {
             None => Turn::Gather,
-            Some(&(turn, candidate)) if turn == number => {
-                Turn::Try((candidate > 0).then(|| self.candidates[candidate].choice))
-            }
-            Some(&(turn, _)) => {
-                self.counter.next.store(turn, Relaxed);
-                Turn::Usual(Arc::clone(&self.counter))
-            }
+            Some(&(turn, candidate)) if turn == number => Turn::Try(self.other(candidate)),
+            Some(&(turn, _)) => Turn::Serve(serving, self.until(turn)),
         }
     }
 
+    /// The counter, which lets calls pass up to that one.
+    fn until(&self, next: u64) -> Arc<Counter> {
+        self.counter.next.store(next, Relaxed);
+        Arc::clone(&self.counter)
+    }
+
     fn end_round(&mut self, times: &[u64]) {
-        let turns = self.round.turns.iter().zip(times);
+        let turns = self.round.iter().flat_map(|round| &round.turns).zip(times);
         for (&(_, candidate), &time) in turns {
             self.candidates[candidate].took.push(time);
         }
     }
 
-    /// What exploring costs, in nanoseconds, if the others are tried so many times more. That a call takes longer now and then is no cost of it: the
-    /// least times count.
+    /// What exploring costs, in nanoseconds, if all that have hope are tried so many times more. That a call takes longer now and then is no cost
+    /// of it: the least times count.
     fn cost(&self, more: usize) -> u64 {
-        let usual = self.usual();
-        let of_other = |tried: &Tried| {
-            let longer = tried.least().saturating_sub(usual);
+        let serving = self.least();
+        let of_candidate = |tried: &Tried| {
+            let longer = tried.least().saturating_sub(serving);
             let times = if self.has_hope(tried) { tried.took.len() + more } else { tried.took.len() };
             longer.saturating_mul(times as u64)
         };
         // To bring the times of a round together takes about as long as a call.
-        let gathering = usual.saturating_mul((self.candidates[0].took.len() + more) as u64);
-        self.candidates[1..].iter().map(of_other).fold(gathering, u64::saturating_add)
+        let gathering = serving.saturating_mul((self.rounds() + more) as u64);
+        self.candidates
+            .iter()
+            .map(of_candidate)
+            .fold(self.spent.saturating_add(gathering), u64::saturating_add)
     }
 
-    fn usual(&self) -> u64 {
-        self.candidates[0].least().max(1)
+    /// How many rounds there were since all was tried from new; what the rules choose was in each of them.
+    fn rounds(&self) -> usize {
+        self.candidates[0].took.len()
+    }
+
+    /// The least time of what serves the calls.
+    fn least(&self) -> u64 {
+        self.candidates[self.serving].least().max(1)
     }
 
     fn has_hope(&self, tried: &Tried) -> bool {
@@ -280,35 +291,59 @@ impl Trial {
         tried.least() as f64 <= HOPELESS * fastest as f64
     }
 
-    /// The calls of the next round; `None` if all is known.
-    fn next_round(&self) -> Option<Round> {
-        let others: Vec<usize> =
-            (1..self.candidates.len()).filter(|&one| self.has_hope(&self.candidates[one])).collect();
-        if others.is_empty() || self.candidates[0].took.len() == ROUNDS {
-            return None;
-        }
-        // By then calls have taken so long that the cost is a small part of it.
-        let earned = (self.cost(1) as f64 / (COST * self.usual() as f64)).min(1e15) as u64;
-        let first = earned.max(self.counter.calls.load(Relaxed) + 2);
-        let turns = [0].into_iter().chain(others).zip(first..).map(|(candidate, turn)| (turn, candidate));
-        Some(Round { turns: turns.collect(), own: Vec::new() })
+    /// Those that are tried in the next round: what the rules choose, what serves the calls, and what has hope.
+    fn hopeful(&self) -> Vec<usize> {
+        let is_tried = |&candidate: &usize| {
+            candidate == 0 || candidate == self.serving || self.has_hope(&self.candidates[candidate])
+        };
+        (0..self.candidates.len()).filter(is_tried).collect()
     }
 
-    fn settled(&self) -> Settled {
-        let before = &self.candidates[0];
-        let fastest = self.candidates.iter().min_by_key(|tried| tried.median()).unwrap_or(before);
-        let ratio = fastest.median() as f64 / before.median().max(1) as f64;
-        let tried = self.candidates.iter().map(|tried| tried.took.len()).sum();
-        match ratio <= FASTER {
-            true => Settled { choice: fastest.choice, before: before.choice, ratio, tried },
-            false => Settled { choice: before.choice, before: before.choice, ratio: 1.0, tried },
+    /// The number of the call at which exploring that costs so much is a small enough part of the time.
+    fn earned(&self, cost: u64) -> u64 {
+        (cost as f64 / (COST * self.least() as f64)).min(1e15) as u64
+    }
+
+    /// The next round; `None` if all is known.
+    fn next_round(&self) -> Option<Round> {
+        let hopeful = self.hopeful();
+        let is_known = hopeful.len() == 1 || self.rounds() == ROUNDS;
+        let calls = self.counter.calls.load(Relaxed);
+        (!is_known).then(|| Round::of(hopeful, self.earned(self.cost(1)).max(calls + 2), 1))
+    }
+
+    /// Has the fastest candidate serve the calls, and goes on to try all from new later.
+    fn settle(&mut self) -> Settled {
+        let before = &self.candidates[self.serving];
+        let fastest = (0..self.candidates.len()).min_by_key(|&one| self.candidates[one].median());
+        let fastest = fastest.unwrap_or(self.serving);
+        let ratio = self.candidates[fastest].median() as f64 / before.median().max(1) as f64;
+        let (before, is_faster) = (before.choice, ratio <= FASTER);
+        let calls = self.counter.calls.load(Relaxed);
+        let hopeful = self.hopeful();
+        let again = self.earned(self.cost(1)).max(AGAIN * calls);
+        self.spent = self.cost(0);
+        self.round = (hopeful.len() > 1).then(|| Round::of(hopeful, again, 1));
+        self.serving = if is_faster { fastest } else { self.serving };
+        self.tried += self.candidates.iter().map(|tried| tried.took.len()).sum::<usize>();
+        self.candidates.iter_mut().for_each(|tried| tried.took.clear());
+        // Whoever remembers a call of before asks anew.
+        self.counter.next.store(0, Relaxed);
+        self.counter = Counter::from(calls);
+        Settled {
+            choice: self.candidates[self.serving].choice,
+            before,
+            ratio: if is_faster { ratio } else { 1.0 },
+            tried: self.tried,
+            is_usual: self.serving == 0,
         }
     }
 }
 
 impl Tried {
+    /// Of a candidate that was not tried it is endless.
     fn least(&self) -> u64 {
-        self.took.iter().copied().min().unwrap_or(0)
+        self.took.iter().copied().min().unwrap_or(u64::MAX)
     }
 
     fn median(&self) -> u64 {
@@ -350,19 +385,17 @@ mod tests {
                         let times = online.times(&call());
                         settled = online.go_on(&call(), &times).or(settled);
                     }
-                    Turn::Usual(counter) => {
-                        remembered = Some((use_of("ring"), counter));
-                        break use_of("ring");
+                    Turn::Serve(choice, counter) => {
+                        let choice = choice.unwrap_or(use_of("ring"));
+                        remembered = Some((choice, counter));
+                        break choice;
                     }
                     Turn::Try(choice) => {
                         let choice = choice.unwrap_or(use_of("ring"));
                         online.note(&call(), time(choice));
                         break choice;
                     }
-                    Turn::Settled(choice) => {
-                        remembered = None;
-                        break choice.unwrap_or(use_of("ring"));
-                    }
+                    Turn::Usual => break use_of("ring"),
                 }
             };
             online.count(&call());
@@ -382,7 +415,7 @@ mod tests {
     #[test]
     fn a_faster_algorithm_is_found_within_200_calls() {
         let (took, settled) = carried_out(200, times(1000, 200, 700));
-        let Settled { choice, before, ratio, tried } = settled.unwrap();
+        let Settled { choice, before, ratio, tried, .. } = settled.unwrap();
         assert_eq!((choice, before, ratio), (use_of("recursive_doubling"), use_of("ring"), 0.2));
         assert_eq!(*took.last().unwrap(), 200);
         assert!(tried <= 15, "{tried}");
@@ -411,6 +444,37 @@ mod tests {
     }
 
     #[test]
+    fn what_serves_the_calls_changes_when_times_do() {
+        let calls = std::cell::Cell::new(0);
+        let time = |choice: Choice| {
+            calls.set(calls.get() + 1);
+            let is_late = calls.get() > 1000;
+            match choice.algorithm().unwrap().name {
+                "ring" => 1000,
+                "recursive_doubling" => {
+                    if is_late {
+                        1300
+                    } else {
+                        700
+                    }
+                }
+                _ => {
+                    if is_late {
+                        800
+                    } else {
+                        1040
+                    }
+                }
+            }
+        };
+        let (took, settled) = carried_out(8_000, time);
+        assert_eq!((took[900], *took.last().unwrap()), (700, 800));
+        let Settled { choice, before, is_usual, .. } = settled.unwrap();
+        assert_eq!((choice, is_usual), (use_of("rabenseifner"), false));
+        assert!([use_of("rabenseifner"), use_of("recursive_doubling")].contains(&before), "{before:?}");
+    }
+
+    #[test]
     fn a_gain_that_may_be_noise_changes_nothing() {
         let (_, settled) = carried_out(2_000, times(1000, 990, 1200));
         let Settled { choice, ratio, .. } = settled.unwrap();
@@ -427,8 +491,13 @@ mod tests {
 
     #[test]
     fn what_is_settled_is_a_rule() {
-        let settled =
-            Settled { choice: use_of("recursive_doubling"), before: use_of("ring"), ratio: 0.5, tried: 20 };
+        let settled = Settled {
+            choice: use_of("recursive_doubling"),
+            before: use_of("ring"),
+            ratio: 0.5,
+            tried: 20,
+            is_usual: false,
+        };
         let call = Call::new(Collective::Allreduce, 6, 64);
         let rules = Rules::parse("learnt", &settled.rule(&call)).unwrap();
         for (bytes, is_learnt) in [(64, true), (127, true), (63, false), (128, false)] {

@@ -17,11 +17,21 @@ fn program() -> &'static Path {
 }
 
 fn job(ranks: usize, options: &[&str]) -> Job {
+    job_with_key(ranks, options, None)
+}
+
+/// On a communicator with that value of the info key.
+fn job_with_key(ranks: usize, options: &[&str], key: Option<&str>) -> Job {
     let mut command = mpirun(ranks);
     let options = options.chunks(2).flat_map(|pair| ["--mca", pair[0], pair[1]]);
-    let job = run(command.args(options).arg(program()));
+    let job = run(command.args(options).arg(program()).args(key));
     job.assert(job.success, "the program failed");
     job
+}
+
+/// Whether the report says that algorithms of allreduce were tried, or one that was learnt.
+fn tries(job: &Job) -> bool {
+    job.text.lines().any(|line| line.contains("allreduce") && line.contains(" online"))
 }
 
 const ONLINE: [&str; 2] = ["coll_rustcoll_tune", "online"];
@@ -66,9 +76,17 @@ fn what_is_forced_or_must_be_reproducible_is_not_tried() {
     {
         let options = [&ONLINE[..], &["coll_rustcoll_report", "summary", parameter, value]].concat();
         let job = job(2, &options);
-        let is_tried = |line: &str| line.contains("allreduce") && line.contains("online");
-        job.assert(!job.text.lines().any(is_tried), "it is not tried");
+        job.assert(!tries(&job), "it is not tried");
     }
+}
+
+#[test]
+fn an_info_key_decides_for_one_communicator() {
+    let report = ["coll_rustcoll_report", "summary"];
+    let job = job_with_key(RANKS, &[&RING[..], &report].concat(), Some("online"));
+    job.assert_contains("learnt online");
+    let job = job_with_key(2, &[&ONLINE[..], &report].concat(), Some("off"));
+    job.assert(!tries(&job), "it is not tried");
 }
 
 #[test]

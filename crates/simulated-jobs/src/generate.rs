@@ -45,8 +45,15 @@ pub fn history(seed: u64, parameters: &[Parameter]) -> History {
     history.faults = faults(&mut random, ranks);
     history.surroundings.tells_of_failures = random.below(2) == 0;
     if random.below(4) == 0 {
-        history.surroundings.tunes_online = true;
         history.steps = repeated(&mut random, history.steps);
+        history.surroundings.tunes_online = random.below(4) > 0;
+        for communicator in &mut history.communicators {
+            match random.below(8) {
+                0 => communicator.info.push(("rustcoll_tune".to_owned(), "off".to_owned())),
+                1 | 2 => communicator.info.push(("rustcoll_tune".to_owned(), "online".to_owned())),
+                _ => {}
+            }
+        }
     }
     history
 }

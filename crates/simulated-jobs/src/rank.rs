@@ -70,10 +70,8 @@ impl Rank {
 
     /// Does its part to the end.
     pub fn run(mut self) -> ! {
-        if self.history.surroundings.tunes_online {
-            self.parameter("tune").set(1);
-            self.parameter("tune_from").set(1);
-        }
+        self.parameter("tune").set(self.history.surroundings.tunes_online.into());
+        self.parameter("tune_from").set(1);
         // SAFETY: MPI starts.
         unsafe {
             rustcoll_start(IS_SHOWN.load(Relaxed).into(), (self.rank == 0).into(), self.rank as c_int);

@@ -3,7 +3,7 @@
 use super::rules::{self, Collected};
 use crate::algorithms::{Algorithm, Collective};
 use crate::mpi::messages::work::Group;
-use crate::mpi::parameters::settings::{self, AUTOMATIC};
+use crate::mpi::parameters::settings::{self, AUTOMATIC, TUNE_WORDS};
 use crate::mpi::shim::bindings::rustcoll_shim_info;
 use crate::selection::Rules;
 use crate::text::nearest::unknown;
@@ -17,6 +17,9 @@ const PREFIX: &str = "rustcoll_";
 /// The key of a list of rule files.
 const RULES: &str = "rules";
 
+/// The key of whether algorithms are tried.
+const TUNE: &str = "tune";
+
 /// The wishes of one communicator.
 #[derive(Default)]
 pub struct Info {
@@ -24,6 +27,8 @@ pub struct Info {
     forced: HashMap<Collective, Option<&'static Algorithm>>,
     /// Rules that go before the job's.
     pub rules: Rules,
+    /// Whether algorithms are tried while the job runs, if it says so.
+    tunes_online: Option<bool>,
 }
 
 /// What a key is about.
@@ -31,6 +36,7 @@ enum Key {
     Files,
     Line(Collective),
     Algorithm(Collective),
+    Tune,
 }
 
 impl Info {
@@ -44,8 +50,13 @@ impl Info {
         self.forced.get(&collective).copied()
     }
 
+    /// Whether algorithms are tried on this communicator.
+    pub fn tunes_online(&self) -> bool {
+        self.tunes_online.unwrap_or_else(settings::tunes_online)
+    }
+
     fn read(entries: &[(String, String)]) -> (Info, Vec<String>) {
-        let mut forced = HashMap::new();
+        let (mut forced, mut tunes_online) = (HashMap::new(), None);
         let (mut given, mut files) = (Collected::default(), None);
         for (name, value) in entries {
             let Some(key) = name.strip_prefix(PREFIX) else { continue };
@@ -56,6 +67,12 @@ impl Info {
                 Some(Key::Algorithm(collective)) => match algorithm(collective, value) {
                     Ok(algorithm) => drop(forced.insert(collective, algorithm)),
                     Err(fault) => given.faults.push(format!("{origin}: {fault}")),
+                },
+                Some(Key::Tune) => match TUNE_WORDS.iter().position(|word| word == value) {
+                    Some(word) => tunes_online = Some(word != 0),
+                    None => given
+                        .faults
+                        .push(format!("{origin}: `{value}` is neither `{}`", TUNE_WORDS.join("` nor `"))),
                 },
                 None => {
                     let known = Key::names().map(|known| format!("{PREFIX}{known}"));
@@ -68,7 +85,7 @@ impl Info {
         if let Some((origin, list)) = files {
             given.add_files(&origin, list);
         }
-        (Info { forced, rules: given.rules }, given.faults)
+        (Info { forced, rules: given.rules, tunes_online }, given.faults)
     }
 }
 
@@ -79,6 +96,7 @@ impl Key {
         };
         match name {
             RULES => Some(Key::Files),
+            TUNE => Some(Key::Tune),
             _ => of(settings::line_name)
                 .map(Key::Line)
                 .or_else(|| of(settings::algorithm_name).map(Key::Algorithm)),
@@ -89,7 +107,7 @@ impl Key {
         let of_collectives = Collective::ALL
             .into_iter()
             .flat_map(|collective| [settings::line_name(collective), settings::algorithm_name(collective)]);
-        [RULES.to_owned()].into_iter().chain(of_collectives)
+        [RULES, TUNE].map(str::to_owned).into_iter().chain(of_collectives)
     }
 }
 
@@ -142,9 +160,11 @@ mod tests {
             ("rustcoll_allreduce_algorithm", "ring"),
             ("rustcoll_scan_algorithm", "auto"),
             ("rustcoll_bcast_rules", "ranks=4 -> chain"),
+            ("rustcoll_tune", "online"),
             ("mpi_assert_no_any_tag", "true"),
         ]);
         assert_eq!(faults, [""; 0]);
+        assert!(info.tunes_online());
         assert_eq!(info.forced(Collective::Allreduce).unwrap().unwrap().name, "ring");
         assert!(info.forced(Collective::Scan).unwrap().is_none());
         assert!(info.forced(Collective::Bcast).is_none());
@@ -160,6 +180,7 @@ mod tests {
             ("rustcoll_bcast_rule", "-> chain"),
             ("rustcoll_bcast_rules", "-> chian"),
             ("rustcoll_scan_algorithm", "linear"),
+            ("rustcoll_tune", "on"),
         ]);
         assert_eq!(
             faults,
@@ -167,6 +188,7 @@ mod tests {
                 "info key rustcoll_allreduce_algorithm: unknown allreduce algorithm `rinq`; the nearest known one is `ring`",
                 "unknown info key `rustcoll_bcast_rule`; the nearest known one is `rustcoll_bcast_rules`",
                 "info key rustcoll_bcast_rules:1:4: unknown bcast algorithm `chian`; the nearest known one is `chain`",
+                "info key rustcoll_tune: `on` is neither `off` nor `online`",
                 "/nowhere: cannot be read: No such file or directory (os error 2)",
             ]
         );

@@ -9,20 +9,27 @@ use std::fs;
 use std::sync::{Mutex, MutexGuard};
 
 /// The rules so far, and the file that they go to. When MPI ends, it has forgotten its parameters that are texts.
-static LEARNT: Mutex<Option<(String, String)>> = Mutex::new(None);
+static LEARNT: Mutex<Option<Learnt>> = Mutex::new(None);
 
-fn learnt() -> MutexGuard<'static, Option<(String, String)>> {
+struct Learnt {
+    file: String,
+    /// A rule for each kind of calls, in the order in which they were learnt.
+    rules: Vec<(Call, String)>,
+}
+
+fn learnt() -> MutexGuard<'static, Option<Learnt>> {
     LEARNT.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Begins with no rules; MPI starts.
 pub fn start() {
-    *learnt() = settings::LEARNT.value().filter(|_| watch::rank() == 0).map(|file| (file, String::new()));
+    let file = settings::LEARNT.value().filter(|_| watch::rank() == 0);
+    *learnt() = file.map(|file| Learnt { file, rules: Vec::new() });
 }
 
 /// Notes what is settled of a kind of calls on a communicator.
 pub fn note(kind: &Call, settled: &Settled, (communicator, group): (&str, Group)) {
-    let Settled { choice, before, ratio, tried } = *settled;
+    let Settled { choice, before, ratio, tried, is_usual } = *settled;
     let (collective, bytes) = (kind.collective.name(), kind.bytes);
     match settled.replaces() {
         true => log::info!(
@@ -34,15 +41,19 @@ pub fn note(kind: &Call, settled: &Settled, (communicator, group): (&str, Group)
     }
     if settled.replaces()
         && group.rank == 0
-        && let Some((_, rules)) = &mut *learnt()
+        && let Some(Learnt { rules, .. }) = &mut *learnt()
     {
-        rules.push_str(&settled.rule(kind));
+        rules.retain(|(known, _)| known != kind);
+        if !is_usual {
+            rules.push((*kind, settled.rule(kind)));
+        }
     }
 }
 
 /// Writes the rules, if the user wants them; MPI is about to end.
 pub fn write() {
-    if let Some((file, rules)) = learnt().take()
+    if let Some(Learnt { file, rules }) = learnt().take()
+        && let rules = rules.into_iter().map(|(_, rule)| rule).collect::<String>()
         && let Err(error) = fs::write(&file, rules.trim_start())
     {
         log::error!("the rules that were learnt could not be written to {file}: {error}");

@@ -10,6 +10,7 @@ use crate::engine::mock_up::NoRoom;
 use crate::mpi::calls::mock_up;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::{self, Values, name_below, number};
+use crate::mpi::reporting::watch::Watcher;
 use crate::mpi::shared_memory::nodes::{Knowledge, Spread};
 use crate::mpi::shared_memory::spared::Spared;
 use crate::schedule::Schedule;
@@ -42,6 +43,8 @@ pub struct Schedules {
     reported: HashSet<(Collective, &'static str)>,
     /// What was tried so far.
     online: Online,
+    /// Remembered calls are counted only while somebody wants to know of them.
+    _watcher: Option<Watcher>,
 }
 
 /// The rules of a collective.
@@ -153,6 +156,7 @@ impl Schedules {
             group,
             name,
             known: Vec::new(),
+            _watcher: info.tunes_online().then(Watcher::start),
             info,
             tables,
             nodes,
@@ -253,7 +257,7 @@ impl Schedules {
         let is_plain = form.is_blocking && form.calls_others && call.remote == 0 && !call.reproducible;
         let is_measured = call.collective == Collective::Barrier || call.is_measured();
         let has_limit = values.scratch_limit() < usize::MAX;
-        settings::tunes_online()
+        self.info.tunes_online()
             && is_ruled
             && is_plain
             && is_measured
@@ -272,9 +276,11 @@ impl Schedules {
         };
         match self.online.turn(&kind, usual, || online::others(call, usual)) {
             Turn::Gather => Err(Missing::Times(kind)),
-            Turn::Usual(counter) => Ok((usual, Lasting::While(counter))),
+            Turn::Usual => Ok((usual, Lasting::Always)),
+            Turn::Serve(choice, counter) => {
+                Ok((choice.filter(serves).unwrap_or(usual), Lasting::While(counter)))
+            }
             Turn::Try(choice) => Ok((choice.filter(serves).unwrap_or(usual), Lasting::Tried(kind))),
-            Turn::Settled(choice) => Ok((choice.filter(serves).unwrap_or(usual), Lasting::Always)),
         }
     }
 

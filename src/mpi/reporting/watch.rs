@@ -1,7 +1,7 @@
 //! Counts and times the calls that have ended, for the report, the profile and MPI_T, and logs them.
 
 use crate::algorithms::Collective;
-use crate::mpi::parameters::settings::{Reported, profile_file, reported, tunes_online};
+use crate::mpi::parameters::settings::{Reported, profile_file, reported};
 use crate::report::{Kind, Report, Sum};
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -89,6 +89,23 @@ pub fn add_tools(more: isize) {
     WATCHERS.fetch_add(more, Relaxed);
 }
 
+/// Wants to know of every call for as long as it lives.
+pub struct Watcher(());
+
+impl Watcher {
+    /// From now on.
+    pub fn start() -> Watcher {
+        WATCHERS.fetch_add(1, Relaxed);
+        Watcher(())
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        WATCHERS.fetch_sub(1, Relaxed);
+    }
+}
+
 /// Nanoseconds on the clock that all processes of this node read.
 #[inline]
 pub fn now() -> u64 {
@@ -115,7 +132,7 @@ pub fn start(rank: u32) {
     let is_logged = log::max_level() >= log::LevelFilter::Debug;
     let wants_all = isize::from(is_logged) + isize::from(reported() != Reported::Nothing);
     TIMES_ALL.fetch_or(wants_all > 0, Relaxed);
-    let watchers = wants_all + isize::from(profile_file().is_some()) + isize::from(tunes_online());
+    let watchers = wants_all + isize::from(profile_file().is_some());
     WATCHERS.fetch_add(watchers - OF_THIS_START.swap(watchers, Relaxed), Relaxed);
 }
 
