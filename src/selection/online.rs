@@ -4,6 +4,7 @@
 use super::{Call, Choice, Rules};
 use crate::report::bytes_from;
 use std::collections::HashMap;
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -276,9 +277,9 @@ impl Trial {
             .fold(self.spent.saturating_add(gathering), u64::saturating_add)
     }
 
-    /// How many rounds there were since all was tried from new; what the rules choose was in each of them.
+    /// How many rounds there were since all was tried from new; what serves the calls was in each of them.
     fn rounds(&self) -> usize {
-        self.candidates[0].took.len()
+        self.candidates[self.serving].took.len()
     }
 
     /// The least time of what serves the calls.
@@ -286,17 +287,15 @@ impl Trial {
         self.candidates[self.serving].least().max(1)
     }
 
+    /// Whether a candidate is tried again: it serves the calls, or it is not much slower than the fastest.
     fn has_hope(&self, tried: &Tried) -> bool {
         let fastest = self.candidates.iter().map(Tried::least).min().unwrap_or(0);
-        tried.least() as f64 <= HOPELESS * fastest as f64
+        ptr::eq(tried, &self.candidates[self.serving]) || tried.least() as f64 <= HOPELESS * fastest as f64
     }
 
-    /// Those that are tried in the next round: what the rules choose, what serves the calls, and what has hope.
+    /// Those that are tried in the next round.
     fn hopeful(&self) -> Vec<usize> {
-        let is_tried = |&candidate: &usize| {
-            candidate == 0 || candidate == self.serving || self.has_hope(&self.candidates[candidate])
-        };
-        (0..self.candidates.len()).filter(is_tried).collect()
+        (0..self.candidates.len()).filter(|&one| self.has_hope(&self.candidates[one])).collect()
     }
 
     /// The number of the call at which exploring that costs so much is a small enough part of the time.
@@ -319,12 +318,12 @@ impl Trial {
         let fastest = fastest.unwrap_or(self.serving);
         let ratio = self.candidates[fastest].median() as f64 / before.median().max(1) as f64;
         let (before, is_faster) = (before.choice, ratio <= FASTER);
-        let calls = self.counter.calls.load(Relaxed);
-        let hopeful = self.hopeful();
-        let again = self.earned(self.cost(1)).max(AGAIN * calls);
-        self.spent = self.cost(0);
-        self.round = (hopeful.len() > 1).then(|| Round::of(hopeful, again, 1));
         self.serving = if is_faster { fastest } else { self.serving };
+        let calls = self.counter.calls.load(Relaxed);
+        let again = self.earned(self.cost(1)).max(AGAIN * calls);
+        let hopeful = self.hopeful();
+        self.round = (hopeful.len() > 1).then(|| Round::of(hopeful, again, 1));
+        self.spent = self.cost(0);
         self.tried += self.candidates.iter().map(|tried| tried.took.len()).sum::<usize>();
         self.candidates.iter_mut().for_each(|tried| tried.took.clear());
         // Whoever remembers a call of before asks anew.
@@ -419,6 +418,10 @@ mod tests {
         assert_eq!((choice, before, ratio), (use_of("recursive_doubling"), use_of("ring"), 0.2));
         assert_eq!(*took.last().unwrap(), 200);
         assert!(tried <= 15, "{tried}");
+        let (took, _) = carried_out(100_000, times(1000, 200, 210));
+        let slow = took.iter().rposition(|&took| took == 1000).unwrap();
+        assert!(slow < 200, "the slow choice of the rules is tried in call {slow}");
+        assert!(took[50_000..].contains(&210), "what had hope is tried again");
     }
 
     #[test]
