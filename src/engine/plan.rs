@@ -525,7 +525,7 @@ impl Pieces {
 
 pub(super) struct Planner<'a> {
     pub plan: Plan,
-    own_slots: Buffer,
+    rank: u32,
     /// So many post numbers are used, in a circle.
     posts: Post,
     /// Whether the rank has waited for its slots to be free.
@@ -539,7 +539,7 @@ impl<'a> Planner<'a> {
     pub fn new(plan: Plan, rank: usize, posts: usize, binding: &'a Binding) -> Self {
         Planner {
             plan,
-            own_slots: Buffer::of_rank(rank),
+            rank: rank as u32,
             posts: posts as Post,
             may_write_slots: false,
             binding,
@@ -556,7 +556,7 @@ impl<'a> Planner<'a> {
 
     /// Before the first write to a slot, what it held must have been read by all.
     fn await_slots(&mut self, mut written: impl Iterator<Item = Buffer>) {
-        let writes_slots = written.any(|buffer| buffer == self.own_slots);
+        let writes_slots = written.any(|buffer| matches!(buffer, Buffer::Shared(rank) if rank == self.rank));
         if writes_slots && !self.may_write_slots {
             self.may_write_slots = true;
             self.plan.operations.push(Operation::AwaitSlots);
