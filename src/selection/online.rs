@@ -235,10 +235,7 @@ impl Trial {
         let number = self.counter.calls.load(Relaxed) + 1;
         let serving = self.other(self.serving);
         let Some(Round { turns, .. }) = &self.round else {
-            return match serving {
-                Some(_) => Turn::Serve(serving, self.until(u64::MAX)),
-                None => Turn::Usual,
-            };
+            return Turn::Serve(serving, self.until(u64::MAX));
         };
         match turns.iter().find(|(turn, _)| *turn >= number) {
             None => Turn::Gather,
@@ -326,7 +323,7 @@ impl Trial {
         self.spent = self.cost(0);
         self.tried += self.candidates.iter().map(|tried| tried.took.len()).sum::<usize>();
         self.candidates.iter_mut().for_each(|tried| tried.took.clear());
-        // Whoever remembers a call of before asks anew.
+        // No call that a rank remembers from before passes the old counter again.
         self.counter.next.store(0, Relaxed);
         self.counter = Counter::from(calls);
         Settled {
@@ -454,20 +451,8 @@ mod tests {
             let is_late = calls.get() > 1000;
             match choice.algorithm().unwrap().name {
                 "ring" => 1000,
-                "recursive_doubling" => {
-                    if is_late {
-                        1300
-                    } else {
-                        700
-                    }
-                }
-                _ => {
-                    if is_late {
-                        800
-                    } else {
-                        1040
-                    }
-                }
+                "recursive_doubling" => [700, 1300][usize::from(is_late)],
+                _ => [1040, 800][usize::from(is_late)],
             }
         };
         let (took, settled) = carried_out(8_000, time);

@@ -20,6 +20,9 @@ use std::path::Path;
 use things::Thing;
 use tuning::words;
 
+/// So many kinds of calls are listed and have advice, those that take the most time.
+const LISTED: usize = 8;
+
 /// All that is known of a job's collectives, and what to do about them.
 struct Advice<'a> {
     /// What the profile is called.

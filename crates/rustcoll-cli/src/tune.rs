@@ -19,6 +19,7 @@ use crate::failure::{Failure, Outcome};
 use campaign::Campaign;
 use interruption::Interruption;
 use measurements::Contestant;
+pub use plan::FORMAT;
 use plan::Plan;
 pub use record::MEASURED;
 use record::Record;

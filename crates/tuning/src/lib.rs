@@ -18,7 +18,7 @@ pub mod statistics;
 mod strategy;
 pub mod words;
 
-pub use candidates::contestant;
+pub use candidates::{candidate, contestant};
 pub use decide::{Demands, decide};
 pub use field::{Entrant, Field, fields};
 pub use gains::Gains;

@@ -3,15 +3,13 @@
 use super::Calls;
 use super::gain::Gain;
 use crate::failure::Failure;
-use crate::tune::MEASURED;
+use crate::tune::{FORMAT, MEASURED};
 use measurements::{Cause, Contestant, Fault, Line, Measurement};
-use rustcoll::algorithms::{Collective, Parameter};
-use rustcoll::atlas::Candidate;
-use rustcoll::selection::Parameters;
+use rustcoll::algorithms::Parameter;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use tuning::{Tried, words};
+use tuning::{Tried, candidate, words};
 
 /// The measured times of a tuning.
 pub struct Measured {
@@ -29,7 +27,7 @@ impl Measured {
         let fault = |fault: String| Failure::Input(format!("{}: {fault}", file.display()));
         let text = fs::read_to_string(&file).map_err(|error| fault(format!("cannot be read: {error}")))?;
         let mut lines = text.lines();
-        if !lines.next().is_some_and(|first| first.starts_with("{\"format\":\"rustcoll tune ")) {
+        if !lines.next().is_some_and(|first| first.starts_with(&format!("{{\"format\":\"{FORMAT}\""))) {
             return Err(fault("this is not what a tuning measured".into()));
         }
         let folder = folder.display().to_string();
@@ -74,10 +72,13 @@ impl Measured {
         let ran = cell.iter().filter(|tried| served(tried, calls)).filter_map(Tried::median);
         let ran = ran.min_by(f64::total_cmp)?;
         let is_right = |tried: &&Tried| !self.wrong.contains(&(name.clone(), tried.contestant.to_string()));
-        let named = cell.iter().filter(is_right);
-        let named =
-            named.filter_map(|tried| Some((candidate(collective, &tried.contestant)?, tried.median()?)));
-        let (best, seconds) = named.min_by(|(_, one), (_, other)| one.total_cmp(other))?;
+        let (best, seconds) = cell
+            .iter()
+            .filter(is_right)
+            .filter_map(|tried| Some((candidate(collective, &tried.contestant)?, tried.median()?)))
+            // Advice names no calls of other collectives: they have no price.
+            .filter(|(candidate, _)| !candidate.algorithm.is_mock_up())
+            .min_by(|(_, one), (_, other)| one.total_cmp(other))?;
         Some(Gain {
             best,
             ratio: seconds / ran,
@@ -92,16 +93,4 @@ fn served(tried: &Tried, calls: &Calls) -> bool {
     let (name, radix) = calls.served();
     let given = tried.contestant.parameters.iter().find(|(name, _)| name == Parameter::Radix.name());
     tried.ran == name && given.is_none_or(|(_, given)| radix.is_none_or(|radix| radix == *given))
-}
-
-/// The algorithm and the parameters of a contestant, if a rule can name them.
-fn candidate(collective: Collective, contestant: &Contestant) -> Option<Candidate> {
-    let name = contestant.algorithm.as_deref().filter(|_| contestant.is_own())?;
-    let algorithm = collective.scheduled().find(|algorithm| algorithm.name == name)?;
-    let mut parameters = Parameters::default();
-    for (name, value) in &contestant.parameters {
-        let parameter = Parameter::ALL.into_iter().find(|parameter| parameter.name() == name)?;
-        parameters.set(parameter, Some(*value));
-    }
-    Some(Candidate { collective, algorithm, parameters })
 }

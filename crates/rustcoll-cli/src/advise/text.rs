@@ -1,11 +1,8 @@
 //! Advice for the terminal: one screen.
 
-use super::{Advice, HEADINGS, share};
+use super::{Advice, HEADINGS, LISTED, share};
 use crate::table;
 use std::io::{self, Write};
-
-/// So many kinds of calls are listed, those that take the most time.
-const LISTED: usize = 8;
 
 /// Writes all of it.
 pub fn write(advice: &Advice, output: &mut impl Write) -> io::Result<()> {

@@ -2,16 +2,13 @@
 
 use super::gain::{Gain, Setting};
 use super::late::Blame;
-use super::{Calls, Sums, share};
+use super::{Calls, LISTED, Sums, share};
 use crate::failure::Failure;
 use crate::words::percent;
 use rustcoll::report::{Kind, NO_SHARED_MEMORY_YET};
 
 /// So many things to do are named.
 const MOST_THINGS: usize = 3;
-
-/// So many kinds of calls are looked at, those that take the most time.
-const LOOKED_AT: usize = 8;
 
 /// A gain of this part of the job is worth a word.
 const WORTH: f64 = 0.005;
@@ -58,7 +55,7 @@ pub fn things(
         things.push(Thing { seconds: waiting, text: blame.advice(share(waiting, job)), line: None });
     }
     let mut others = 0.0;
-    for calls in calls.iter().take(LOOKED_AT) {
+    for calls in calls.iter().take(LISTED) {
         let is_worth_it = calls.moving() > WORTH * job && !calls.kind.decided.ends_with(NO_SHARED_MEMORY_YET);
         let gain = if is_worth_it { setting.gain(calls)? } else { None };
         match gain {

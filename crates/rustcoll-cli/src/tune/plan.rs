@@ -20,7 +20,7 @@ use std::time::SystemTime;
 use tuning::{CellKey, Demands, Field, fields};
 
 /// The format of the file of what was measured.
-const FORMAT: &str = "rustcoll tune 1";
+pub const FORMAT: &str = "rustcoll tune 1";
 
 /// A tuning as it is asked for.
 #[derive(Debug)]
