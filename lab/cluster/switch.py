@@ -6,6 +6,7 @@ import subprocess
 import time
 
 from cluster import programs
+from cluster.execution import undisturbed
 from cluster.laboratory import NAMESPACES, Lab
 from cluster.quantities import Network
 from cluster.refusal import Refusal
@@ -27,7 +28,7 @@ def start(lab: Lab, hosts: int, network: Network) -> None:
     namespaces = [str(NAMESPACES / lab.namespace(host)) for host in range(1, hosts + 1)]
     launch = str(NAMESPACES / lab.launch_namespace)
     command = ["nsenter", f"--net={launch}", str(programs.switch()), str(lab.control), *_settings(network), *namespaces]
-    with open(lab.switch_log, "w", encoding="utf-8") as log:
+    with open(lab.switch_log, "w", encoding="utf-8") as log, undisturbed():
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
     deadline = time.monotonic() + SECONDS_TO_START
     while time.monotonic() < deadline:
