@@ -1,8 +1,11 @@
 //! Who takes part in an atlas: algorithms with parameters.
 
 use crate::algorithms::{Algorithm, Collective, Graph, Parameter, Problem};
+use crate::cost::Machine;
+use crate::cost::simulation::{Simulation, SimulationError};
 use crate::selection::{Choice, Parameters};
 use std::fmt;
+use std::ptr;
 
 /// Radices that are tried besides the default one.
 const RADICES: [usize; 5] = [2, 4, 8, 16, 32];
@@ -76,6 +79,19 @@ impl Candidate {
     /// The same where these are the neighbours.
     pub fn problem_among(&self, graph: Graph, size: usize, bytes: usize) -> Problem {
         self.parameters.applied(self.algorithm, bytes, Problem { graph, ..Problem::new(size) })
+    }
+
+    /// What predicts it on a machine, for such a problem.
+    pub fn simulation(&self, problem: &Problem, machine: &Machine) -> Result<Simulation, SimulationError> {
+        let Candidate { collective, algorithm, parameters } = *self;
+        let simulation = Simulation::new(collective, algorithm, problem, machine)?;
+        Ok(simulation.in_stripes(parameters.stripe(algorithm)))
+    }
+
+    /// Whether it takes as long as another one that solves the same problem.
+    pub(super) fn is_alike(&self, other: &Candidate) -> bool {
+        let stripe = |candidate: &Candidate| candidate.parameters.stripe(candidate.algorithm);
+        ptr::eq(self.algorithm, other.algorithm) && stripe(self) == stripe(other)
     }
 
     /// Its radix, if it is not left at its default.

@@ -5,7 +5,6 @@ use crate::algorithms::{Algorithm, Problem};
 use crate::cost::Machine;
 use crate::cost::simulation::{MOST_POSTS, Simulation, SimulationError};
 use std::collections::BTreeMap;
-use std::ptr;
 
 /// A part of an atlas that one processor prices.
 pub struct Column {
@@ -46,7 +45,8 @@ struct Cells {
 
 /// What some of the candidates solve in the same way.
 struct Task {
-    algorithm: &'static Algorithm,
+    /// One of these.
+    candidate: Candidate,
     problem: Problem,
     cells: BTreeMap<usize, Cells>,
 }
@@ -117,9 +117,9 @@ impl Column {
 
     fn contenders(&self, atlas: &Atlas, pricing: &Pricing) -> Result<Vec<Contender>, AtlasError> {
         let mut contenders = Vec::new();
-        for Task { algorithm, problem, cells } in self.tasks(atlas, pricing) {
-            let mut simulation = match Simulation::new(atlas.collective, algorithm, &problem, pricing.machine)
-            {
+        for Task { candidate, problem, cells } in self.tasks(atlas, pricing) {
+            let algorithm = candidate.algorithm;
+            let mut simulation = match candidate.simulation(&problem, pricing.machine) {
                 Err(SimulationError::DoesNotServe(_)) => continue,
                 // Its programs serve one number of bytes after the other, and then are dropped.
                 other => other.map_err(|error| self.failed(atlas, algorithm, 0, error))?.keeping(MOST_POSTS),
@@ -133,14 +133,13 @@ impl Column {
     fn tasks(&self, atlas: &Atlas, pricing: &Pricing) -> Vec<Task> {
         let mut tasks: Vec<Task> = Vec::new();
         for (number, candidate) in atlas.candidates.iter().enumerate() {
-            let algorithm = candidate.algorithm;
             for (position, &bytes) in atlas.bytes.iter().enumerate() {
                 let is_needed = (pricing.is_needed)(candidate, self.size, bytes);
                 let is_tried = is_needed || candidate.is_tried(bytes);
                 let Some(problem) = candidate.served(self.size, bytes).filter(|_| is_tried) else { continue };
-                let is_same = |task: &Task| ptr::eq(task.algorithm, algorithm) && task.problem == problem;
+                let is_same = |task: &Task| candidate.is_alike(&task.candidate) && task.problem == problem;
                 let known = tasks.iter().position(is_same).unwrap_or_else(|| {
-                    tasks.push(Task { algorithm, problem, cells: BTreeMap::new() });
+                    tasks.push(Task { candidate: *candidate, problem, cells: BTreeMap::new() });
                     tasks.len() - 1
                 });
                 let cells = tasks[known].cells.entry(bytes).or_default();

@@ -3,7 +3,7 @@
 use super::Candidate;
 use crate::algorithms::Graph;
 use crate::cost::simulation::SimulationError;
-use crate::cost::{Machine, Prediction, simulate};
+use crate::cost::{Machine, Prediction};
 use crate::parallel;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -31,7 +31,8 @@ pub fn prices(
     let numbered: Vec<(usize, &Candidate)> = candidates.iter().enumerate().collect();
     parallel::for_each(&numbered, |&(number, &candidate)| {
         let problem = candidate.problem_among(graph.clone(), size, bytes);
-        let prediction = match simulate(candidate.collective, candidate.algorithm, &problem, bytes, machine) {
+        let simulated = candidate.simulation(&problem, machine);
+        let prediction = match simulated.and_then(|mut simulation| simulation.predict(bytes)) {
             Err(error @ (SimulationError::DoesNotServe(_) | SimulationError::TooManyPosts { .. })) => {
                 Err(error)
             }
@@ -61,6 +62,7 @@ mod tests {
     use super::*;
     use crate::algorithms::Collective;
     use crate::atlas::Sweep;
+    use crate::cost::simulate;
 
     #[test]
     fn the_cheapest_comes_first_and_who_cannot_serve_last() {

@@ -34,6 +34,11 @@ impl Parameters {
         Parameter::ALL.into_iter().filter_map(move |parameter| Some((parameter, values.get(parameter)?)))
     }
 
+    /// The most bytes of a block that are in shared memory at a time, for an algorithm whose schedule takes no segments.
+    pub fn stripe(&self, algorithm: &Algorithm) -> Option<usize> {
+        self.get(Parameter::Segment).filter(|_| !algorithm.cuts_segments())
+    }
+
     /// A problem with these parameters, as far as an algorithm takes them, for a call of so many bytes. What goes too far is
     /// cut to what is legal.
     pub fn applied(&self, algorithm: &Algorithm, bytes: usize, mut problem: Problem) -> Problem {

@@ -424,6 +424,10 @@ fn bytes_to_price(text: &str) -> Result<usize, String> {
     quantity::bytes(text).and_then(|bytes| within(bytes, 0..=MOST_BYTES))
 }
 
+fn segment(text: &str) -> Result<usize, String> {
+    quantity::bytes(text).and_then(|bytes| within(bytes, 1..=MOST_BYTES))
+}
+
 /// A part of one, written as a percentage.
 fn percentage(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok());

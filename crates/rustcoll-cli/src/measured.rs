@@ -74,8 +74,7 @@ impl Row {
 
     /// What predicts it and the rows that are [`alike`]. Fails if the algorithm cannot serve such a call.
     pub fn simulation(&self, machine: &Machine) -> Result<Simulation, String> {
-        let Candidate { collective, algorithm, .. } = self.candidate;
-        let simulation = Simulation::new(collective, algorithm, &self.problem(), &self.place(machine));
+        let simulation = self.candidate.simulation(&self.problem(), &self.place(machine));
         simulation.map_err(|error| error.to_string())
     }
 
@@ -110,8 +109,9 @@ impl Row {
 pub fn alike(rows: &[Row]) -> Vec<Vec<usize>> {
     let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
     for (number, row) in rows.iter().enumerate() {
-        let Candidate { collective, algorithm, .. } = row.candidate;
-        let key = (collective, algorithm.name, row.problem(), row.ranks_per_node, row.run.as_str());
+        let Candidate { collective, algorithm, parameters } = row.candidate;
+        let solved = (collective, algorithm.name, row.problem(), parameters.stripe(algorithm));
+        let key = (solved, row.ranks_per_node, row.run.as_str());
         alike.entry(key).or_default().push(number);
     }
     let mut alike: Vec<Vec<usize>> = alike.into_values().collect();

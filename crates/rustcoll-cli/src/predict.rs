@@ -9,7 +9,7 @@ use crate::rules::{choice, in_order};
 use crate::table;
 use rustcoll::algorithms::description::Description;
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Graph, Parameter};
-use rustcoll::atlas::{Candidate, Price, Sweep, prices};
+use rustcoll::atlas::{Candidate, Price, prices};
 use rustcoll::cost::simulation::SimulationError;
 use rustcoll::cost::{Machine, Prediction};
 use rustcoll::selection::{Call, Choice, Measure, Neighbourhood, Parameters};
@@ -110,20 +110,26 @@ fn candidates(options: &PredictOptions) -> Result<Vec<Candidate>, Failure> {
         true => (2..=options.ranks.max(2)).collect(),
         false => options.radix.iter().map(|&radix| (radix as usize).min(options.ranks.max(2))).collect(),
     };
-    let collective = options.collective;
-    let of = |algorithm: &'static Algorithm| -> Vec<Candidate> {
-        if !algorithm.parameters.contains(&Parameter::Radix) || radices.is_empty() {
-            return Candidate::of(collective, algorithm, Sweep::Defaults);
+    let of = |algorithm: &'static Algorithm| {
+        let mut all = vec![Parameters::default()];
+        for (parameter, values) in [(Parameter::Radix, &radices), (Parameter::Segment, &options.segment)] {
+            if algorithm.parameters.contains(&parameter) && !values.is_empty() {
+                all = all.iter().flat_map(|&others| with_each(others, parameter, values)).collect();
+            }
         }
-        let with = |&radix: &usize| {
-            let mut parameters = Parameters::default();
-            parameters.set(Parameter::Radix, Some(radix));
-            Candidate { collective, algorithm, parameters }
-        };
-        radices.iter().map(with).collect()
+        let collective = options.collective;
+        all.into_iter().map(move |parameters| Candidate { collective, algorithm, parameters })
     };
     let algorithms = one_group_algorithms(options.collective, &options.algorithms)?;
     Ok(algorithms.into_iter().flat_map(of).collect())
+}
+
+fn with_each(others: Parameters, parameter: Parameter, values: &[usize]) -> impl Iterator<Item = Parameters> {
+    values.iter().map(move |&value| {
+        let mut parameters = others;
+        parameters.set(parameter, Some(value));
+        parameters
+    })
 }
 
 /// What the rules choose, if there are any to be asked.
@@ -236,16 +242,17 @@ fn as_text(rows: &[Row], output: &mut impl Write) -> io::Result<()> {
 fn as_csv(rows: &[Row], output: &mut impl Write) -> io::Result<()> {
     writeln!(
         output,
-        "algorithm,radix,microseconds,ratio,waits,messages_within,messages_between,bytes_within,bytes_between,flags_awaited,bytes_in_slots,chosen"
+        "algorithm,radix,segment,microseconds,ratio,waits,messages_within,messages_between,bytes_within,bytes_between,flags_awaited,bytes_in_slots,chosen"
     )?;
     for row in rows {
         let Ok(prediction) = row.prediction else { continue };
-        let radix = row.candidate.radix().map(|radix| radix.to_string());
+        let given = |parameter| row.candidate.parameters.get(parameter).map(|value| value.to_string());
         writeln!(
             output,
-            "{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{}",
             row.candidate.algorithm.name,
-            radix.unwrap_or_default(),
+            given(Parameter::Radix).unwrap_or_default(),
+            given(Parameter::Segment).unwrap_or_default(),
             1e6 * prediction.time(),
             row.ratio,
             numbers(prediction).join(","),

@@ -105,6 +105,17 @@ fn neighbourhood_collectives_have_prices_on_grids() {
 }
 
 #[test]
+fn segments_may_be_chosen() {
+    let line = "predict bcast --ranks 8 --bytes 1MiB --machine hockney:1e-5,1e-9,0 --algorithms chain,linear --segment";
+    let table = rustcoll(&format!("{line} 16K,1MiB")).right();
+    let names: Vec<&str> = table.lines().skip(1).map(|line| line[..22].trim()).collect();
+    // 64 segments travel along the chain back to back.
+    assert_eq!(names, ["chain, segment 16384", "linear", "chain, segment 1048576"], "{table}");
+    let errors = rustcoll(&format!("{line} 0")).refused(2);
+    assert!(errors.contains("0 is not from 1 to "), "{errors}");
+}
+
+#[test]
 fn predictions_are_given_to_programs_too() {
     let line = format!("predict bcast --ranks 6 --bytes 1KiB {HOCKNEY} --format csv");
     let table = rustcoll(&line).right();

@@ -73,8 +73,8 @@ struct Predictor<'machine> {
     collective: Collective,
     algorithm: &'static Algorithm,
     machine: &'machine Machine,
-    /// They hold for all bytes for which the problem is the same.
-    simulations: HashMap<Problem, Simulation>,
+    /// They hold for all bytes for which the problem and the stripes are the same.
+    simulations: HashMap<(Problem, Option<usize>), Simulation>,
 }
 
 impl Predictor<'_> {
@@ -101,11 +101,11 @@ impl Predictor<'_> {
             return None;
         }
         let problem = candidate.problem(ranks, bytes);
-        let simulation = match self.simulations.entry(problem) {
+        let stripe = candidate.parameters.stripe(self.algorithm);
+        let simulation = match self.simulations.entry((problem, stripe)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
-                let simulation =
-                    Simulation::new(self.collective, self.algorithm, place.key(), self.machine).ok()?;
+                let simulation = candidate.simulation(&place.key().0, self.machine).ok()?;
                 place.insert(simulation)
             }
         };

@@ -38,6 +38,8 @@ pub struct Simulation {
     collective: Collective,
     algorithm: &'static Algorithm,
     problem: Problem,
+    /// The most bytes of a block in its slot, if that is said.
+    stripe: Option<usize>,
     /// As it is for a job of so many ranks.
     machine: Machine,
     /// Whether nodes hold consecutive ranks, as many as the machine says.
@@ -84,6 +86,7 @@ impl Simulation {
             collective,
             algorithm,
             problem,
+            stripe: None,
             machine: machine.of_job(size),
             is_block_placed,
             blocks,
@@ -237,6 +240,11 @@ impl Simulation {
         self
     }
 
+    /// With so many bytes of a block in its slot at a time, if that is said: [`Parameters::stripe`](crate::selection::Parameters::stripe).
+    pub fn in_stripes(self, stripe: Option<usize>) -> Self {
+        Simulation { stripe, ..self }
+    }
+
     /// Keeps the programs of calls with up to so many sends and receives for later calls, which then take a quarter of the time. Each takes
     /// about 100 bytes.
     pub fn keeping(self, posts: usize) -> Self {
@@ -291,7 +299,7 @@ impl Simulation {
             return None;
         }
         let cut = |block: usize| {
-            let bounds = slot_bounds(self.slots, self.problem.segments, block);
+            let bounds = slot_bounds(self.slots, self.stripe, block);
             let (step, slots) = bounds.cut((self.slots, self.joined_slots), block, 1);
             block.is_multiple_of(step).then_some((block / step, slots.kind()))
         };
@@ -323,8 +331,8 @@ impl Simulation {
 
     /// Whether blocks of so many bytes go through slots piece by piece, so that how long they are decides what the programs do.
     fn cuts_stripes(&self, block_bytes: usize) -> bool {
-        let longest_stripe = SlotBounds::DEFAULT.longest_stripe(self.slots);
-        self.slots > 0 && (self.problem.segments > 1 || block_bytes > longest_stripe)
+        let bounds = SlotBounds { stripe: self.stripe, ..SlotBounds::DEFAULT };
+        self.slots > 0 && block_bytes > bounds.longest_stripe(self.slots)
     }
 
     fn lengths(&self, bytes: usize) -> Lengths {
@@ -407,8 +415,8 @@ impl Simulation {
 
     /// For calls with such blocks.
     pub(super) fn compiler(&self, lengths: Lengths) -> Compiler<'_> {
-        let Simulation { collective, algorithm, ref problem, ref machine, .. } = *self;
-        Compiler { collective, algorithm, problem, lengths, machine }
+        let Simulation { collective, algorithm, ref problem, stripe, ref machine, .. } = *self;
+        Compiler { collective, algorithm, problem, stripe, lengths, machine }
     }
 
     /// The matched programs of the ranks that stand for all, or of all.

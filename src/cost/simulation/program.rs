@@ -112,6 +112,8 @@ pub struct Compiler<'job> {
     pub algorithm: &'job Algorithm,
     pub collective: Collective,
     pub problem: &'job Problem,
+    /// The most bytes of a block in its slot, if that is said.
+    pub stripe: Option<usize>,
     pub lengths: Lengths,
     pub machine: &'job Machine,
 }
@@ -121,7 +123,7 @@ impl Compiler<'_> {
     /// first.
     pub fn program(&self, rank: usize) -> Program {
         let schedule = self.algorithm.program(self.problem, rank);
-        let mut writer = Writer { segments: self.problem.segments, ..Writer::new(self.machine) };
+        let mut writer = Writer { stripe: self.stripe, ..Writer::new(self.machine) };
         if let Some(exchange) = self.algorithm.exchange_of_lengths(self.problem, rank) {
             writer.append(&exchange, &Sizes::each(LENGTH_BYTES));
         }
@@ -135,8 +137,8 @@ impl Compiler<'_> {
 pub struct Writer<'job> {
     pub program: Program,
     machine: &'job Machine,
-    /// In how many stripes a block goes through slots, if that is said; else 1.
-    pub segments: usize,
+    /// The most bytes of a block in its slot, if that is said.
+    pub stripe: Option<usize>,
     /// How many stripes have been written, of all schedules.
     stripes: usize,
     since: Elements,
@@ -153,7 +155,7 @@ struct Elements {
 
 impl<'job> Writer<'job> {
     pub fn new(machine: &'job Machine) -> Self {
-        Writer { program: Program::default(), machine, segments: 1, stripes: 0, since: Elements::default() }
+        Writer { program: Program::default(), machine, stripe: None, stripes: 0, since: Elements::default() }
     }
 
     pub fn append(&mut self, schedule: &Schedule, sizes: &Sizes) {
@@ -163,7 +165,7 @@ impl<'job> Writer<'job> {
             return self.append_operations(&plan, &plan.operations, Stripe::of(schedule.rank, 0, 1), sizes);
         }
         let longest = sizes.binding.scratch.layout.longest(schedule.blocks);
-        let bounds = slot_bounds(schedule.slots, self.segments, longest);
+        let bounds = slot_bounds(schedule.slots, self.stripe, longest);
         let stripes = Stripes::new(schedule, &sizes.binding, 1, &bounds);
         let plan = stripes.all();
         self.note_scratch(plan.scratch_elements, sizes);
@@ -328,13 +330,13 @@ impl<'job> Writer<'job> {
     }
 }
 
-/// The bounds of slots of which each rank has so many, for blocks of so many bytes that go through them in so many segments.
-pub fn slot_bounds(slots: usize, segments: usize, longest: usize) -> SlotBounds {
+/// The bounds of slots of which each rank has so many, for blocks of so many bytes, of which so many are in a slot at a time, if that is said.
+pub fn slot_bounds(slots: usize, stripe: Option<usize>, longest: usize) -> SlotBounds {
     let most_stripes = (MOST_SLOTS_OF_STRIPES / slots).clamp(1, MOST_STRIPES);
     let least_slot = longest.div_ceil(most_stripes).next_multiple_of(CACHE_LINE);
     SlotBounds {
         bank: SlotBounds::DEFAULT.bank.max(least_slot * slots),
-        stripe: (segments > 1).then(|| longest.div_ceil(segments).max(least_slot)),
+        stripe: stripe.map(|stripe| stripe.max(least_slot)),
         ..SlotBounds::DEFAULT
     }
 }

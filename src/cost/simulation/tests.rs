@@ -7,10 +7,9 @@ use super::sizes::Sizes;
 use super::symmetry::Symmetry;
 use super::*;
 use crate::algorithms::Collective::{self, *};
-
-use crate::algorithms::{Problem, Reason, Requirement};
+use crate::algorithms::{Problem, REGISTRY, Reason, Requirement};
 use crate::cost::{ByteTime, Groups, Link, Port, Processor, Shared};
-use crate::schedule::{Buffer, Builder, Schedule};
+use crate::schedule::{Buffer, Builder, Schedule, Step};
 
 /// Exact numbers, so that times can be compared for equality.
 const ALPHA: f64 = 64.0;
@@ -441,13 +440,31 @@ fn algorithms_for_one_node_are_priced_there_alone() {
 #[test]
 fn segments_of_a_block_are_written_while_others_are_read() {
     let shared = Bcast.algorithm("shared").unwrap();
-    let price = |segments| {
-        let problem = Problem { segments, ..Problem::new(4) };
-        simulate(Bcast, shared, &problem, 1 << 10, &sharing()).unwrap().time()
+    let price = |stripe| {
+        let simulation = Simulation::new(Bcast, shared, &Problem::new(4), &sharing()).unwrap();
+        simulation.in_stripes(stripe).predict(1 << 10).unwrap().time()
     };
     // Written in 128 and read in 256, whole or a quarter of it at a time.
-    assert_eq!(price(1), 128.0 + 16.0 + 256.0);
-    assert_eq!(price(4), 32.0 + 16.0 + 256.0);
+    assert_eq!(price(None), 128.0 + 16.0 + 256.0);
+    assert_eq!(price(Some(256)), 32.0 + 16.0 + 256.0);
+}
+
+/// Where segments are blocks of the schedule, each has a slot of its own.
+#[test]
+fn segments_that_are_blocks_are_in_their_slots_whole() {
+    let mut checked = 0;
+    for algorithm in REGISTRY.iter().filter(|algorithm| algorithm.cuts_segments()) {
+        let problem =
+            Problem { segments: 8, nodes: (0..8).map(|rank| rank / 4).collect(), ..Problem::new(8) };
+        let steps = (0..8).flat_map(|rank| algorithm.program(&problem, rank).steps);
+        let awaited = steps.filter(|step| matches!(step, Step::Await { .. })).count() as u64;
+        let simulated = simulate(algorithm.contract(), algorithm, &problem, 1 << 15, &sharing());
+        if awaited > 0 {
+            assert_eq!(simulated.unwrap().shared.messages, awaited, "{}", algorithm.title());
+            checked += 1;
+        }
+    }
+    assert!(checked > 0, "no algorithm cuts segments and has slots");
 }
 
 #[test]

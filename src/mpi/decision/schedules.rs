@@ -236,7 +236,7 @@ impl Schedules {
                 let mut problem = self.problem(call, algorithm, parameters, form);
                 (problem.in_place, problem.root, problem.graph) = (in_place, root, graph);
                 let number = number(call.collective, algorithm);
-                let stripe = parameters.get(Parameter::Segment).filter(|_| !algorithm.cuts_segments());
+                let stripe = parameters.stripe(algorithm);
                 let shown = describe(algorithm, &problem, stripe);
                 let made_of = match algorithm.calls() {
                     Some(calls) => MadeOf::Calls(calls, problem),

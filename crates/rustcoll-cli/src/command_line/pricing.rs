@@ -1,6 +1,6 @@
 //! The options of what prices collectives.
 
-use super::{bytes_to_price, collectives, percentage, ranks, ranks_to_price};
+use super::{bytes_to_price, collectives, percentage, ranks, ranks_to_price, segment};
 use clap::{Args, ValueEnum, ValueHint};
 use rustcoll::algorithms::Collective;
 use std::ops::RangeInclusive;
@@ -46,6 +46,9 @@ pub struct PredictOptions {
     /// Every radix, for the algorithms that take one
     #[arg(long, conflicts_with = "radix")]
     pub sweep_radix: bool,
+    /// Segments for the algorithms that take them, in bytes, separated by commas; whole vectors unless given. Units as for --bytes
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = segment)]
+    pub segment: Vec<usize>,
     /// The grid of a neighbourhood collective, as 4x3
     #[arg(long)]
     pub grid: Option<String>,
@@ -198,8 +201,9 @@ pub struct FitOptions {
 /// Of `rustcoll advise`.
 #[derive(Args, Debug)]
 pub struct AdviseOptions {
-    /// The profile of a job: the file that coll_rustcoll_profile or RUSTCOLL_PROFILE named; - is the standard input
-    #[arg(value_hint = ValueHint::FilePath)]
+    /// The profile of a job: the file that coll_rustcoll_profile or RUSTCOLL_PROFILE named, or of a job that has not ended the folder beside it, with
+    /// .parts behind its name; - is the standard input
+    #[arg(value_hint = ValueHint::AnyPath)]
     pub profile: PathBuf,
     /// The machine on which the job ran, see docs/costs.md; InfiniBand EDR unless given
     #[arg(long, value_hint = ValueHint::FilePath)]
