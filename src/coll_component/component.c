@@ -239,7 +239,8 @@ static int arrange_profile(void)
 
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *communicator, int *priority)
 {
-    if (MPI_COMM_WORLD == communicator && rustcoll_wants_profile() && MPI_SUCCESS != arrange_profile()) {
+    if (MPI_COMM_WORLD == communicator && rustcoll_begin_profile(ompi_comm_rank(communicator), ompi_comm_size(communicator))
+        && MPI_SUCCESS != arrange_profile()) {
         rustcoll_shim_abort(communicator, "MPI has no memory for the profile");
     }
     rustcoll_tell_faults(communicator);

@@ -218,10 +218,10 @@ static void begin(void)
     PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     PMPI_Comm_free_keyval(&key);
     rustcoll_start(verbosity(), is_first_on_node(), world_rank());
-    if (rustcoll_wants_profile()) {
+    PMPI_Comm_rank(MPI_COMM_WORLD, &of_profile.group.rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &of_profile.group.size);
+    if (rustcoll_begin_profile(of_profile.group.rank, of_profile.group.size)) {
         PMPI_Comm_dup(MPI_COMM_WORLD, &of_profile.own);
-        PMPI_Comm_rank(of_profile.own, &of_profile.group.rank);
-        PMPI_Comm_size(of_profile.own, &of_profile.group.size);
     }
 }
 

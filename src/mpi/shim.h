@@ -205,9 +205,10 @@ void *rustcoll_communicator_new(const void *communicator, const void *local_comm
                                 int remote_size, unsigned identifier, const rustcoll_below *below);
 void rustcoll_communicator_free(void *state);
 
-/* Whether the user wants a profile; and writes it. All ranks of the job call that when MPI ends and messages can still be sent on the
- * communicator, which has all of them and carries no other messages under rustcoll_shim_profile_tag. */
-int rustcoll_wants_profile(void);
+/* Begins the profile of a job of so many ranks, and returns whether the user wants one; and writes it. All ranks of the job call the latter
+ * when MPI ends and messages can still be sent on the communicator, which has all of them and carries no other messages under
+ * rustcoll_shim_profile_tag. */
+int rustcoll_begin_profile(int rank, int size);
 void rustcoll_write_profile(const void *communicator, int rank, int size);
 
 /* Runs a collective to its end: an MPI error code, or RUSTCOLL_BELOW; then rustcoll_ended_below is to be called when the

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod lateness;
+pub mod part;
 pub mod profile;
 mod profile_text;
 mod table;

@@ -1,5 +1,5 @@
 /* A user's program that makes known numbers of calls. With two arguments, the rank that the first one names comes so many milliseconds late,
- * as the second one says, to each allreduce. With "abort" the job is ended before MPI_Finalize. */
+ * as the second one says, to each allreduce. With "abort" as the last argument the job is ended before MPI_Finalize. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < ALLREDUCES; i++) {
-        if (3 == argc && atoi(argv[1]) == rank) {
+        if (3 <= argc && atoi(argv[1]) == rank) {
             be_late(atol(argv[2]));
         }
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_MAX, half);
     }
     MPI_Comm_free(&half);
-    if (2 == argc && 0 == strcmp("abort", argv[1])) {
+    if (0 == strcmp("abort", argv[argc - 1])) {
         abort();
     }
     MPI_Finalize();

@@ -85,10 +85,17 @@ fn the_profile_of_64_ranks_has_all_calls() {
     assert_all_calls_are_there(64);
 }
 
-fn advise(file: &Path) -> String {
+/// What the command says of a profile: its output and its messages.
+fn advise_of(file: &Path) -> (bool, [String; 2]) {
     let output = Command::new(root().join("build/rustcoll")).arg("advise").arg(file).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    let texts = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    (output.status.success(), texts)
+}
+
+fn advise(file: &Path) -> String {
+    let (is_well, [advice, messages]) = advise_of(file);
+    assert!(is_well, "{messages}");
+    advice
 }
 
 #[test]
@@ -123,6 +130,61 @@ fn a_job_that_dies_leaves_the_file_of_the_job_before() {
     let job = job(2, &file, &[], &["abort"]);
     job.assert(!job.success, "the program must die");
     assert_eq!(fs::read_to_string(&file).unwrap(), "the one before");
+}
+
+/// Ranks write each second, in a job of more than two.
+const NOW_AND_THEN: [&str; 2] = ["coll_rustcoll_profile_every", "1"];
+
+/// The folder to which they write.
+fn parts(file: &Path) -> PathBuf {
+    let parts = rustcoll::report::part::folder(file);
+    let _ = fs::remove_dir_all(&parts);
+    parts
+}
+
+#[test]
+fn a_job_that_dies_leaves_what_its_ranks_wrote_while_it_ran() {
+    let file = fresh("profile-parts.json");
+    let parts = parts(&file);
+    let job = job(RANKS, &file, &NOW_AND_THEN, &["3", "20", "abort"]);
+    job.assert(!job.success, "the program must die");
+    let advice = advise(&parts);
+    for part in [
+        "profile-parts.json.parts, of a job of 4 ranks that has not ended: 4 ranks on 1 node",
+        "They wait for rank 3: ",
+    ] {
+        assert!(advice.contains(part), "{part:?} is missing in:\n{advice}");
+    }
+    let (is_well, [_, messages]) = advise_of(&file);
+    assert!(!is_well && messages.contains("the job has not ended; "), "{messages}");
+    fs::write(&file, "of an earlier job").unwrap();
+    let (_, [_, messages]) = advise_of(&file);
+    assert!(messages.contains("is of an earlier job: the last one has not ended; "), "{messages}");
+}
+
+#[test]
+fn a_job_that_ends_leaves_the_profile_alone() {
+    let parts = parts(&fresh("profile-ends.json"));
+    let (profile, _) = profile(RANKS, "profile-ends.json", &NOW_AND_THEN, &["3", "20"]);
+    assert_eq!(sums(&profile, |kind| kind.operator == "MPI_SUM"), (400, 1600));
+    assert!(!parts.exists());
+}
+
+#[test]
+fn parts_that_cannot_be_written_are_told_and_the_job_ends_well() {
+    let job = job(2, Path::new("/dev/full/profile.json"), &NOW_AND_THEN, &["1", "20"]);
+    job.assert(job.success, "the job must end well");
+    job.assert_contains(
+        "rustcoll: the profile so far could not be written to /dev/full/profile.json.parts/rank-0.part: ",
+    );
+}
+
+#[test]
+fn parts_of_no_profile_are_told() {
+    let mut command = mpirun(2);
+    let job = run(command.args(["--mca", NOW_AND_THEN[0], NOW_AND_THEN[1]]).arg(program()));
+    job.assert(job.success, "the job must end well");
+    job.assert_contains("profile_every has no effect, because `profile` names no file");
 }
 
 #[test]

@@ -10,13 +10,15 @@ mod things;
 use crate::command_line::AdviseOptions;
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::profiles::{self, Named};
 use crate::words::{counted, percent};
 use gain::{Grown, Setting};
 use late::Blame;
+use rustcoll::algorithms::Parameter;
 use rustcoll::report::profile::{Profile, Row};
 use rustcoll::report::{Form, Kind};
+use rustcoll::selection::Parameters;
 use std::io::Write;
-use std::path::Path;
 use things::Thing;
 use tuning::words;
 
@@ -69,11 +71,26 @@ impl Calls<'_> {
         self.row.calls as f64 / self.row.ranks.max(1) as f64
     }
 
-    /// The name and the radix of the algorithm that served them.
-    fn served(&self) -> (&str, Option<usize>) {
-        let mut words = self.kind.served.split(", ");
-        let name = words.next().unwrap_or_default();
-        (name, words.find_map(|word| word.strip_prefix("radix ")?.parse().ok()))
+    /// The name of the algorithm that served them.
+    fn served(&self) -> &str {
+        self.kind.served.split(", ").next().unwrap_or_default()
+    }
+
+    /// Its radix, or another number that is told of it.
+    fn told(&self, name: &str) -> Option<usize> {
+        let mut words = self.kind.served.split(", ").skip(1);
+        words.find_map(|word| word.strip_prefix(name)?.trim_start().parse().ok())
+    }
+
+    /// Its parameters.
+    fn parameters(&self) -> Parameters {
+        let bytes = self.row.bytes_of_a_call();
+        let of_segments =
+            self.told("segments").filter(|&number| number > 1).map(|number| bytes.div_ceil(number));
+        let mut parameters = Parameters::default();
+        parameters.set(Parameter::Radix, self.told("radix"));
+        parameters.set(Parameter::Segment, of_segments.or(self.told("segment")));
+        parameters
     }
 
     fn name(&self) -> String {
@@ -169,12 +186,11 @@ fn total(seconds: impl Iterator<Item = f64>) -> f64 {
 
 /// Says where the time of a job's collectives goes, and what to do about it.
 pub fn run(options: &AdviseOptions, output: &mut impl Write) -> Result<Outcome, Failure> {
-    let profile = profile(&options.profile)?;
+    let Named { name, profile } = profiles::read(&options.profile)?;
     let setting = Setting::of(options, &profile)?;
     let calls = blocking_calls(&profile);
     let blame = Blame::of(&profile);
     let sums = Sums::of(&profile, &calls);
-    let name = files::name(&options.profile);
     let things = things::things(&calls, &blame, &setting, (&name, &sums))?;
     let grown = options.times_as_many.map(|times| setting.grown(&calls, times)).transpose()?;
     let advice = Advice { name, profile: &profile, sums, calls, blame, things, grown };
@@ -183,16 +199,6 @@ pub fn run(options: &AdviseOptions, output: &mut impl Write) -> Result<Outcome, 
         files::write(Some(file), page::page(&advice).as_bytes(), output)?;
     }
     Ok(Outcome::Right)
-}
-
-/// Reads the profile of a job; `-` is the standard input.
-pub fn profile(file: &Path) -> Result<Profile, Failure> {
-    let fault = |fault| Failure::Input(format!("{}: {fault}", files::name(file)));
-    let profile = Profile::of_json(&files::long_text(file)?).map_err(fault)?;
-    match profile.ranks() {
-        0 => Err(fault("there are no ranks in this profile".into())),
-        _ => Ok(profile),
-    }
 }
 
 /// The user's calls that block, those that take the most time first.

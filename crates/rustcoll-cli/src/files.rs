@@ -43,14 +43,20 @@ pub fn text(path: &Path) -> Result<String, Failure> {
 
 /// The text of a file that a program has written, and that may be longer; `-` is the standard input.
 pub fn long_text(path: &Path) -> Result<String, Failure> {
+    String::from_utf8(long_content(path)?)
+        .map_err(|_| Failure::Input(format!("{}: this is not text", name(path))))
+}
+
+/// The bytes of such a file.
+pub fn long_content(path: &Path) -> Result<Vec<u8>, Failure> {
     const LONGEST: u64 = 16 << 20;
     let failure = |lack: String| Failure::Input(format!("{}: {lack}", name(path)));
     let file: Box<dyn Read> = match is_standard_input(path) {
         true => Box::new(io::stdin()),
         false => Box::new(fs::File::open(path).map_err(|error| failure(format!("cannot be read: {error}")))?),
     };
-    let mut content = String::new();
-    let read = file.take(LONGEST + 1).read_to_string(&mut content);
+    let mut content = Vec::new();
+    let read = file.take(LONGEST + 1).read_to_end(&mut content);
     read.map_err(|error| failure(format!("cannot be read: {error}")))?;
     if content.len() as u64 > LONGEST {
         return Err(failure(format!("this is longer than {LONGEST} bytes")));

@@ -20,6 +20,7 @@ mod measured;
 mod pictures;
 mod predict;
 mod problem;
+mod profiles;
 mod progress;
 mod report_html;
 mod rules;

@@ -210,7 +210,7 @@ fn scratch_parameters() -> [Registered; 2] {
 }
 
 /// What else holds for all collectives.
-fn other_parameters() -> [Registered; 6] {
+fn other_parameters() -> [Registered; 7] {
     [
         shared(general_parameter(
             "reproducible",
@@ -263,6 +263,14 @@ fn other_parameters() -> [Registered; 6] {
                 &PROFILE,
             )
         },
+        fixed(general_parameter(
+            "profile_every",
+            "After how many seconds, again and again, ranks write what they did so far, for a job that may not end: into a folder named as the \
+             profile, with .parts behind it; rustcoll advise reads it",
+            &["never"],
+            1,
+            &PROFILE_EVERY,
+        )),
     ]
 }
 

@@ -235,6 +235,15 @@ pub fn profile_file() -> Option<String> {
     PROFILE.value()
 }
 
+/// After how many seconds ranks write what they did so far; 0: never.
+pub static PROFILE_EVERY: AtomicI32 = AtomicI32::new(0);
+
+/// After how many nanoseconds ranks write what they did so far, if they do.
+pub fn profile_every() -> Option<u64> {
+    let seconds = u64::try_from(PROFILE_EVERY.load(Relaxed)).ok().filter(|&seconds| seconds > 0)?;
+    Some(seconds * 1_000_000_000)
+}
+
 /// The schedule files.
 pub static SCHEDULES: Text = Text::new();
 

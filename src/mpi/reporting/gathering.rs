@@ -1,28 +1,15 @@
 //! The profiles of all ranks become one when MPI ends: each rank tells what it and the ranks below it in a binomial tree did, and the first
 //! rank writes the file.
 
-use super::sampler::take_samples;
-use super::watch;
+use super::parts::{self, own, replace};
+use super::sampler::forget;
 use crate::mpi::messages::tags::profile_tag;
 use crate::mpi::messages::transport::{Error, bytes, check, numbers};
 use crate::mpi::parameters::settings::profile_file;
-use crate::mpi::shared_memory::nodes::identity;
 use crate::mpi::shim::bindings::*;
-use crate::report::lateness::Samples;
-use crate::report::profile::Profile;
+use crate::report::part::Part;
 use std::ffi::{c_int, c_void};
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-
-/// A rank tells no more words about calls than these, 8 MiB.
-const MOST_WORDS: usize = 1 << 20;
-
-/// What some ranks did.
-struct Told {
-    profile: Profile,
-    samples: Samples,
-}
+use std::path::Path;
 
 /// A rank of a job, and a communicator of all ranks.
 struct Member {
@@ -37,84 +24,55 @@ struct Member {
 /// The communicator's handle is that of all ranks of the job.
 pub unsafe fn write_profile(communicator: *const c_void, rank: usize, size: usize) {
     let Some(file) = profile_file() else { return };
-    let told = Member { communicator, rank, size }.gathered(own());
-    if rank == 0
-        && let Err(error) = write(Path::new(&file), &told.profile.to_json())
-    {
-        log::error!("the profile could not be written to {file}: {error}");
-    }
-}
-
-/// What this rank did.
-fn own() -> Told {
-    let node = identity();
-    let sums = watch::sums().into_iter().map(|(kind, sum)| ((*kind).clone(), sum));
-    let profile = Profile::of_rank((watch::rank(), node), watch::running().as_secs_f64(), sums);
-    Told { profile, samples: take_samples(node) }
-}
-
-/// Replaces a file as a whole: who reads it meanwhile finds the old one or the new one.
-fn write(file: &Path, text: &str) -> io::Result<()> {
-    let mut begun = file.as_os_str().to_owned();
-    begun.push(".begun");
-    let begun = PathBuf::from(begun);
-    let written = fs::write(&begun, text).and_then(|()| fs::rename(&begun, file));
-    if written.is_err() {
-        let _ = fs::remove_file(&begun);
-    }
-    written
-}
-
-impl Told {
-    fn merge(&mut self, other: Told) {
-        self.profile.merge(other.profile);
-        self.samples.merge(other.samples);
-        self.profile.judge(&self.samples.complete());
+    parts::stop();
+    let part = Member { communicator, rank, size }.gathered(own());
+    forget();
+    if rank == 0 {
+        let file = Path::new(&file);
+        match replace(file, part.profile.to_json().as_bytes()) {
+            Ok(()) => parts::remove(file),
+            Err(error) => log::error!("the profile could not be written to {}: {error}", file.display()),
+        }
     }
 }
 
 impl Member {
     /// What all ranks did, at the first one. What another rank cannot tell is left out.
-    fn gathered(&self, mut told: Told) -> Told {
+    fn gathered(&self, mut part: Part) -> Part {
         let lost = |peer, error| {
             log::error!("rank {}: no profile goes to or comes from rank {peer}: error {error}", self.rank)
         };
-        told.profile.judge(&told.samples.complete());
+        part.profile.judge(&part.samples.complete());
         let mut distance = 1;
         while distance < self.size {
             if self.rank & distance != 0 {
                 let peer = self.rank - distance;
-                self.send(peer, &told).unwrap_or_else(|error| lost(peer, error));
+                self.send(peer, &part.to_bytes()).unwrap_or_else(|error| lost(peer, error));
                 break;
             }
             let peer = self.rank + distance;
             if peer < self.size {
-                self.receive(peer).map_or_else(|error| lost(peer, error), |other| told.merge(other));
+                self.receive(peer).map_or_else(|error| lost(peer, error), |other| part.merge(other));
             }
             distance *= 2;
         }
-        told
+        part
     }
 
-    fn send(&self, peer: usize, told: &Told) -> Result<(), Error> {
-        let (text, words) = (told.profile.to_json().into_bytes(), told.samples.to_words(MOST_WORDS));
-        self.send_elements(peer, &[text.len() as u64, words.len() as u64], &numbers())?;
-        self.send_elements(peer, &text, &bytes())?;
-        self.send_elements(peer, &words, &numbers())
+    fn send(&self, peer: usize, part: &[u8]) -> Result<(), Error> {
+        self.send_elements(peer, &[part.len() as u64], &numbers())?;
+        self.send_elements(peer, part, &bytes())
     }
 
-    fn receive(&self, peer: usize) -> Result<Told, Error> {
-        let mut lengths = [0u64; 2];
-        self.receive_elements(peer, &mut lengths, &numbers())?;
-        let (mut text, mut words) = (vec![0u8; lengths[0] as usize], vec![0u64; lengths[1] as usize]);
-        self.receive_elements(peer, &mut text, &bytes())?;
-        self.receive_elements(peer, &mut words, &numbers())?;
-        let text = String::from_utf8(text).map_err(|_| RUSTCOLL_ERR_INTERN)?;
-        let profile = Profile::of_json(&text).map_err(|fault| {
+    fn receive(&self, peer: usize) -> Result<Part, Error> {
+        let mut length = [0u64];
+        self.receive_elements(peer, &mut length, &numbers())?;
+        let mut part = vec![0u8; length[0] as usize];
+        self.receive_elements(peer, &mut part, &bytes())?;
+        Part::of_bytes(&part).map_err(|fault| {
             log::error!("the profile of rank {peer}: {fault}");
             RUSTCOLL_ERR_INTERN
-        })?;
-        Ok(Told { profile, samples: Samples::of_words(&words).ok_or(RUSTCOLL_ERR_INTERN)? })
+        })
     }
 
     fn send_elements<T>(
@@ -155,24 +113,5 @@ impl Member {
                 self.communicator,
             )
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_is_replaced_as_a_whole() {
-        let folder = std::env::temp_dir().join(format!("rustcoll-profile-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let file = folder.join("profile.json");
-        for text in ["one", "two"] {
-            write(&file, text).unwrap();
-            assert_eq!(fs::read_to_string(&file).unwrap(), text);
-        }
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
-        assert!(write(&folder.join("none/profile.json"), "three").is_err());
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

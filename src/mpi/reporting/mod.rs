@@ -3,5 +3,6 @@
 pub mod gathering;
 pub mod logging;
 pub mod names;
+pub mod parts;
 pub mod sampler;
 pub mod watch;

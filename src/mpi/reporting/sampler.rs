@@ -1,6 +1,7 @@
 //! Which calls of a communicator are timed, and which are kept for judging who came late. All ranks take the same ones without a word: they
 //! draw by the call's number on the communicator.
 
+use super::parts;
 use super::watch::{self, Subject};
 use crate::algorithms::Collective;
 use crate::mpi::messages::work::Group;
@@ -145,12 +146,14 @@ impl Sampler {
     pub fn end(&self, subject: &Arc<Subject>, timing: Timing) {
         let Timing { start, weight, kept, is_root } = timing;
         let Some(came) = start else { return subject.tell(None) };
-        let took = watch::now() - came;
+        let now = watch::now();
+        let took = now - came;
         subject.tell(Some((Duration::from_nanos(took), weight)));
         if let (Some((number, rarest)), Some(calls)) = (kept, &self.kept) {
             let subject = Arc::clone(subject);
             lock(calls).keep(Call { number, subject, is_root, came, took }, rarest);
         }
+        parts::write_if_due(now);
     }
 }
 
@@ -182,21 +185,28 @@ impl Kept {
     }
 }
 
-/// The calls that this rank kept on all communicators, and begins anew.
-pub fn take_samples(node: u64) -> Samples {
+/// The calls that this rank kept on all communicators.
+pub fn samples(node: u64) -> Samples {
     let mut samples = Samples::default();
-    for kept in lock(&ALL).drain(..) {
-        let Kept { communicator, size, calls, .. } = &mut *lock(&kept);
-        for Call { number, subject, is_root, came, took } in calls.drain(..) {
+    for kept in lock(&ALL).iter() {
+        let Kept { communicator, size, calls, .. } = &*lock(kept);
+        for Call { number, subject, is_root, came, took } in calls {
             let collective: Collective = subject.kind().collective;
-            let visit = Visit { rank: watch::rank(), is_root, came, took };
+            let visit = Visit { rank: watch::rank(), is_root: *is_root, came: *came, took: *took };
             let row = row_hash(subject.kind());
             let sample = Sample { size: *size, collective, row, node: Some(node), visits: vec![visit] };
-            samples.add((*communicator, number), sample);
+            samples.add((*communicator, *number), sample);
         }
     }
-    *lock(&SEEN) = None;
     samples
+}
+
+/// Begins anew.
+pub fn forget() {
+    for kept in lock(&ALL).drain(..) {
+        lock(&kept).calls.clear();
+    }
+    *lock(&SEEN) = None;
 }
 
 #[cfg(test)]

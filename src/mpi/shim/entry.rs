@@ -19,10 +19,8 @@ use crate::mpi::parameters::given;
 use crate::mpi::parameters::registered;
 use crate::mpi::parameters::settings;
 use crate::mpi::parameters::settings::Reported;
-use crate::mpi::reporting::gathering;
-use crate::mpi::reporting::logging;
-use crate::mpi::reporting::watch;
 use crate::mpi::reporting::watch::Quantity;
+use crate::mpi::reporting::{gathering, logging, parts, watch};
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::ptr;
 use std::sync::Mutex;
@@ -135,8 +133,11 @@ extern "C" fn rustcoll_watch(more: c_int) {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn rustcoll_wants_profile() -> c_int {
-    guarded(0, || c_int::from(settings::profile_file().is_some()))
+extern "C" fn rustcoll_begin_profile(rank: c_int, size: c_int) -> c_int {
+    guarded(0, || {
+        parts::start(rank as usize, size as usize);
+        c_int::from(settings::profile_file().is_some())
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -343,7 +344,7 @@ fn signatures_agree() {
     let _ = [header::rustcoll_ended_below as unsafe extern "C" fn(_), rustcoll_ended_below];
     let _ = [header::rustcoll_finish as unsafe extern "C" fn(), rustcoll_finish];
     let _ = [header::rustcoll_watch as unsafe extern "C" fn(_), rustcoll_watch];
-    let _ = [header::rustcoll_wants_profile as unsafe extern "C" fn() -> _, rustcoll_wants_profile];
+    let _ = [header::rustcoll_begin_profile as unsafe extern "C" fn(_, _) -> _, rustcoll_begin_profile];
     let _ = [header::rustcoll_write_profile as unsafe extern "C" fn(_, _, _), rustcoll_write_profile];
     let _ = [header::rustcoll_counted_numbers as unsafe extern "C" fn(_) -> _, rustcoll_counted_numbers];
     let _ = [header::rustcoll_counted as unsafe extern "C" fn(_, _, _), rustcoll_counted];

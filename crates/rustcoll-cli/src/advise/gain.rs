@@ -6,7 +6,7 @@ use crate::command_line::AdviseOptions;
 use crate::failure::Failure;
 use crate::machine::{USUAL, named_or_usual, title};
 use crate::predict::call_on;
-use rustcoll::algorithms::{Cut, Graph, Parameter};
+use rustcoll::algorithms::{Cut, Graph};
 use rustcoll::atlas::{Candidate, Price, Sweep, prices};
 use rustcoll::cost::Machine;
 use rustcoll::report::Kind;
@@ -82,20 +82,15 @@ impl Setting {
         if !self.has_price(kind) {
             return Ok(None);
         }
-        let (name, radix) = calls.served();
+        let name = calls.served();
         let Some(algorithm) = kind.collective.scheduled().find(|algorithm| algorithm.name == name) else {
             return Ok(None);
         };
+        let parameters = calls.parameters();
         let mut candidates = Candidate::all(kind.collective, Sweep::Parameters);
-        let ran = |candidate: &Candidate| {
-            candidate.algorithm.name == name && (radix.is_none() || candidate.radix() == radix)
-        };
-        if !candidates.iter().any(ran) {
-            let mut candidate =
-                Candidate { collective: kind.collective, algorithm, parameters: Default::default() };
-            candidate.parameters.set(Parameter::Radix, radix);
-            candidates.push(candidate);
-        }
+        candidates.push(Candidate { collective: kind.collective, algorithm, parameters });
+        let ran =
+            |candidate: &Candidate| candidate.algorithm.name == name && candidate.parameters == parameters;
         let found = self.prices(&candidates, calls, kind.size)?;
         let ran = found.iter().find(|price| ran(&price.candidate)).map(|price| price.time());
         let (Some(best), Some(ran)) = (found.first(), ran) else { return Ok(None) };

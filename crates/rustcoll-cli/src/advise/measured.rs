@@ -90,7 +90,7 @@ impl Measured {
 
 /// Whether this is what served the calls.
 fn served(tried: &Tried, calls: &Calls) -> bool {
-    let (name, radix) = calls.served();
+    let (name, radix) = (calls.served(), calls.told("radix"));
     let given = tried.contestant.parameters.iter().find(|(name, _)| name == Parameter::Radix.name());
     tried.ran == name && given.is_none_or(|(_, given)| radix.is_none_or(|radix| radix == *given))
 }

@@ -1,10 +1,9 @@
 //! What is tuned: what the command line names, or what an application calls.
 
-use crate::advise;
 use crate::bench::distinct;
 use crate::command_line::TuneOptions;
 use crate::failure::Failure;
-use crate::files;
+use crate::profiles::{self, Named};
 use measurements::{Operation, Series};
 use rustcoll::algorithms::{Collective, Cut};
 use rustcoll::report::profile::{Profile, Row};
@@ -33,8 +32,8 @@ pub fn wanted(options: &TuneOptions) -> Result<(Vec<Wanted>, Option<Application>
     match &options.profile {
         None => Ok((named(options)?, None)),
         Some(file) => {
-            let profile = advise::profile(file)?;
-            let application = Application::of(files::name(file), &profile)?;
+            let Named { name, profile } = profiles::read(file)?;
+            let application = Application::of(name, &profile)?;
             Ok((application.wanted(options, &profile)?, Some(application)))
         }
     }

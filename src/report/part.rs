@@ -1,0 +1,154 @@
+//! What some ranks of a job did, before it is a profile: what ranks tell each other when MPI ends, and what they write while it runs.
+
+use super::lateness::Samples;
+use super::profile::Profile;
+use std::path::{Path, PathBuf};
+
+/// The first bytes of a part: what it is, and the version of its form.
+const HEAD: &[u8; 16] = b"rustcoll part 1\n";
+
+/// A part has no more words about calls than these, 8 MiB.
+const MOST_WORDS: usize = 1 << 20;
+
+/// What the files of parts end with.
+const EXTENSION: &str = "part";
+
+/// So many ranks of a job write parts at most.
+const MOST_WRITERS: usize = 256;
+
+/// What some ranks of a job did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Part {
+    /// How many ranks the job has.
+    pub of: u64,
+    /// What these ranks called.
+    pub profile: Profile,
+    /// Calls that not all of their ranks are known of.
+    pub samples: Samples,
+}
+
+/// The folder to which ranks write parts while a job runs whose profile goes to that file.
+pub fn folder(file: &Path) -> PathBuf {
+    let mut folder = file.as_os_str().to_owned();
+    folder.push(".parts");
+    folder.into()
+}
+
+/// The file of a rank in that folder.
+pub fn file_name(rank: usize) -> String {
+    format!("rank-{rank}.{EXTENSION}")
+}
+
+/// Whether a rank has written that file.
+pub fn is_part(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == EXTENSION)
+}
+
+/// Whether a rank writes parts, of a job of so many: few enough do, evenly drawn.
+pub fn writes(rank: usize, ranks: usize) -> bool {
+    rank.is_multiple_of(ranks.div_ceil(MOST_WRITERS).max(1))
+}
+
+impl Part {
+    /// Adds other ranks. What becomes of a call is found when all its ranks are known.
+    pub fn merge(&mut self, other: Part) {
+        self.of = self.of.max(other.of);
+        self.profile.merge(other.profile);
+        self.samples.merge(other.samples);
+        self.profile.judge(&self.samples.complete());
+    }
+
+    /// The head; the number of the job's ranks, the length of the profile's text and the number of words that say the samples, as words; that text;
+    /// those words. A word is 8 bytes, the lowest first.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (text, words) = (self.profile.to_json(), self.samples.to_words(MOST_WORDS));
+        let numbers = [self.of, text.len() as u64, words.len() as u64];
+        let mut bytes = HEAD.to_vec();
+        bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
+        bytes.extend(text.as_bytes());
+        bytes.extend(words.into_iter().flat_map(u64::to_le_bytes));
+        bytes
+    }
+
+    /// Of such bytes; or why they are none.
+    pub fn of_bytes(bytes: &[u8]) -> Result<Part, String> {
+        let rest = bytes.strip_prefix(HEAD).ok_or("this is no part of a profile that this version reads")?;
+        Part::of_body(rest).unwrap_or_else(|| Err("this part of a profile is damaged or not complete".into()))
+    }
+
+    /// `None` if the lengths do not fit.
+    fn of_body(bytes: &[u8]) -> Option<Result<Part, String>> {
+        let (numbers, rest) = bytes.split_at_checked(3 * size_of::<u64>())?;
+        let &[of, length, number] = words(numbers)?.as_slice() else { return None };
+        let (text, rest) = rest.split_at_checked(length.try_into().ok()?)?;
+        let words = words(rest).filter(|words| words.len() as u64 == number)?;
+        let (text, samples) = (str::from_utf8(text).ok()?, Samples::of_words(&words)?);
+        let part = |profile| Part { of, profile, samples };
+        Some(Profile::of_json(text).map(part))
+    }
+}
+
+/// `None` if a word is not complete.
+fn words(bytes: &[u8]) -> Option<Vec<u64>> {
+    let (words, []) = bytes.as_chunks() else { return None };
+    Some(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lateness::{Sample, Visit};
+    use super::super::profile::row_hash;
+    use super::super::profile::tests::kind;
+    use super::super::{Kind, Sum};
+    use super::*;
+    use crate::algorithms::Collective;
+    use std::time::Duration;
+
+    fn part(rank: u32, milliseconds: u64) -> Part {
+        let kind: Kind = kind(Collective::Allreduce, 8);
+        let row = row_hash(&kind);
+        let time = Some(Duration::from_millis(milliseconds));
+        let visit = Visit { rank, is_root: false, came: 0, took: milliseconds * 1_000_000 };
+        let sample =
+            Sample { size: 2, collective: Collective::Allreduce, row, node: None, visits: vec![visit] };
+        let mut samples = Samples::default();
+        samples.add((3, 9), sample);
+        let profile = Profile::of_rank((rank, 5), 1.0, [(kind, Sum { calls: 1, bytes: 8, time })]);
+        Part { of: 2, profile, samples }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for part in [part(0, 3), Part::default()] {
+            assert_eq!(Part::of_bytes(&part.to_bytes()), Ok(part));
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_or_damaged_is_refused() {
+        let bytes = part(0, 3).to_bytes();
+        for length in 0..bytes.len() {
+            assert!(Part::of_bytes(&bytes[..length]).is_err(), "{length}");
+        }
+        let mut other = bytes.clone();
+        other[14] = b'2';
+        assert!(Part::of_bytes(&other).unwrap_err().contains("that this version reads"));
+    }
+
+    #[test]
+    fn waiting_is_found_when_all_ranks_of_a_call_are_known() {
+        let mut whole = part(0, 3);
+        whole.merge(part(1, 1));
+        assert_eq!((whole.of, whole.profile.ranks()), (2, 2));
+        let row = whole.profile.rows.values().next().unwrap();
+        assert!((row.waiting().unwrap() - 0.002).abs() < 1e-9);
+    }
+
+    #[test]
+    fn few_ranks_write() {
+        for ranks in [1, 2, 255, 256, 257, 1000, 100_000] {
+            let writers = (0..ranks).filter(|&rank| writes(rank, ranks)).count();
+            assert!((ranks.min(MOST_WRITERS / 2)..=MOST_WRITERS).contains(&writers), "{ranks}: {writers}");
+        }
+    }
+}
