@@ -21,18 +21,16 @@ static RANKS: AtomicU64 = AtomicU64::new(0);
 /// A job of so many ranks starts. What one before left in the folder is removed.
 pub fn start(rank: usize, ranks: usize) {
     RANKS.store(ranks as u64, Relaxed);
-    let Some(every) = profile_every() else { return };
-    let Some(file) = profile_file() else {
-        if rank == 0 {
+    let file = profile_file();
+    if let (0, Some(file)) = (rank, &file) {
+        remove(Path::new(file));
+    }
+    match (profile_every(), file) {
+        (Some(every), Some(_)) if writes(rank, ranks) => DUE.store(watch::now() + every, Relaxed),
+        (Some(_), None) if rank == 0 => {
             log::warn!("profile_every has no effect, because `profile` names no file");
         }
-        return;
-    };
-    if rank == 0 {
-        remove(Path::new(&file));
-    }
-    if writes(rank, ranks) {
-        DUE.store(watch::now() + every, Relaxed);
+        _ => {}
     }
 }
 
