@@ -58,13 +58,8 @@ impl Candidate {
                 Parameter::Segment if algorithm.cuts_segments() => &SEGMENTS,
                 Parameter::Segment | Parameter::Window => &[],
             };
-            let with = |&parameters: &Parameters| {
-                values.iter().map(move |&value| {
-                    let mut parameters = parameters;
-                    parameters.set(parameter, Some(value));
-                    parameters
-                })
-            };
+            let with =
+                |&parameters: &Parameters| values.iter().map(move |&value| parameters.with(parameter, value));
             let more: Vec<Parameters> = all.iter().flat_map(with).collect();
             all.extend(more);
         }
@@ -83,15 +78,18 @@ impl Candidate {
 
     /// What predicts it on a machine, for such a problem.
     pub fn simulation(&self, problem: &Problem, machine: &Machine) -> Result<Simulation, SimulationError> {
-        let Candidate { collective, algorithm, parameters } = *self;
-        let simulation = Simulation::new(collective, algorithm, problem, machine)?;
-        Ok(simulation.in_stripes(parameters.stripe(algorithm)))
+        let simulation = Simulation::new(self.collective, self.algorithm, problem, machine)?;
+        Ok(simulation.in_stripes(self.stripe()))
+    }
+
+    /// See [`Parameters::stripe`].
+    pub fn stripe(&self) -> Option<usize> {
+        self.parameters.stripe(self.algorithm)
     }
 
     /// Whether it takes as long as another one that solves the same problem.
     pub(super) fn is_alike(&self, other: &Candidate) -> bool {
-        let stripe = |candidate: &Candidate| candidate.parameters.stripe(candidate.algorithm);
-        ptr::eq(self.algorithm, other.algorithm) && stripe(self) == stripe(other)
+        ptr::eq(self.algorithm, other.algorithm) && self.stripe() == other.stripe()
     }
 
     /// Its radix, if it is not left at its default.

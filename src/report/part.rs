@@ -2,6 +2,7 @@
 
 use super::lateness::Samples;
 use super::profile::Profile;
+use crate::text::content::beside;
 use std::path::{Path, PathBuf};
 
 /// The first bytes of a part: what it is, and the version of its form.
@@ -29,9 +30,7 @@ pub struct Part {
 
 /// The folder to which ranks write parts while a job runs whose profile goes to that file.
 pub fn folder(file: &Path) -> PathBuf {
-    let mut folder = file.as_os_str().to_owned();
-    folder.push(".parts");
-    folder.into()
+    beside(file, ".parts")
 }
 
 /// The file of a rank in that folder.
@@ -73,19 +72,18 @@ impl Part {
     /// Of such bytes; or why they are none.
     pub fn of_bytes(bytes: &[u8]) -> Result<Part, String> {
         let rest = bytes.strip_prefix(HEAD).ok_or("this is no part of a profile that this version reads")?;
-        Part::of_body(rest).unwrap_or_else(|| Err("this part of a profile is damaged or not complete".into()))
+        let (of, text, samples) = pieces(rest).ok_or("this part of a profile is damaged or not complete")?;
+        Ok(Part { of, profile: Profile::of_json(text)?, samples })
     }
+}
 
-    /// `None` if the lengths do not fit.
-    fn of_body(bytes: &[u8]) -> Option<Result<Part, String>> {
-        let (numbers, rest) = bytes.split_at_checked(3 * size_of::<u64>())?;
-        let &[of, length, number] = words(numbers)?.as_slice() else { return None };
-        let (text, rest) = rest.split_at_checked(length.try_into().ok()?)?;
-        let words = words(rest).filter(|words| words.len() as u64 == number)?;
-        let (text, samples) = (str::from_utf8(text).ok()?, Samples::of_words(&words)?);
-        let part = |profile| Part { of, profile, samples };
-        Some(Profile::of_json(text).map(part))
-    }
+/// What is behind the head; `None` if the lengths do not fit.
+fn pieces(bytes: &[u8]) -> Option<(u64, &str, Samples)> {
+    let (numbers, rest) = bytes.split_at_checked(3 * size_of::<u64>())?;
+    let &[of, length, number] = words(numbers)?.as_slice() else { return None };
+    let (text, rest) = rest.split_at_checked(length.try_into().ok()?)?;
+    let words = words(rest).filter(|words| words.len() as u64 == number)?;
+    Some((of, str::from_utf8(text).ok()?, Samples::of_words(&words)?))
 }
 
 /// `None` if a word is not complete.

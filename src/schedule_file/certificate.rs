@@ -10,6 +10,7 @@
 //! A certificate keeps mistakes away, not malice: whoever may write the file may write its certificate.
 
 use crate::hash::hash;
+use crate::text::content::beside;
 use std::path::{Path, PathBuf};
 
 /// What a certificate begins with.
@@ -25,9 +26,7 @@ fn subject(content: &[u8]) -> String {
 
 /// Where the certificate of a file is.
 pub fn certificate_of(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(ENDING);
-    name.into()
+    beside(file, ENDING)
 }
 
 /// The certificate of a file that was proved for so many problems.

@@ -28,6 +28,12 @@ impl Parameters {
         self.0[parameter as usize] = value;
     }
 
+    /// These with one of them set.
+    pub fn with(mut self, parameter: Parameter, value: usize) -> Parameters {
+        self.set(parameter, Some(value));
+        self
+    }
+
     /// Those that are not left at their defaults.
     pub fn given(&self) -> impl Iterator<Item = (Parameter, usize)> + use<> {
         let values = *self;

@@ -3,7 +3,14 @@
 use super::error::{Origin, TextError, TextErrors};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The path of a file with something behind its name.
+pub(crate) fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
 
 /// A text is at most so many bytes long.
 pub const LONGEST_TEXT: usize = 1 << 20;

@@ -76,7 +76,7 @@ impl Calls<'_> {
         self.kind.served.split(", ").next().unwrap_or_default()
     }
 
-    /// Its radix, or another number that is told of it.
+    /// The number behind a word that the profile has of the algorithm, as 8 in `radix 8`.
     fn told(&self, name: &str) -> Option<usize> {
         let mut words = self.kind.served.split(", ").skip(1);
         words.find_map(|word| word.strip_prefix(name)?.trim_start().parse().ok())

@@ -109,8 +109,8 @@ impl Row {
 pub fn alike(rows: &[Row]) -> Vec<Vec<usize>> {
     let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
     for (number, row) in rows.iter().enumerate() {
-        let Candidate { collective, algorithm, parameters } = row.candidate;
-        let solved = (collective, algorithm.name, row.problem(), parameters.stripe(algorithm));
+        let Candidate { collective, algorithm, .. } = row.candidate;
+        let solved = (collective, algorithm.name, row.problem(), row.candidate.stripe());
         let key = (solved, row.ranks_per_node, row.run.as_str());
         alike.entry(key).or_default().push(number);
     }

@@ -114,7 +114,9 @@ fn candidates(options: &PredictOptions) -> Result<Vec<Candidate>, Failure> {
         let mut all = vec![Parameters::default()];
         for (parameter, values) in [(Parameter::Radix, &radices), (Parameter::Segment, &options.segment)] {
             if algorithm.parameters.contains(&parameter) && !values.is_empty() {
-                all = all.iter().flat_map(|&others| with_each(others, parameter, values)).collect();
+                let with =
+                    |others: Parameters| values.iter().map(move |&value| others.with(parameter, value));
+                all = all.into_iter().flat_map(with).collect();
             }
         }
         let collective = options.collective;
@@ -122,14 +124,6 @@ fn candidates(options: &PredictOptions) -> Result<Vec<Candidate>, Failure> {
     };
     let algorithms = one_group_algorithms(options.collective, &options.algorithms)?;
     Ok(algorithms.into_iter().flat_map(of).collect())
-}
-
-fn with_each(others: Parameters, parameter: Parameter, values: &[usize]) -> impl Iterator<Item = Parameters> {
-    values.iter().map(move |&value| {
-        let mut parameters = others;
-        parameters.set(parameter, Some(value));
-        parameters
-    })
 }
 
 /// What the rules choose, if there are any to be asked.

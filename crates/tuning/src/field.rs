@@ -101,7 +101,7 @@ impl Predictor<'_> {
             return None;
         }
         let problem = candidate.problem(ranks, bytes);
-        let stripe = candidate.parameters.stripe(self.algorithm);
+        let stripe = candidate.stripe();
         let simulation = match self.simulations.entry((problem, stripe)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {

@@ -19,6 +19,7 @@ pub mod ring_allgather;
 pub mod ring_reduce_scatter;
 pub mod shared_node;
 pub mod shares;
+pub mod show_on_arrival;
 pub mod slots;
 pub mod tree_broadcast;
 pub mod tree_gather;

@@ -6,9 +6,10 @@ use crate::mpi::parameters::settings::{profile_every, profile_file};
 use crate::mpi::shared_memory::nodes::identity;
 use crate::report::part::{Part, file_name, folder, is_part, writes};
 use crate::report::profile::Profile;
+use crate::text::content::beside;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// When this rank writes next, on the clock of [`watch`].
@@ -86,9 +87,7 @@ pub fn remove(file: &Path) {
 
 /// Replaces a file as a whole: who reads it meanwhile finds the old one or the new one.
 pub fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
-    let mut begun = file.as_os_str().to_owned();
-    begun.push(".begun");
-    let begun = PathBuf::from(begun);
+    let begun = beside(file, ".begun");
     let written = fs::write(&begun, content).and_then(|()| fs::rename(&begun, file));
     if written.is_err() {
         let _ = fs::remove_file(&begun);
