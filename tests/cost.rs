@@ -5,7 +5,7 @@ use rustcoll::algorithms::Collective::*;
 use rustcoll::algorithms::digits::{least_radix, with_one_nonzero_digit};
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Problem, REGISTRY, default_radix};
 use rustcoll::cost::simulation::Traffic;
-use rustcoll::cost::{Cost, Link, Machine, Port, simulate};
+use rustcoll::cost::{ByteTime, Cost, Link, Machine, Port, Shared, simulate};
 use rustcoll::selection::Measure;
 use rustcoll::verify;
 
@@ -274,8 +274,14 @@ fn assert_simulated(
     let own_ports = |link| Link { port: Port::Rank, ..link };
     let simulated = |gap| {
         let machine = Machine::log_gp(1.0, 0.0, gap, 0.0);
-        let machine =
-            Machine { ranks_per_node: problem.size, between: own_ports(machine.between), ..machine };
+        // No copy takes time.
+        let shared = Shared { single_copy_time: Some(ByteTime::NONE), ..machine.shared() };
+        let machine = Machine {
+            ranks_per_node: problem.size,
+            between: own_ports(machine.between),
+            shared: Some(shared),
+            ..machine
+        };
         simulate(algorithm.contract(), algorithm, problem, bytes, &machine)
             .unwrap_or_else(|error| panic!("{label}: {error}"))
     };

@@ -7,7 +7,7 @@ use rustcoll::algorithms::{Algorithm, Collective, Cut, Edge, Problem, REGISTRY, 
 use rustcoll::engine::in_process::{Area, Areas, Call, ElementType, Semantics, run, run_all};
 use rustcoll::engine::{Binding, DataPlan, LengthExchange, Plan, SlotBounds};
 use rustcoll::engine::{Counts, bind, bind_two_groups};
-use rustcoll::schedule::{Buffer, Schedule};
+use rustcoll::schedule::{Buffer, Schedule, SlotKind};
 use rustcoll::verify::problems;
 use std::ops::Range;
 use std::sync::Arc;
@@ -396,7 +396,8 @@ impl Case<'_> {
     fn bounds(&self) -> SlotBounds {
         let line = [0, 48, 48][self.seed % 3];
         let bank = [1 << 20, 4096][self.seed / 2 % 2];
-        SlotBounds { line, bank, stripe: [None, Some(64), Some(EXTENT), Some(200)][self.seed % 4] }
+        let stripe = [None, Some(64), Some(EXTENT), Some(200)][self.seed % 4];
+        SlotBounds { line, bank, stripe, least_lent: [1, 1 << 20][self.seed % 2] }
     }
 
     /// Ranks cut vectors at the same places: reductions between elements, all else between bytes.
@@ -657,7 +658,7 @@ fn blocks_that_are_shown_together_over_random_networks() {
         let places: [fn(u32) -> u32; 2] = [|rank| rank / 25, |rank| rank % 3];
         for place in places {
             let problem = Problem { nodes: (0..70).map(place).collect(), ..Problem::new(70) };
-            assert!(algorithm.schedule(&problem, 1).joined_slots);
+            assert!(algorithm.schedule(&problem, 1).slot_kind == SlotKind::Together);
             for (seed, count) in [0, 1, 5, 37].into_iter().enumerate() {
                 Case { algorithm, problem: &problem, count, semantics: Semantics::Eager, seed }.check();
             }

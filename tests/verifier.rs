@@ -3,7 +3,9 @@
 
 use rustcoll::algorithms::{Algorithm, Collective, Cut, Dimension, Graph, Problem, REGISTRY, Requirement};
 use rustcoll::cost::Cost;
-use rustcoll::schedule::{Buffer, Buffer::*, Builder, MOST_TIMES, Message, Post, Run, Schedule, Step};
+use rustcoll::schedule::{
+    Buffer, Buffer::*, Builder, MOST_TIMES, Message, Post, Run, Schedule, SlotKind, Step,
+};
 use rustcoll::verify::{Fault, Violation, check_all, problems, verify_lengths, verify_schedules};
 
 // Changed algorithms.
@@ -1086,7 +1088,7 @@ fn slots_that_lie_together_hold_the_blocks_whose_numbers_they_bear() {
                 }
             }
         });
-        schedules.iter_mut().for_each(|schedule| schedule.joined_slots = true);
+        schedules.iter_mut().for_each(|schedule| schedule.slot_kind = SlotKind::Together);
         schedules
     };
     let verified =
@@ -1094,8 +1096,26 @@ fn slots_that_lie_together_hold_the_blocks_whose_numbers_they_bear() {
     assert_eq!(verified(&joined([0, 1])), Ok(()));
     assert!(matches!(fault(Collective::Bcast, &joined([1, 0])), Fault::Misfit(..)));
     let mut schedules = joined([0, 1]);
-    schedules[1].joined_slots = false;
+    schedules[1].slot_kind = SlotKind::Apart;
     assert!(matches!(fault(Collective::Bcast, &schedules), Fault::Slots(..)));
+}
+
+#[test]
+fn what_lies_in_the_memory_of_another_rank_is_copied_and_not_reduced() {
+    let mut schedules = sharing_programs(2, 1, 1, |rank, program| match rank {
+        0 => {
+            program.publish(Send.block(0), 0);
+            program.copy(Send.block(0), Recv.block(0));
+        }
+        _ => {
+            let slot = program.await_slot(0, 0);
+            program.reduce(slot, Send.block(0), Recv.block(0));
+        }
+    });
+    let scan = |schedules: &[Schedule]| verify_schedules(Collective::Scan, &Problem::new(2), true, schedules);
+    assert_eq!(scan(&schedules), Ok(()));
+    schedules.iter_mut().for_each(|schedule| schedule.slot_kind = SlotKind::Lent);
+    assert_eq!(scan(&schedules).unwrap_err().fault, Fault::LentReduced(Shared(0).block(0)));
 }
 
 #[test]

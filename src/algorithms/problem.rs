@@ -186,6 +186,8 @@ pub enum Requirement {
     OneNode,
     /// The ranks of a node must share memory, in which the schedule has slots.
     SharedMemory,
+    /// The ranks of a node must be able to copy from each other's own memory.
+    SingleCopy,
     /// The operator must be one of MPI's own: then elements are alike on all ranks.
     Predefined,
     /// It calls other collectives of the communicator, which only a call can do that blocks, in one group, whose result need not be
@@ -219,6 +221,7 @@ impl Requirement {
                 "calls that block, in one group, not reproducible, not within another mock-up"
             }
             Requirement::SharedMemory => "memory that the ranks of a node share",
+            Requirement::SingleCopy => "copies from the memory of other ranks of the node",
             Requirement::Predefined => "an operator of MPI's own",
             Requirement::Stencil => "neighbours at the same offsets of a grid for all ranks",
             Requirement::TwoGroups => "two groups",
@@ -251,6 +254,9 @@ impl fmt::Display for Reason {
             }
             Reason::Unmet(Requirement::OneNode) => "the ranks are not all known to be on one node",
             Reason::Unmet(Requirement::SharedMemory) => "the ranks of a node share no memory for it",
+            Reason::Unmet(Requirement::SingleCopy) => {
+                "the ranks of a node cannot copy from each other's own memory"
+            }
             Reason::Unmet(Requirement::Predefined) => "the operator is not one of MPI's own",
             Reason::Unmet(Requirement::OtherCollectives) => {
                 "it does not block, is called by another mock-up, or there is no room for a mock-up"
@@ -299,6 +305,7 @@ impl super::Algorithm {
             // What the size does not tell: see [`crate::selection::Call::is_served_by`].
             Requirement::OneNode
             | Requirement::SharedMemory
+            | Requirement::SingleCopy
             | Requirement::Predefined
             | Requirement::OtherCollectives
             | Requirement::Stencil => true,

@@ -62,11 +62,14 @@ mod tests {
     use super::*;
     use crate::algorithms::Collective;
     use crate::atlas::Sweep;
-    use crate::cost::simulate;
+    use crate::cost::{Shared, simulate};
 
     #[test]
     fn the_cheapest_comes_first_and_who_cannot_serve_last() {
-        let machine = Machine { ranks_per_node: 7, ..Machine::hockney(1e-5, 1e-9, 0.0) };
+        let shared =
+            Shared { single_copy_time: Some(2e-9.into()), ..Shared::copying_twice(1e-6, 1e-9.into()) };
+        let machine =
+            Machine { ranks_per_node: 7, shared: Some(shared), ..Machine::hockney(1e-5, 1e-9, 0.0) };
         let candidates = Candidate::all(Collective::Allgather, Sweep::Parameters);
         let prices = prices(&candidates, &machine, (7, &Graph::default()), 1000, |_| {}).unwrap();
         assert_eq!(prices.len(), candidates.len());

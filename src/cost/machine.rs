@@ -117,6 +117,8 @@ pub struct Shared {
     pub latency: f64,
     /// For each byte that is read, by those that a rank has in the call.
     pub byte_time: ByteTime,
+    /// For each byte that is copied from the memory of another rank's own, by those that a rank has in the call, if that can be done.
+    pub single_copy_time: Option<ByteTime>,
 }
 
 /// Times for each byte, by the bytes that a rank has in the call: many do not fit into a cache.
@@ -130,6 +132,13 @@ pub struct Processor {
     pub fresh_time: ByteTime,
     /// Up to so many bytes of scratch memory are kept.
     pub kept: usize,
+}
+
+impl Shared {
+    /// Ranks that read in slots only.
+    pub fn copying_twice(latency: f64, byte_time: ByteTime) -> Shared {
+        Shared { latency, byte_time, single_copy_time: None }
+    }
 }
 
 impl Machine {
@@ -201,8 +210,7 @@ impl Machine {
     /// long as a copy, or as such a message if copies take no time.
     pub fn shared(&self) -> Shared {
         let copy = Some(self.processor.copy_time).filter(|time| !time.is_none());
-        let derived =
-            Shared { latency: self.within.latency, byte_time: copy.unwrap_or(self.within.byte_time) };
+        let derived = Shared::copying_twice(self.within.latency, copy.unwrap_or(self.within.byte_time));
         self.shared.unwrap_or(derived)
     }
 
@@ -267,11 +275,11 @@ mod tests {
     #[test]
     fn shared_memory_is_like_messages_and_copies_unless_it_is_said() {
         let messages = Machine::hockney(3.0, 2.0, 0.0);
-        assert_eq!(messages.shared(), Shared { latency: 3.0, byte_time: 2.0.into() });
+        assert_eq!(messages.shared(), Shared::copying_twice(3.0, 2.0.into()));
         let copies =
             Machine { processor: Processor { copy_time: 0.5.into(), ..messages.processor }, ..messages };
-        assert_eq!(copies.shared(), Shared { latency: 3.0, byte_time: 0.5.into() });
-        let said = Shared { latency: 1.0, byte_time: 0.25.into() };
+        assert_eq!(copies.shared(), Shared::copying_twice(3.0, 0.5.into()));
+        let said = Shared::copying_twice(1.0, 0.25.into());
         assert_eq!(Machine { shared: Some(said), ..copies }.shared(), said);
     }
 

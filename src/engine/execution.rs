@@ -53,6 +53,7 @@ impl Execution {
                         return Ok(false);
                     }
                 }
+                Operation::Lend { region, slot, copy } => transport.lend(at(*region), *slot, *copy)?,
                 Operation::Notify { slot } => transport.notify(*slot)?,
                 Operation::Await { rank, slot, times } if BLOCKS => {
                     transport.await_notification(*rank, *slot, *times)?

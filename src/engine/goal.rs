@@ -69,7 +69,8 @@ impl Program<'_, '_> {
             Operation::Send { post, peer, region, .. } => self.post(*post, true, *peer, region.elements),
             Operation::Receive { post, peer, region, .. } => self.post(*post, false, *peer, region.elements),
             Operation::Wait { awaited } => self.wait(&plan.awaited[awaited.clone()]),
-            Operation::Notify { .. }
+            Operation::Lend { .. }
+            | Operation::Notify { .. }
             | Operation::Await { .. }
             | Operation::AwaitSlots
             | Operation::Repeat { .. }

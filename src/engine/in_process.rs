@@ -1,7 +1,7 @@
 //! All ranks in one process: a transport for tests that delivers messages, and lets flags be seen, in a seeded random order.
 
 use super::turns::Turns;
-use super::{CACHE_LINE, Execution, Memory, Plan, Region, Slots, Transport};
+use super::{CACHE_LINE, Execution, LentCopy, Memory, Plan, Region, Slots, Transport};
 use crate::random::Random;
 use crate::schedule::{Buffer, Post};
 use std::cell::RefCell;
@@ -172,6 +172,7 @@ pub fn run_all(calls: &mut [Call], semantics: Semantics, seed: u64) -> Result<()
         let before = network.borrow().events;
         let Running { plan, execution, port } = &mut calls[positions[rank]][rank];
         if execution.advance(plan, port)? {
+            assert!(!node.borrow().has_lent(rank), "who lends waits until all have copied it");
             positions[rank] += 1;
             network.borrow_mut().events += 1;
             if positions[rank] == calls.len() {
@@ -212,13 +213,25 @@ struct Node {
     /// By class of slots, bank and rank.
     banks: HashMap<(usize, usize, usize), Bank>,
     /// By rank and class of slots, where it is and what it has published.
-    turns: Vec<[(Turns, u64); 2]>,
+    turns: Vec<[(Turns, u64); CLASSES]>,
+    /// By rank and slot.
+    lent: HashMap<(usize, usize), Lent>,
     /// Decides who sees late what has changed.
     random: Random,
 }
 
+/// Slots in lines, those apart from their flags, and what is lent.
+const CLASSES: usize = 3;
+
 /// So few that they are soon used again.
-const BANKS: usize = 2;
+const BANKS: [usize; CLASSES] = [2, 2, 1];
+
+/// What a rank has lent, until all have copied it.
+struct Lent {
+    data: Vec<u8>,
+    /// A buffer of the rank's, and which of its bytes of data these are; none of a copy.
+    place: Option<(usize, Range<usize>)>,
+}
 
 /// The slots of a rank in one bank.
 #[derive(Default)]
@@ -229,7 +242,8 @@ struct Bank {
 
 impl Node {
     fn new(size: usize, random: Random) -> Self {
-        Node { banks: HashMap::new(), turns: vec![[(Turns::new(BANKS), 0); 2]; size], random }
+        let turns = vec![BANKS.map(|banks| (Turns::new(banks), 0)); size];
+        Node { banks: HashMap::new(), turns, lent: HashMap::new(), random }
     }
 
     /// The flag of a slot of `owner`, as `rank` sees it in its stripe.
@@ -245,9 +259,10 @@ impl Node {
             Slots::Lines => (CACHE_LINE, CACHE_LINE),
             Slots::Apart { stride, .. } => (stride, stride),
             Slots::Joined { extent, bytes } => (extent, bytes - slot * extent),
+            Slots::Lent => unreachable!("what is lent is in no slot"),
         };
         assert!(bytes <= most, "{bytes} bytes in a slot of {most}");
-        let memory = &mut self.bank(rank, class(slots), owner).bytes;
+        let memory = &mut self.bank(rank, class_of(slots), owner).bytes;
         memory.resize(memory.len().max(slot * stride + bytes), 0);
         &mut memory[slot * stride..][..bytes]
     }
@@ -260,14 +275,33 @@ impl Node {
     fn may_write(&mut self, rank: usize, class: usize) -> bool {
         let peers = (0..self.turns.len()).filter(|&peer| peer != rank);
         let least = peers.map(|peer| self.turns[peer][class].1).min().unwrap_or(u64::MAX);
-        self.turns[rank][class].0.may_write(|| least)
+        let may_write = self.turns[rank][class].0.may_write(|| least);
+        if may_write && class == class_of(Slots::Lent) {
+            self.lent.retain(|&(owner, _), _| owner != rank);
+        }
+        may_write
+    }
+
+    fn has_lent(&self, rank: usize) -> bool {
+        self.lent.keys().any(|&(owner, _)| owner == rank)
+    }
+
+    /// Whether some bytes of data of a rank's buffer are lent.
+    fn is_lent(&self, rank: usize, (index, data): (usize, &Range<usize>)) -> bool {
+        self.lent.iter().any(|(&(owner, _), lent)| match &lent.place {
+            Some((lent_index, lent)) => {
+                (owner, *lent_index) == (rank, index) && lent.start < data.end && data.start < lent.end
+            }
+            None => false,
+        })
     }
 }
 
-fn class(slots: Slots) -> usize {
+fn class_of(slots: Slots) -> usize {
     match slots {
         Slots::Lines => 0,
         Slots::Apart { .. } | Slots::Joined { .. } => 1,
+        Slots::Lent => 2,
     }
 }
 
@@ -375,6 +409,8 @@ impl Port<'_> {
             }
             Memory::Buffer(buffer) => {
                 let (index, places) = self.data(buffer, region);
+                let is_lent = self.node.borrow().is_lent(self.rank, (index, &places));
+                assert!(!is_lent, "what is lent is not written before all have copied it");
                 let Area { bytes, positions, .. } = &mut self.areas[index];
                 let positions = &positions[places][..data.len()];
                 positions.iter().zip(data).for_each(|(&at, &byte)| bytes[at] = byte);
@@ -388,6 +424,9 @@ impl Port<'_> {
     /// Reads so many bytes, if it is a slot; else all that the region has.
     fn read_bytes(&self, region: Region, bytes: usize) -> Vec<u8> {
         match region.memory {
+            Memory::Buffer(Buffer::Shared(owner)) if self.slots() == Slots::Lent => {
+                self.node.borrow().lent[&(owner as usize, region.offset)].data[..bytes].to_vec()
+            }
             Memory::Buffer(Buffer::Shared(owner)) => {
                 let place = (owner as usize, region.offset);
                 self.node.borrow_mut().slot(self.rank, self.slots(), place, bytes).to_vec()
@@ -478,8 +517,17 @@ impl Transport for Port<'_> {
         Ok(())
     }
 
+    fn lend(&mut self, region: Region, slot: u32, copy: LentCopy) -> Result<(), Failure> {
+        let Memory::Buffer(buffer) = region.memory else { unreachable!("buffers are lent") };
+        let data = self.read(region);
+        assert_eq!(data.len(), copy.bytes);
+        let place = (!copy.is_needed).then(|| self.data(buffer, region));
+        self.node.borrow_mut().lent.insert((self.rank, slot as usize), Lent { data, place });
+        Ok(())
+    }
+
     fn notify(&mut self, slot: u32) -> Result<(), Failure> {
-        let (rank, class, mut node) = (self.rank, class(self.slots()), self.node.borrow_mut());
+        let (rank, class, mut node) = (self.rank, class_of(self.slots()), self.node.borrow_mut());
         let (turns, _) = node.turns[rank][class];
         let flag = node.flag(rank, class, rank, slot);
         *flag = turns.raised(*flag);
@@ -489,7 +537,7 @@ impl Transport for Port<'_> {
 
     fn is_notified(&mut self, rank: u32, slot: u32, times: u32) -> Result<bool, Failure> {
         let is_raised = {
-            let (class, mut node) = (class(self.slots()), self.node.borrow_mut());
+            let (class, mut node) = (class_of(self.slots()), self.node.borrow_mut());
             let (turns, _) = node.turns[self.rank][class];
             *node.flag(self.rank, class, rank as usize, slot) >= turns.flag_value(times)
         };
@@ -502,7 +550,7 @@ impl Transport for Port<'_> {
     }
 
     fn are_slots_free(&mut self) -> Result<bool, Failure> {
-        let is_free = self.node.borrow_mut().may_write(self.rank, class(self.slots()));
+        let is_free = self.node.borrow_mut().may_write(self.rank, class_of(self.slots()));
         Ok(self.is_seen(is_free))
     }
 
@@ -512,7 +560,7 @@ impl Transport for Port<'_> {
     }
 
     fn end_stripe(&mut self) {
-        let class = class(self.slots());
+        let class = class_of(self.slots());
         let (turns, published) = &mut self.node.borrow_mut().turns[self.rank][class];
         *published = turns.end();
         self.network.borrow_mut().events += 1;

@@ -8,7 +8,7 @@
 
 use super::{Binding, Memory, Plan, Region, SlotBounds, View};
 use crate::algorithms::{Algorithm, Problem, Requirement};
-use crate::schedule::{Buffer, Builder, Layout, Run, Schedule, Step};
+use crate::schedule::{Buffer, Builder, Layout, Run, Schedule, SlotKind, Step};
 use std::iter;
 use std::sync::{Arc, Mutex};
 
@@ -123,6 +123,7 @@ impl LengthExchange {
         bounds: SlotBounds,
     ) -> Option<LengthExchange> {
         let exchange = algorithm.exchange_of_lengths(problem, schedule.rank)?;
+        let exchange = Schedule { slot_kind: SlotKind::Apart, ..exchange };
         // All the room in a cache line beside the flag.
         let width = (bounds.line / size_of::<u64>()).max(LENGTHS_IN_SLOTS);
         let shown = if shows_results(schedule) { Buffer::Recv } else { Buffer::Send };
@@ -241,9 +242,14 @@ impl LengthExchange {
         bytes: &Binding,
         counts_bytes: bool,
     ) -> (Plan, bool) {
-        let schedule = &*self.schedule;
+        let longest = self.longest_of(numbers) as usize;
+        let are_shown = self.schedule.slot_kind == SlotKind::Lent && longest < bounds.least_lent;
+        let schedule = match are_shown {
+            true => &Schedule { slot_kind: SlotKind::Apart, ..Schedule::clone(&self.schedule) },
+            false => &*self.schedule,
+        };
         let arriving: Vec<usize> = self.told(numbers).map(|of_block| of_block[0] as usize).collect();
-        let scratch = View::new(Layout::Uniform { elements: self.longest_of(numbers) as usize }, 1);
+        let scratch = View::new(Layout::Uniform { elements: longest }, 1);
         let mut is_truncated = false;
         let mut is_expected = true;
         for block in written_results(schedule) {
@@ -252,6 +258,8 @@ impl LengthExchange {
             is_expected &= arriving[block] == expected;
         }
         let bytes = Binding { scratch: scratch.clone(), ..bytes.clone() };
+        // Who copies what is lent sees how long it is.
+        let is_expected = is_expected || schedule.slot_kind == SlotKind::Lent;
         let plan = match is_expected && !counts_bytes {
             true => {
                 let elements = Binding { scratch, ..self.binding.clone() };

@@ -21,7 +21,9 @@ pub use execution::Execution;
 pub use goal::{Goal, is_expressible_in_goal};
 pub use length_exchange::{Carried, DataPlan, LengthExchange};
 pub use need::{InSlots, largest_need};
-pub use plan::{CACHE_LINE, Further, LINE_PAYLOAD, Operation, Plan, Rows, SlotBounds, Slots, Stripes};
+pub use plan::{
+    CACHE_LINE, Further, LINE_PAYLOAD, LentCopy, Operation, Plan, Rows, SlotBounds, Slots, Stripes,
+};
 pub use repetition::Loop;
 
 use crate::schedule::{Buffer, Post};
@@ -121,6 +123,9 @@ pub trait Transport {
 
     /// `target = left ⊕ right`, element by element. The target may be one of the operands.
     fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Self::Error>;
+
+    /// Tells in a slot of the rank's own where a region lies, or a copy of it: if the copy is needed, or the elements have gaps.
+    fn lend(&mut self, region: Region, slot: u32, copy: LentCopy) -> Result<(), Self::Error>;
 
     /// Raises the flag of a slot of the rank's own. What was written before is seen by whoever sees it raised.
     fn notify(&mut self, slot: u32) -> Result<(), Self::Error>;

@@ -43,7 +43,7 @@ fn need(collective: Collective, schedule: &Schedule, send: &Counts, recv: &Count
         None => Plan::new(schedule, &binding),
     };
     let element = if collective.reduces() { send.element_bytes() } else { 1 };
-    plan.temporary_elements() * element + plan.staging_bytes
+    plan.temporary_elements() * element + plan.staging_bytes + plan.bytes_copied_to_lend()
 }
 
 /// The counts at a rank, as any other knows them from its own; at a rooted collective as if each rank had both buffers.

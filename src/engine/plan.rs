@@ -2,7 +2,7 @@
 
 use super::repetition::{Loop, posts_at_a_time};
 use super::{Binding, Memory, Piece, Place, Region, View};
-use crate::schedule::{Buffer, Message, Part, Post, Repeat, Schedule, Step};
+use crate::schedule::{Buffer, Message, Part, Post, Repeat, Run, Schedule, SlotKind, Step};
 use std::collections::BTreeSet;
 use std::iter;
 use std::ops::Range;
@@ -72,6 +72,15 @@ pub enum Operation {
         /// How many, in the order of these.
         rows: Further<3>,
     },
+    /// Tell in one of the rank's slots where a region lies.
+    Lend {
+        /// The region.
+        region: Region,
+        /// The slot.
+        slot: u32,
+        /// What is lent in its place.
+        copy: LentCopy,
+    },
     /// Raise the flag of one of the rank's slots.
     Notify {
         /// The slot.
@@ -103,6 +112,17 @@ pub enum Operation {
         /// Elements from one to the next.
         step: usize,
     },
+}
+
+/// A copy that a rank lends in place of the original. Where elements have gaps, it does so in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LentCopy {
+    /// Its first byte, if it is made, in the memory for such copies.
+    pub start: usize,
+    /// Bytes of data.
+    pub bytes: usize,
+    /// Whether it is needed: the original is written again before all have copied it.
+    pub is_needed: bool,
 }
 
 /// Several regions in the place of each of `N`: as long as these, and as far from each other.
@@ -206,6 +226,8 @@ pub struct Plan {
     pub spare_elements: usize,
     /// Bytes of staging memory.
     pub staging_bytes: usize,
+    /// Bytes of copies of all that is lent, if they are made.
+    pub lent_bytes: usize,
     /// The slots that it uses, if any.
     pub slots: Option<Slots>,
     /// Whether elements of the send and of the receive buffer are bytes of data, whatever their datatype.
@@ -231,25 +253,29 @@ pub enum Slots {
         /// Bytes of all slots of a rank together, at most.
         bytes: usize,
     },
+    /// Each beside its flag, in one cache line, telling where a block lies.
+    Lent,
 }
 
 impl Slots {
     /// How many kinds there are, which never use the same memory.
-    pub const KINDS: usize = 3;
+    pub const KINDS: usize = 4;
 
-    /// How many banks each kind has. Many, where they are small: then ranks seldom look whether others are done with them.
-    pub const BANKS: [usize; Slots::KINDS] = [16, 16, 4];
+    /// How many banks each kind has. Many, where they are small: then ranks seldom look whether others are done with them. What is lent has
+    /// one: its rank waits until others are done with it in any case.
+    pub const BANKS: [usize; Slots::KINDS] = [16, 16, 4, 1];
 
     /// Bytes of a bank of short slots: if all slots of a rank together have no more, they are of that kind.
     pub const SHORT_BANK: usize = 16 << 10;
 
-    /// The number of its kind: in lines, short ones, long ones.
+    /// The number of its kind: in lines, short ones, long ones, lent ones.
     #[inline]
     pub fn kind(self) -> usize {
         match self {
             Slots::Lines => 0,
             Slots::Apart { bytes, .. } | Slots::Joined { bytes, .. } if bytes <= Slots::SHORT_BANK => 1,
             Slots::Apart { .. } | Slots::Joined { .. } => 2,
+            Slots::Lent => 3,
         }
     }
 
@@ -268,11 +294,15 @@ pub struct SlotBounds {
     pub bank: usize,
     /// The most bytes of a block that are in shared memory at a time, if the user says so.
     pub stripe: Option<usize>,
+    /// Where ranks learn the length of the longest block: of so many bytes or more, what may be lent is lent. To copy shorter blocks once
+    /// more takes less time than a call of the system.
+    pub least_lent: usize,
 }
 
 impl SlotBounds {
     /// A cache line without its flag; what stays in the caches of all who read it.
-    pub const DEFAULT: SlotBounds = SlotBounds { line: LINE_PAYLOAD, bank: 1 << 20, stripe: None };
+    pub const DEFAULT: SlotBounds =
+        SlotBounds { line: LINE_PAYLOAD, bank: 1 << 20, stripe: None, least_lent: 32 << 10 };
 
     /// Those of a communicator of so many ranks, where a bank has so many bytes or more: there is room for an element in each slot.
     pub fn of_ranks(ranks: usize, bank: usize) -> SlotBounds {
@@ -290,13 +320,17 @@ impl SlotBounds {
         self.stripe.unwrap_or(most).min(most)
     }
 
-    /// Elements of a stripe and what all stripes use, if a rank has so many slots, which lie together or not, and the longest block so many
-    /// elements of `extent` bytes. Stripes of blocks do not follow each other, so slots lie together only if all of each block is in one.
-    pub fn cut(&self, (slots, are_joined): (usize, bool), longest: usize, extent: usize) -> (usize, Slots) {
+    /// Elements of a stripe and what all stripes use, if a rank has so many slots of a kind, and the longest block so many elements of
+    /// `extent` bytes. Stripes of blocks do not follow each other, so slots lie together only if all of each block is in one. What is lent
+    /// is one stripe.
+    pub fn cut(&self, (slots, kind): (usize, SlotKind), longest: usize, extent: usize) -> (usize, Slots) {
+        if kind == SlotKind::Lent {
+            return (longest.max(1), Slots::Lent);
+        }
         let step = (self.longest_stripe(slots).min(longest * extent) / extent).max(1);
         let together = longest * extent * slots;
         let used = match () {
-            () if are_joined && (1..=step).contains(&longest) && together <= self.bank => {
+            () if kind == SlotKind::Together && (1..=step).contains(&longest) && together <= self.bank => {
                 Slots::Joined { extent, bytes: together }
             }
             () if longest * extent <= self.line => Slots::Lines,
@@ -318,8 +352,10 @@ impl Plan {
     /// The same with another bound.
     pub fn with_loops(schedule: &Schedule, binding: &Binding, most_unrolled: usize) -> Plan {
         let scratch = Buffer::Scratch.blocks(0..schedule.scratch_blocks());
+        // What is written again after it was lent shows only if all is bound at once.
         let is_bound_later = |repeat: &Repeat| {
-            repeat.moves.len() * repeat.times as usize > most_unrolled
+            schedule.slot_kind != SlotKind::Lent
+                && repeat.moves.len() * repeat.times as usize > most_unrolled
                 && Loop::is_possible(schedule, repeat, binding)
         };
         let posts = match schedule.repeats.iter().any(is_bound_later) {
@@ -378,6 +414,7 @@ impl Plan {
             (Memory::Buffer(Buffer::Shared(_)), Some(Slots::Joined { bytes, .. })) => {
                 (region.offset + region.elements) * extent <= bytes
             }
+            (Memory::Buffer(Buffer::Shared(_)), Some(Slots::Lent)) => true,
             (Memory::Buffer(Buffer::Shared(_)), _) => region.elements * extent <= bounds.line,
             _ => true,
         };
@@ -421,6 +458,16 @@ impl Plan {
         self.scratch_elements = self.scratch_elements.max(next.scratch_elements);
         self.spare_elements = self.spare_elements.max(next.spare_elements);
         self.staging_bytes = self.staging_bytes.max(next.staging_bytes);
+        self.lent_bytes = self.lent_bytes.max(next.lent_bytes);
+    }
+
+    /// Bytes of the copies that are needed.
+    pub fn bytes_copied_to_lend(&self) -> usize {
+        let copied = |operation: &Operation| match operation {
+            Operation::Lend { copy, .. } if copy.is_needed => copy.bytes,
+            _ => 0,
+        };
+        self.operations.iter().map(copied).sum()
     }
 
     /// Elements of scratch memory and those behind them.
@@ -457,7 +504,7 @@ impl<'a> Stripes<'a> {
     /// For an element of scratch memory that takes `extent` bytes.
     pub fn new(schedule: &'a Schedule, binding: &'a Binding, extent: usize, bounds: &SlotBounds) -> Self {
         let longest = binding.scratch.layout.longest(schedule.blocks);
-        let (step, slots) = bounds.cut((schedule.slots, schedule.joined_slots), longest, extent);
+        let (step, slots) = bounds.cut((schedule.slots, schedule.slot_kind), longest, extent);
         Stripes { schedule, binding, step, count: longest.div_ceil(step).max(1), slots }
     }
 
@@ -468,6 +515,10 @@ impl<'a> Stripes<'a> {
         for (place, &start) in starts.iter().enumerate() {
             let end = starts.get(place + 1).copied().unwrap_or(self.count);
             plan.append(self.plan(start), end - start, self.step);
+        }
+        if plan.lent_bytes > 0 {
+            // The caller may write again to what was lent, once all have copied it.
+            plan.operations.push(Operation::AwaitSlots);
         }
         plan
     }
@@ -488,8 +539,12 @@ impl<'a> Stripes<'a> {
     fn plan(&self, stripe: usize) -> Plan {
         let Stripes { schedule, binding, step, .. } = *self;
         if self.count == 1 {
-            let joined_slots = matches!(self.slots, Slots::Joined { .. });
-            return Plan::new(schedule, &Binding { joined_slots, ..binding.clone() });
+            let slot_kind = match self.slots {
+                Slots::Joined { .. } => SlotKind::Together,
+                Slots::Lent => SlotKind::Lent,
+                Slots::Lines | Slots::Apart { .. } => SlotKind::Apart,
+            };
+            return Plan::new(schedule, &Binding { slot_kind, ..binding.clone() });
         }
         let Binding { send, recv, scratch, .. } = binding;
         let from = stripe * step;
@@ -533,6 +588,8 @@ pub(super) struct Planner<'a> {
     binding: &'a Binding,
     staged: Vec<Staged>,
     staging_top: usize,
+    /// What was lent, and by which operation.
+    lent: Vec<(Run, usize)>,
 }
 
 impl<'a> Planner<'a> {
@@ -545,6 +602,7 @@ impl<'a> Planner<'a> {
             binding,
             staged: Vec::new(),
             staging_top: 0,
+            lent: Vec::new(),
         }
     }
 
@@ -563,7 +621,38 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// Whether a step that copies to some slots lends what it copies.
+    fn lends(&self, target: Run) -> bool {
+        self.binding.slot_kind == SlotKind::Lent && target.buffer == Buffer::Shared(self.rank)
+    }
+
+    fn lend(&mut self, source: Run, target: Run) {
+        self.send_first();
+        self.await_slots(iter::once(target.buffer));
+        for [lent, slot] in self.binding.in_parallel([source, target]) {
+            let copy = LentCopy { start: self.plan.lent_bytes, bytes: lent.bytes, is_needed: false };
+            self.plan.lent_bytes += lent.bytes.next_multiple_of(CACHE_LINE);
+            self.lent.push((source, self.plan.operations.len()));
+            let (region, slot) = (lent.region, slot.region.offset as u32);
+            self.plan.operations.push(Operation::Lend { region, slot, copy });
+        }
+    }
+
+    /// A copy is lent of what is written again.
+    fn write(&mut self, target: Run) {
+        for (_, lending) in self.lent.iter().filter(|(lent, _)| lent.overlaps(target)) {
+            if let Operation::Lend { copy, .. } = &mut self.plan.operations[*lending] {
+                copy.is_needed = true;
+            }
+        }
+    }
+
     pub fn step(&mut self, step: &Step) {
+        match step {
+            Step::Receive { message, .. } => message.runs().for_each(|run| self.write(run)),
+            Step::Copy { target, .. } | Step::Reduce { target, .. } => self.write(*target),
+            Step::Send { .. } | Step::Wait { .. } | Step::Notify { .. } | Step::Await { .. } => {}
+        }
         match step {
             // Both sides know the length of a message, so an empty one need not travel.
             Step::Send { post, peer, message } => {
@@ -590,6 +679,7 @@ impl<'a> Planner<'a> {
                 let (rank, slot, times) = (*rank, *slot, *times);
                 self.plan.operations.push(Operation::Await { rank, slot, times });
             }
+            Step::Copy { source, target } if self.lends(*target) => self.lend(*source, *target),
             Step::Copy { source, target } => {
                 self.send_first();
                 self.await_slots(iter::once(target.buffer));
@@ -873,7 +963,7 @@ mod tests {
         assert_eq!(plan.operations, [Operation::Wait { awaited: 0..1 }]);
     }
 
-    const BOUNDS: SlotBounds = SlotBounds { line: 48, bank: 4 * CACHE_LINE, stripe: None };
+    const BOUNDS: SlotBounds = SlotBounds { line: 48, bank: 4 * CACHE_LINE, ..SlotBounds::DEFAULT };
 
     /// Rank 0 shows its blocks through as many slots, twice, and reads those of rank 1.
     fn exchange_of_blocks(blocks: usize) -> Schedule {
@@ -927,7 +1017,7 @@ mod tests {
             let view = View::new(layout, 1);
             let binding = Binding::uniform(view);
             let schedule = exchange_of_blocks(5);
-            let bounds = SlotBounds { stripe: Some(8), line: 0, bank: 5 * CACHE_LINE };
+            let bounds = SlotBounds { stripe: Some(8), line: 0, bank: 5 * CACHE_LINE, ..BOUNDS };
             let stripes = Stripes::new(&schedule, &binding, 1, &bounds);
             let plan = stripes.all();
             assert_eq!(plan.kinds_of_stripes().count(), expected, "{:?}", binding.send.layout);
@@ -993,6 +1083,35 @@ mod tests {
     }
 
     #[test]
+    fn what_is_lent_is_copied_only_if_it_is_written_again() {
+        let plan = |written: usize| {
+            let mut program = Builder::new(0, 2, 3).slots(3);
+            program.publish(Buffer::Recv.blocks(0..2), 1);
+            program.await_slot(1, 0);
+            program.copy(Buffer::of_rank(1).block(0), Buffer::Recv.block(written));
+            let schedule = Schedule { slot_kind: SlotKind::Lent, ..program.build() };
+            Plan::in_stripes(&schedule, &binding(100), 4, &BOUNDS)
+        };
+        let (kept, written_again) = (plan(2), plan(1));
+        let lent = |plan: &Plan| -> Vec<(usize, u32, usize)> {
+            let lendings = plan.operations.iter().filter_map(|operation| match operation {
+                Operation::Lend { region, slot, copy } => Some((region.offset, *slot, copy.start)),
+                _ => None,
+            });
+            lendings.collect()
+        };
+        assert_eq!(lent(&kept), [(0, 1, 0), (100, 2, 448)]);
+        assert_eq!((kept.slots, kept.stripes(), kept.lent_bytes), (Some(Slots::Lent), 1, 896));
+        assert_eq!([&kept, &written_again].map(Plan::bytes_copied_to_lend), [0, 800]);
+        // The caller's data must stay until all have read them.
+        assert_eq!(kept.operations.last(), Some(&Operation::AwaitSlots));
+        let reader = Builder::new(1, 2, 1).slots(1).build();
+        let reader = Schedule { slot_kind: SlotKind::Lent, ..reader };
+        let ended = Plan::in_stripes(&reader, &binding(100), 4, &BOUNDS).operations;
+        assert!(!ended.contains(&Operation::AwaitSlots));
+    }
+
+    #[test]
     fn short_blocks_are_beside_their_flags_and_long_ones_apart() {
         let plan = |elements| Plan::in_stripes(&exchange_of_blocks(2), &binding(elements), 4, &BOUNDS);
         let apart = |lines| Some(Slots::Apart { stride: lines * CACHE_LINE, bytes: 2 * lines * CACHE_LINE });
@@ -1012,7 +1131,7 @@ mod tests {
 
     #[test]
     fn blocks_in_slots_that_lie_together_are_copied_as_one() {
-        let schedule = Schedule { joined_slots: true, ..exchange_of_blocks(3) };
+        let schedule = Schedule { slot_kind: SlotKind::Together, ..exchange_of_blocks(3) };
         let bounds = SlotBounds { bank: 8 * CACHE_LINE, ..BOUNDS };
         let bound = |layout: Layout| {
             let scratch = View::new(Layout::packed((0..3).map(|block| layout.block(block).len())), 4);
@@ -1037,7 +1156,9 @@ mod tests {
 
     #[test]
     fn slots_lie_apart_where_blocks_are_cut_or_empty() {
-        let cut = |longest| SlotBounds { bank: 4 * CACHE_LINE, ..BOUNDS }.cut((2, true), longest, 4).1;
+        let cut = |longest| {
+            SlotBounds { bank: 4 * CACHE_LINE, ..BOUNDS }.cut((2, SlotKind::Together), longest, 4).1
+        };
         assert_eq!(cut(0), Slots::Lines);
         assert_eq!(cut(32), Slots::Joined { extent: 4, bytes: 2 * 32 * 4 });
         assert_eq!(cut(33), Slots::Apart { stride: 2 * CACHE_LINE, bytes: 4 * CACHE_LINE });

@@ -124,7 +124,7 @@ fn look_at_waits(steps: &[Step], next: &mut Post, most: &mut Post) {
 mod tests {
     use super::*;
     use crate::algorithms::{Collective, Problem};
-    use crate::engine::{Counts, Execution, Region, Transport, bind};
+    use crate::engine::{Counts, Execution, LentCopy, Region, Transport, bind};
     use std::convert::Infallible;
 
     /// Notes what is asked of it. Every second look finds nothing new.
@@ -171,6 +171,10 @@ mod tests {
         fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Infallible> {
             self.worked_on.extend([left, right, target]);
             Ok(())
+        }
+
+        fn lend(&mut self, _: Region, _: u32, _: LentCopy) -> Result<(), Infallible> {
+            unreachable!("there are no slots")
         }
 
         fn notify(&mut self, _: u32) -> Result<(), Infallible> {

@@ -19,6 +19,8 @@ static inline int rustcoll_error_of_mpi(int error)
         return MPI_ERR_INTERN;
     case RUSTCOLL_ERR_NO_MEM:
         return MPI_ERR_NO_MEM;
+    case RUSTCOLL_ERR_UNREAD:
+        return MPI_ERR_OTHER;
     default:
         return error;
     }

@@ -15,6 +15,7 @@
 #define RUSTCOLL_ERR_TRUNCATE (-0x40000003)
 #define RUSTCOLL_ERR_INTERN (-0x40000004)
 #define RUSTCOLL_ERR_NO_MEM (-0x40000005)
+#define RUSTCOLL_ERR_UNREAD (-0x40000006)
 
 /* Returned instead: the component below shall serve the call. */
 #define RUSTCOLL_BELOW 0x40000000

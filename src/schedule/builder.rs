@@ -1,7 +1,7 @@
 //! Writing a schedule down, step by step or round by round.
 
 use super::repeat::{Look, loop_of};
-use super::{Buffer, Message, Move, Post, Repeat, Run, Schedule, Step};
+use super::{Buffer, Message, Move, Post, Repeat, Run, Schedule, SlotKind, Step};
 use std::ops::Range;
 
 /// Fewer rounds are written one by one.
@@ -176,7 +176,7 @@ impl Builder {
 
     /// Gives each rank a slot for each of so many blocks, which lie together as the blocks do in a vector.
     pub fn joined_slots(mut self, slots: usize) -> Self {
-        (self.schedule.slots, self.schedule.joined_slots) = (slots, true);
+        (self.schedule.slots, self.schedule.slot_kind) = (slots, SlotKind::Together);
         self
     }
 

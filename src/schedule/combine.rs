@@ -1,12 +1,13 @@
 //! Schedules from schedules: one after another, in a subgroup, under other ranks, in other buffers.
 
 use super::repeat::Look;
-use super::{Buffer, Message, Moduli, Repeat, Run, Schedule, Step};
+use super::{Buffer, Message, Moduli, Repeat, Run, Schedule, SlotKind, Step};
 
 impl Schedule {
     /// A rank's program that does nothing.
     pub fn idle(rank: usize, size: usize, blocks: usize) -> Schedule {
-        Schedule { rank, size, blocks, slots: 0, joined_slots: false, steps: Vec::new(), repeats: Vec::new() }
+        let slot_kind = SlotKind::default();
+        Schedule { rank, size, blocks, slots: 0, slot_kind, steps: Vec::new(), repeats: Vec::new() }
     }
 
     /// This program, then `next`. Both act on the same buffers, scratch included, but each has slots of its own.

@@ -87,6 +87,30 @@ pub enum Step {
     },
 }
 
+/// What a slot holds of a block that its rank shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SlotKind {
+    /// A copy of any block; a slot shares no cache line with another one.
+    #[default]
+    Apart,
+    /// A copy. The slots of a rank lie together: each bears the number of a block and lies where that block does in a vector, so that
+    /// blocks that follow each other are copied and reduced as one.
+    Together,
+    /// Where any block lies in the memory of its rank. Others copy it from there, and the rank waits in the end until all have done so.
+    Lent,
+}
+
+impl SlotKind {
+    /// Its name in texts; none of those that lie apart.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            SlotKind::Apart => None,
+            SlotKind::Together => Some("together"),
+            SlotKind::Lent => Some("lent"),
+        }
+    }
+}
+
 /// The program of one rank in one collective.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
@@ -98,10 +122,8 @@ pub struct Schedule {
     pub blocks: usize,
     /// How many slots each rank has that its node can read; the same on all ranks.
     pub slots: usize,
-    /// Whether the slots of a rank lie together; the same on all ranks. Then each bears the number of a block and lies where that block does
-    /// in a vector, so that blocks that follow each other are copied and reduced as one. Otherwise a slot holds any block, and shares no cache
-    /// line with another one.
-    pub joined_slots: bool,
+    /// What a slot holds; the same on all ranks.
+    pub slot_kind: SlotKind,
     /// The steps in program order; those of a loop as they are the first time.
     pub steps: Vec<Step>,
     /// The loops, in program order.

@@ -39,20 +39,20 @@
 //! for the verifier to say.
 
 use super::line::{Line, ParseError};
-use super::{Buffer, Message, Moduli, Move, Part, Repeat, Run, Schedule, Step};
+use super::{Buffer, Message, Moduli, Move, Part, Repeat, Run, Schedule, SlotKind, Step};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 impl fmt::Display for Schedule {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let Schedule { rank, size, blocks, slots, joined_slots, .. } = self;
+        let Schedule { rank, size, blocks, slots, slot_kind, .. } = self;
         write!(formatter, "rank {rank} of {size}, {blocks} blocks")?;
         if *slots > 0 {
             write!(formatter, ", {slots} slots")?;
         }
-        if *joined_slots {
-            write!(formatter, " together")?;
+        if let Some(kind) = slot_kind.name() {
+            write!(formatter, " {kind}")?;
         }
         writeln!(formatter)?;
         self.parts().try_for_each(|part| match part {
@@ -242,7 +242,9 @@ impl Line<'_> {
         if self.accept(",") {
             schedule.slots = self.number("a number of slots", ANY)? as usize;
             self.expect("slots")?;
-            schedule.joined_slots = self.accept("together");
+            let kinds = [SlotKind::Together, SlotKind::Lent];
+            let named = kinds.into_iter().find(|kind| kind.name().is_some_and(|name| self.accept(name)));
+            schedule.slot_kind = named.unwrap_or_default();
         }
         self.end(schedule)
     }
@@ -574,9 +576,13 @@ reduce recv[0..2] = send[0..2] + scratch[0..2]
         let text = "rank 1 of 2, 8 blocks, 8 slots together\n\
                     copy send[0..8] to shared1[0..8]\n";
         let schedule: Schedule = text.parse().unwrap();
-        assert_eq!((schedule.slots, schedule.joined_slots), (8, true));
+        assert_eq!((schedule.slots, schedule.slot_kind), (8, SlotKind::Together));
         assert_eq!(schedule.to_string(), text);
-        assert!(!text.replace(" together", "").parse::<Schedule>().unwrap().joined_slots);
+        for (name, kind) in [("", SlotKind::Apart), (" lent", SlotKind::Lent)] {
+            let text = text.replace(" together", name);
+            let schedule: Schedule = text.parse().unwrap();
+            assert_eq!((schedule.slot_kind, schedule.to_string()), (kind, text));
+        }
     }
 
     #[test]

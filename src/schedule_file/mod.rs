@@ -32,7 +32,7 @@ pub use proof::{Disproof, Place, Proved};
 pub use writing::{Title, file, file_of, lack};
 
 use crate::algorithms::{Collective, Listed, Root};
-use crate::schedule::{Listing, ParseError, content};
+use crate::schedule::{Listing, ParseError, SlotKind, content};
 use crate::selection::Ranges;
 use general::General;
 use head::Head;
@@ -145,7 +145,10 @@ fn check_lengths(listing: &Listing, collective: Collective) -> Result<(), Misrea
         collective,
         Collective::Alltoallv | Collective::Alltoallw | Collective::Gatherv | Collective::Scatterv
     );
-    if knows_own && (listing.schedule.scratch_blocks() > 0 || listing.schedule.slots > 0) {
+    let schedule = &listing.schedule;
+    // What is lent says how long it is.
+    let has_slots = schedule.slots > 0 && schedule.slot_kind != SlotKind::Lent;
+    if knows_own && (schedule.scratch_blocks() > 0 || has_slots) {
         let collective = collective.name();
         let message = format!(
             "this program has scratch blocks or slots, but in {collective} ranks know only how long their own blocks are"

@@ -2,7 +2,7 @@
 
 use super::ScheduleFile;
 use crate::algorithms::{Algorithm, Body, Problem, Requirement, Root};
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, SlotKind};
 use crate::verify::{self, Violation};
 
 /// A file whose programs are right.
@@ -134,11 +134,14 @@ impl Proved {
                 "{collective} {name} is for one root alone: it is proved, but to be used it has to say \"root any\""
             ));
         }
-        let shares = listed.programs.values().flatten().any(|program| program.slots > 0);
+        let has_program = |is_so: fn(&Schedule) -> bool| listed.programs.values().flatten().any(is_so);
+        let shares = has_program(|program| program.slots > 0);
+        let lends = has_program(|program| program.slot_kind == SlotKind::Lent);
         let requires = [
             needs_commutative.then_some(Requirement::Commutative),
             shares.then_some(Requirement::OneNode),
             shares.then_some(Requirement::SharedMemory),
+            lends.then_some(Requirement::SingleCopy),
         ];
         let lasting = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
         Ok(Box::leak(Box::new(Algorithm {

@@ -26,6 +26,8 @@ pub struct Call {
     pub reproducible: bool,
     /// Whether the ranks of a node may share memory, as far as is known.
     pub shares_memory: bool,
+    /// Whether they can copy from each other's own memory, as far as is known.
+    pub copies_singly: bool,
     /// Whether other collectives of the communicator can be called on its way, in as much memory as they need.
     pub calls_others: bool,
     /// Whether there are ranks on several nodes; known before it is known on how many.
@@ -65,6 +67,7 @@ impl Call {
             commutative: true,
             predefined: collective.reduces().then_some(true),
             shares_memory: true,
+            copies_singly: true,
             calls_others: true,
             in_place: false,
             reproducible: false,
@@ -100,6 +103,7 @@ impl Call {
         let is_met = |requirement: &Requirement| match requirement {
             Requirement::OneNode => self.nodes == Some(1),
             Requirement::SharedMemory => self.shares_memory,
+            Requirement::SingleCopy => self.copies_singly,
             Requirement::OtherCollectives => self.calls_others,
             Requirement::Predefined => self.predefined == Some(true),
             Requirement::Stencil => self.neighbourhood.is_some(),

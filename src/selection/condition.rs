@@ -45,6 +45,8 @@ pub enum Property {
     InPlace,
     /// The ranks of a node may share memory. Algorithms ask for it, rules cannot.
     SharedMemory,
+    /// The ranks of a node can copy from each other's own memory. Algorithms ask for it, rules cannot.
+    SingleCopy,
     /// Other collectives of the communicator can be called on its way. Algorithms ask for it, rules cannot.
     OtherCollectives,
     /// All ranks know that they have neighbours at the same offsets of a grid. Algorithms ask for it, rules cannot.
@@ -151,6 +153,7 @@ impl Property {
             Property::Predefined => "predefined",
             Property::InPlace => "in_place",
             Property::SharedMemory => "shared_memory",
+            Property::SingleCopy => "single_copy",
             Property::OtherCollectives => "other_collectives",
             Property::Stencil => "stencil",
             Property::Reproducible => "reproducible",
@@ -166,6 +169,7 @@ impl Property {
             Property::Predefined => call.predefined,
             Property::InPlace => Some(call.in_place),
             Property::SharedMemory => Some(call.shares_memory),
+            Property::SingleCopy => Some(call.copies_singly),
             Property::OtherCollectives => Some(call.calls_others),
             Property::Stencil => Some(call.neighbourhood.is_some()),
             Property::Reproducible => Some(call.reproducible),

@@ -15,8 +15,8 @@ pub struct Domain {
 }
 
 const QUANTITIES: usize = Quantity::ALL.len();
-/// Those that rules ask for, and the five that algorithms do.
-const PROPERTIES: usize = Property::ASKED.len() + 5;
+/// Those that rules ask for, and the six that algorithms do.
+const PROPERTIES: usize = Property::ASKED.len() + 6;
 
 /// Why a rule never matches.
 pub struct Contradiction {
@@ -182,6 +182,7 @@ pub fn implied(collective: Collective, choice: Choice) -> Vec<(Condition, Reason
             Requirement::OneGroup => Condition::Quantity(Quantity::Groups, Ranges::only(1)),
             Requirement::OneNode => Condition::Quantity(Quantity::Nodes, Ranges::only(1)),
             Requirement::SharedMemory => Condition::Property(Property::SharedMemory, true),
+            Requirement::SingleCopy => Condition::Property(Property::SingleCopy, true),
             Requirement::OtherCollectives => Condition::Property(Property::OtherCollectives, true),
             Requirement::Predefined => Condition::Property(Property::Predefined, true),
             Requirement::Stencil => Condition::Property(Property::Stencil, true),

@@ -107,6 +107,7 @@ pub fn call(collective: Collective, random: &mut Random) -> Call {
         in_place: random.below(2) > 0,
         reproducible: collective.reduces() && random.below(4) == 0,
         shares_memory: random.below(2) > 0,
+        copies_singly: random.below(2) > 0,
         calls_others: random.below(2) > 0,
         is_on_several_nodes,
         nodes,

@@ -213,6 +213,7 @@ fn chosen_on_nodes(
     [1, 2].map(|nodes| {
         let call = Call {
             shares_memory,
+            copies_singly: shares_memory,
             nodes: Some(nodes),
             ranks_per_node: Some(size / nodes),
             is_on_several_nodes: nodes > 1,
@@ -245,7 +246,8 @@ fn built_in_decisions_on_nodes_that_share_memory() {
         ((Allreduce, 64, 1 << 30), ["shared_slices", "shared_multi_leaders"]),
         ((Allgather, 8, 8), ["shared", "shared_leaders"]),
         ((Allgather, 8, 1 << 20), ["shared", "shared_multi_leaders"]),
-        ((Alltoall, 8, 1 << 30), ["spread_out", "linear_window"]),
+        ((Alltoall, 8, 1 << 30), ["single_copy", "linear_window"]),
+        ((Alltoall, 8, 8), ["shared", "node_aware"]),
         ((Barrier, 8, 0), ["shared", "shared_leaders"]),
         ((Bcast, 8, 8), ["shared", "shared_leaders"]),
         ((Bcast, 8, 1 << 30), ["shared", "node_aware_chain"]),
@@ -258,7 +260,7 @@ fn built_in_decisions_on_nodes_that_share_memory() {
         ((ReduceScatterBlock, 8, 1 << 20), ["shared", "shared_multi_leaders"]),
         ((Scan, 16, 8), ["shared", "recursive_doubling"]),
         ((Gather, 8, 8), ["shared", "binomial"]),
-        ((Scatter, 8, 1 << 30), ["linear", "linear"]),
+        ((Scatter, 8, 1 << 30), ["single_copy", "linear"]),
     ] {
         assert_eq!(chosen_on_nodes(named, true), expected, "{named:?}");
     }

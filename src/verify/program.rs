@@ -2,7 +2,7 @@
 
 use super::violation::{Fault, Misfit, Violation};
 use crate::algorithms::{Collective, Cut, Problem};
-use crate::schedule::{Buffer, MOST_TIMES, Message, Post, Run, Schedule, Step};
+use crate::schedule::{Buffer, MOST_TIMES, Message, Post, Run, Schedule, SlotKind, Step};
 use std::iter;
 
 /// Checks every program by itself: its header, its posts and waits, and the runs it names.
@@ -16,8 +16,8 @@ pub fn check(collective: Collective, problem: &Problem, schedules: &[Schedule]) 
             Cut::Edges => problem.graph.neighbours(rank).blocks(),
             Cut::Vector => schedules[0].blocks.max(1),
         };
-        let Schedule { slots, joined_slots, .. } = schedules[0];
-        let rules = Rules { collective, problem, blocks, slots, joined_slots };
+        let Schedule { slots, slot_kind, .. } = schedules[0];
+        let rules = Rules { collective, problem, blocks, slots, slot_kind };
         rules.check_header(rank, schedule).map_err(Violation::of(rank))?;
         rules.check_steps(schedule)?;
         check_posts(schedule)?;
@@ -54,7 +54,7 @@ struct Rules<'a> {
     problem: &'a Problem,
     blocks: usize,
     slots: usize,
-    joined_slots: bool,
+    slot_kind: SlotKind,
 }
 
 impl Rules<'_> {
@@ -65,7 +65,7 @@ impl Rules<'_> {
         if schedule.blocks != self.blocks {
             return Err(Fault::Blocks(schedule.blocks, self.blocks));
         }
-        match (schedule.slots, schedule.joined_slots) == (self.slots, self.joined_slots) {
+        match (schedule.slots, schedule.slot_kind) == (self.slots, self.slot_kind) {
             true if self.slots > 0 && self.problem.remote > 0 => Err(Fault::SlotsOfTwoGroups),
             true => Ok(()),
             false => Err(Fault::Slots(schedule.slots, self.slots)),
@@ -106,7 +106,10 @@ impl Rules<'_> {
                 check_disjoint(*source, *target)?;
                 self.check_fit(*source, *target)
             }
-            Step::Reduce { left, right, target } => self.check_reduction(rank, *left, *right, *target),
+            Step::Reduce { left, right, target } => {
+                check_not_lent(self.slot_kind, &[*left, *right, *target])?;
+                self.check_reduction(rank, *left, *right, *target)
+            }
         }
     }
 
@@ -170,7 +173,7 @@ impl Rules<'_> {
 
     /// Which block a slot holds shows when it is read, unless it bears the number of the block.
     fn check_fit(&self, source: Run, target: Run) -> Result<(), Fault> {
-        let checked = match !self.joined_slots && (is_slot(source) || is_slot(target)) {
+        let checked = match self.slot_kind != SlotKind::Together && (is_slot(source) || is_slot(target)) {
             true if source.count == target.count => Ok(()),
             true => Err(Misfit { source: source.into(), target: target.into() }),
             false => check_fit(self.collective, self.blocks, iter::once(source), iter::once(target)),
@@ -200,6 +203,12 @@ fn is_slot(run: Run) -> bool {
 fn check_private(message: &Message) -> Result<(), Fault> {
     let slot = message.runs().find(|run| is_slot(*run));
     slot.map_or(Ok(()), |run| Err(Fault::SlotInMessage(run)))
+}
+
+/// What a slot tells the place of can be copied only.
+fn check_not_lent(kind: SlotKind, runs: &[Run]) -> Result<(), Fault> {
+    let lent = runs.iter().find(|&&run| kind == SlotKind::Lent && is_slot(run));
+    lent.map_or(Ok(()), |&run| Err(Fault::LentReduced(run)))
 }
 
 /// How long a slot is, is told by what it meets.

@@ -37,6 +37,8 @@ pub enum Fault {
     Times(u32),
     /// Slots cannot be sent or received.
     SlotInMessage(Run),
+    /// What lies in the memory of another rank can be copied, but not reduced.
+    LentReduced(Run),
     /// Nothing tells how long these slots are, for they meet others only.
     OnlySlots(Run),
     /// The slots of another rank must not be written.
@@ -157,6 +159,9 @@ impl fmt::Display for Fault {
                 write!(formatter, "a flag is raised and awaited from 1 to {MOST_TIMES} times, not {times}")
             }
             Fault::SlotInMessage(run) => write!(formatter, "{run}: slots cannot be sent or received"),
+            Fault::LentReduced(run) => {
+                write!(formatter, "{run}: slots tell where blocks lie, which can be copied, but not reduced")
+            }
             Fault::OnlySlots(run) => {
                 write!(formatter, "nothing tells how long {run} is: it meets slots only")
             }

@@ -12,7 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use rustcoll::algorithms::{Collective, Cut, Nodes, Problem};
-use rustcoll::engine::{Counts, Execution, LengthExchange, Plan, Region, SlotBounds, Transport, bind};
+use rustcoll::engine::{
+    Counts, Execution, LengthExchange, LentCopy, Plan, Region, SlotBounds, Transport, bind,
+};
 use rustcoll::schedule::Post;
 use rustcoll::selection::{Call, Choice, Rules};
 
@@ -84,6 +86,11 @@ impl Transport for Instantly {
 
     fn reduce(&mut self, left: Region, right: Region, target: Region) -> Result<(), Infallible> {
         black_box((left, right, target));
+        Ok(())
+    }
+
+    fn lend(&mut self, region: Region, slot: u32, copy: LentCopy) -> Result<(), Infallible> {
+        black_box((region, slot, copy));
         Ok(())
     }
 

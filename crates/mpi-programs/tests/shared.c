@@ -2,13 +2,18 @@
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <dirent.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "verdict.h"
@@ -131,6 +136,46 @@ static void test_lack(const char *what, int rank)
     for (int i = 0; i < 6; i++) {
         expect(collectives(communicators[i % 3], 3000), 0);
     }
+}
+
+/* From now on the system refuses this process copies from the memory of others. */
+static void withhold(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    expect(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    expect(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/* A rank may not copy from the memory of others: from the start, or after the ranks have found that it may. */
+static void test_withhold(int is_late, int rank)
+{
+    int vector[3000], is_refused = rank == rank_in(MPI_COMM_WORLD);
+    MPI_Comm later;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; is_late && i < 3; i++) {
+        expect(collectives(MPI_COMM_WORLD, 3000), 0);
+    }
+    if (is_refused) {
+        withhold();
+    }
+    for (int i = 0; is_late && i < 3; i++) {
+        fill(vector, 3000, 0 == rank_in(MPI_COMM_WORLD) ? i : -1);
+        int status = MPI_Bcast(vector, 3000, MPI_INT, 0, MPI_COMM_WORLD);
+        expect(status, is_refused ? MPI_ERR_OTHER : MPI_SUCCESS);
+        expect(differences(vector, 3000, 1, is_refused ? -1 : i), 0);
+        fill(vector, 3000, i);
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &later);
+    for (int i = 0; i < 6; i++) {
+        expect(collectives(later, 3000), 0);
+    }
+    MPI_Comm_free(&later);
 }
 
 /* How many lines of this process's mappings hold a text. */
@@ -452,6 +497,8 @@ int main(int argc, char **argv)
         test_die();
     } else if (0 == strcmp(test, "lack")) {
         test_lack(argv[2], atoi(argv[3]));
+    } else if (0 == strcmp(test, "withhold")) {
+        test_withhold(0 == strcmp(argv[2], "late"), atoi(argv[3]));
     } else if (0 == strcmp(test, "many")) {
         test_many(atoi(argv[2]), atol(argv[3]));
     } else if (0 == strcmp(test, "come and go")) {

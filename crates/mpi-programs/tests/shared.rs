@@ -88,6 +88,56 @@ fn where_one_rank_cannot_share_memory_all_send_messages_and_the_report_says_so()
     }
 }
 
+/// What is forced where blocks are to be copied once. Open MPI's own single copies would fail as well where a rank may not make them.
+const SINGLE_COPIES: [(&str, &str); 4] = [
+    ("allgather_algorithm", "single_copy"),
+    ("alltoall_algorithm", "single_copy"),
+    ("bcast_algorithm", "single_copy"),
+    ("verbose", "1"),
+];
+
+fn run_single_copies(ranks: usize, arguments: &[&str]) -> Job {
+    let mut command = mpirun(ranks);
+    command.args(["--mca", "btl_vader_single_copy_mechanism", "none"]);
+    for (name, value) in SINGLE_COPIES {
+        command.args(["--mca", &format!("coll_rustcoll_{name}"), value]);
+    }
+    run(command.arg(program()).args(arguments))
+}
+
+#[test]
+fn blocks_are_copied_once() {
+    for ranks in [2, 3, 5] {
+        for test in ["", "gaps", "forms"] {
+            let job = run_single_copies(ranks, &[test]);
+            assert_right(&job);
+            job.assert_contains("by single_copy");
+        }
+    }
+}
+
+#[test]
+fn where_one_rank_may_not_copy_from_others_no_rank_does() {
+    for rank in ["0", "2"] {
+        let job = run_single_copies(3, &["withhold", "early", rank]);
+        assert_right(&job);
+        job.assert_contains("no copies from the memory of other ranks: Operation not permitted");
+        let refused = "single_copy is forced for bcast, but cannot serve this call: the ranks of a node cannot \
+                       copy from each other's own memory";
+        job.assert(job.count(refused) > 0, "who forced it is told");
+    }
+}
+
+#[test]
+fn a_copy_that_fails_is_an_error_of_that_rank_alone_and_no_later_call_is_wrong() {
+    let job = run_single_copies(3, &["withhold", "late", "2"]);
+    assert_right(&job);
+    job.assert(
+        job.count("cannot copy from the memory of rank 0: Operation not permitted") == 3,
+        "each is told",
+    );
+}
+
 #[test]
 fn rules_that_ask_for_shared_memory_go_on_where_there_is_none() {
     let mut command = mpirun(3);

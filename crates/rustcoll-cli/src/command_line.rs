@@ -358,6 +358,9 @@ pub struct ExplainOptions {
     /// The ranks of a node share no memory for the call
     #[arg(long)]
     pub no_shared_memory: bool,
+    /// The ranks of a node cannot copy from each other's own memory
+    #[arg(long)]
+    pub no_single_copy: bool,
     /// The result must be reproducible
     #[arg(long)]
     pub reproducible: bool,

@@ -146,6 +146,7 @@ pub fn call_on(machine: &Machine, collective: Collective, size: usize, bytes: us
     Call {
         root: collective.is_rooted().then_some(0),
         predefined: Some(true),
+        copies_singly: machine.shared().single_copy_time.is_some(),
         nodes: Some(size.div_ceil(machine.ranks_per_node)),
         ranks_per_node: Some(machine.ranks_per_node.min(size)),
         ..Call::new(collective, size, bytes)

@@ -4,7 +4,7 @@
 
 use msccl::{Imported, Refusal, proved};
 use rustcoll::algorithms::Root as Roots;
-use rustcoll::schedule::{self, Message, Part, Schedule};
+use rustcoll::schedule::{self, Message, Part, Schedule, SlotKind};
 use rustcoll::schedule_file::{FIRST_LINE, Misread, ScheduleFile};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
@@ -46,6 +46,8 @@ struct Program {
     slots: u32,
     #[serde(default, skip_serializing_if = "is_default")]
     slots_together: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    slots_lent: bool,
     steps: Vec<Step>,
 }
 
@@ -214,7 +216,8 @@ impl Program {
             ranks: schedule.size as u32,
             blocks: schedule.blocks as u32,
             slots: schedule.slots as u32,
-            slots_together: schedule.joined_slots,
+            slots_together: schedule.slot_kind == SlotKind::Together,
+            slots_lent: schedule.slot_kind == SlotKind::Lent,
             steps: steps.collect(),
         }
     }
@@ -278,12 +281,14 @@ impl Display for Root {
 
 impl Display for Program {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let Program { rank, ranks, blocks, slots, slots_together, .. } = self;
+        let Program { rank, ranks, blocks, slots, slots_together, slots_lent, .. } = self;
         write!(formatter, "rank {rank} of {ranks}, {blocks} blocks")?;
         if *slots > 0 {
             write!(formatter, ", {slots} slots")?;
         }
-        if *slots_together { formatter.write_str(" together") } else { Ok(()) }
+        let kinds = [(slots_together, SlotKind::Together), (slots_lent, SlotKind::Lent)];
+        let said = kinds.into_iter().filter_map(|(is_so, kind)| kind.name().filter(|_| *is_so));
+        said.into_iter().try_for_each(|name| write!(formatter, " {name}"))
     }
 }
 

@@ -15,6 +15,7 @@ pub mod ring;
 pub mod shared;
 pub mod shared_leaders;
 pub mod shared_multi_leaders;
+pub mod single_copy;
 pub mod sparbit;
 
 use super::Problem;

@@ -18,7 +18,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     body: Body::Messages(schedule),
 };
 
-fn schedule(problem: &Problem, rank: usize) -> Schedule {
+pub(super) fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let own = if problem.in_place { Recv } else { Send }.block(rank);
     let mut program = Builder::new(rank, size, size).slots(1);

@@ -15,6 +15,7 @@ pub mod postal;
 mod routes;
 pub mod shared;
 pub mod shared_multi_leaders;
+pub mod single_copy;
 pub mod spread_out;
 
 use super::Problem;

@@ -29,7 +29,7 @@ pub const ALLTOALLV: Algorithm = Algorithm {
     ..ALGORITHM
 };
 
-fn schedule(problem: &Problem, rank: usize) -> Schedule {
+pub(super) fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let size = problem.size;
     let mut program = Builder::new(rank, size, size).slots(size);
     show_parts((rank, size), if problem.in_place { Recv } else { Send }, &mut program);

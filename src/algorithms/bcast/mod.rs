@@ -16,3 +16,4 @@ pub mod scatter_ring_allgather_opt;
 pub mod shared;
 pub mod shared_leaders;
 pub mod shared_leaders_pipelined;
+pub mod single_copy;

@@ -17,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     body: Body::Messages(schedule),
 };
 
-fn schedule(problem: &Problem, rank: usize) -> Schedule {
+pub(super) fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let mut program = Builder::new(rank, problem.size, 1).slots(1);
     if problem.size > 1 {
         match rank == problem.root {

@@ -4,7 +4,7 @@
 //! these share slots: they declare none, which [`with_slots`] does for the whole.
 
 use crate::algorithms::Problem;
-use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule};
+use crate::schedule::{Buffer, Buffer::Recv, Builder, Schedule, SlotKind};
 use std::ops::Range;
 
 /// A rank that shows many blocks, one after the other, raises so many flags at most: enough for others to read the first
@@ -173,7 +173,8 @@ pub fn with_slots_of_slices(width: usize, most_members: usize, program: Schedule
 
 /// Slots lie together if several blocks are shown together. A single short one is better off beside its flag.
 fn joined(together: usize, program: Schedule) -> Schedule {
-    Schedule { joined_slots: program.slots > 0 && together > 1, ..program }
+    let is_joined = program.slots > 0 && together > 1;
+    Schedule { slot_kind: if is_joined { SlotKind::Together } else { program.slot_kind }, ..program }
 }
 
 /// Into how many segments a vector is cut: each has a slot, of which a rank has not many more than two for each rank.

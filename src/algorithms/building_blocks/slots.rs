@@ -1,7 +1,7 @@
 //! What several algorithms over shared memory do with slots: a rank shows data in its own ones and reads what others show in
 //! theirs. Ranks begin with different others, lest all read the same memory at once.
 
-use crate::schedule::{Buffer, Builder, Run};
+use crate::schedule::{Buffer, Builder, Run, Schedule, SlotKind};
 use std::ops::Range;
 
 /// Shows each other rank its block of a buffer, in the slot of its number. The rank below reads it the earliest in
@@ -25,6 +25,11 @@ pub fn collect(
         let shown = program.await_slot(owner, slot_of(owner));
         program.copy(shown, parts.block(owner));
     }
+}
+
+/// The same program, in which ranks tell where blocks lie instead of copying them to slots.
+pub fn lent(program: Schedule) -> Schedule {
+    Schedule { slot_kind: SlotKind::Lent, ..program }
 }
 
 /// A contribution of each rank to one block, as a rank sees them.

@@ -25,7 +25,7 @@ pub const SCATTERV: Algorithm = Algorithm {
     ..ALGORITHM
 };
 
-fn schedule(problem: &Problem, rank: usize) -> Schedule {
+pub(super) fn schedule(problem: &Problem, rank: usize) -> Schedule {
     let Problem { size, root, in_place, .. } = *problem;
     let mut program = Builder::new(rank, size, size).slots(size);
     if rank != root {

@@ -180,7 +180,7 @@ fn over_slots(problem: &Problem, rank: usize) -> Schedule {
 #[test]
 fn who_stands_for_others_raises_their_flags_too() {
     let sharing = Machine {
-        shared: Some(Shared { latency: 3.0, byte_time: 0.5.into() }),
+        shared: Some(Shared::copying_twice(3.0, 0.5.into())),
         processor: Processor { reduce_time: 0.0.into(), copy_time: 0.25.into(), ..Processor::default() },
         ..machines()[1].clone()
     };

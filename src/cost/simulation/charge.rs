@@ -35,6 +35,8 @@ pub enum Charged {
     Reduction,
     /// What another rank has written is read.
     Reading,
+    /// What another rank has lent is copied from its own memory.
+    SingleCopy,
     /// A flag is seen.
     Flag,
 }

@@ -15,7 +15,7 @@ use crate::algorithms::{Algorithm, Collective, Cut, Problem, Reason, Requirement
 use crate::cost::machine::{Machine, Port};
 use crate::engine::SlotBounds;
 use crate::parallel;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, SlotKind};
 use crate::selection::Measure;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -48,8 +48,8 @@ pub struct Simulation {
     blocks: usize,
     /// How many slots each rank shares.
     slots: usize,
-    /// Whether they lie together.
-    joined_slots: bool,
+    /// What they hold.
+    slot_kind: SlotKind,
     /// The ranks that stand for all, if any do; sought when it is asked for.
     symmetry: OnceLock<Option<Symmetry>>,
     /// The programs for [`Simulation::least_time`], and for which blocks.
@@ -80,8 +80,12 @@ impl Simulation {
         if algorithm.requires.contains(&Requirement::OneNode) && !is_one_node {
             return Err(SimulationError::DoesNotServe(Reason::Unmet(Requirement::OneNode)));
         }
+        let copies_singly = machine.shared().single_copy_time.is_some();
+        if algorithm.requires.contains(&Requirement::SingleCopy) && !copies_singly {
+            return Err(SimulationError::DoesNotServe(Reason::Unmet(Requirement::SingleCopy)));
+        }
         let (size, problem) = (problem.size, Problem { nodes, ..problem.clone() });
-        let Schedule { blocks, slots, joined_slots, .. } = algorithm.program(&problem, 0);
+        let Schedule { blocks, slots, slot_kind, .. } = algorithm.program(&problem, 0);
         Ok(Simulation {
             collective,
             algorithm,
@@ -91,7 +95,7 @@ impl Simulation {
             is_block_placed,
             blocks,
             slots,
-            joined_slots,
+            slot_kind,
             symmetry: OnceLock::new(),
             few: None,
             known: Vec::new(),
@@ -300,7 +304,7 @@ impl Simulation {
         }
         let cut = |block: usize| {
             let bounds = slot_bounds(self.slots, self.stripe, block);
-            let (step, slots) = bounds.cut((self.slots, self.joined_slots), block, 1);
+            let (step, slots) = bounds.cut((self.slots, self.slot_kind), block, 1);
             block.is_multiple_of(step).then_some((block / step, slots.kind()))
         };
         let wanted = cut(whole)?;
@@ -332,7 +336,8 @@ impl Simulation {
     /// Whether blocks of so many bytes go through slots piece by piece, so that how long they are decides what the programs do.
     fn cuts_stripes(&self, block_bytes: usize) -> bool {
         let bounds = SlotBounds { stripe: self.stripe, ..SlotBounds::DEFAULT };
-        self.slots > 0 && block_bytes > bounds.longest_stripe(self.slots)
+        let are_cut = self.slots > 0 && self.slot_kind != SlotKind::Lent;
+        are_cut && block_bytes > bounds.longest_stripe(self.slots)
     }
 
     fn lengths(&self, bytes: usize) -> Lengths {

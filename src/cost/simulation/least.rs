@@ -3,7 +3,7 @@
 use super::events::Bytes;
 use super::program::{Action, Direction, Post, Program};
 use crate::algorithms::Nodes;
-use crate::cost::machine::{Link, Machine, Port};
+use crate::cost::machine::{ByteTime, Link, Machine, Port};
 
 /// The least time that a rank takes: that for which its processor, or one of its ports, is busy.
 pub fn least_time(program: &Program, rank: usize, nodes: &Nodes, bytes: Bytes, machine: &Machine) -> f64 {
@@ -27,13 +27,17 @@ struct Busy {
 /// What the processor copies, reduces and reads.
 fn work(program: &Program, bytes: Bytes, machine: &Machine) -> f64 {
     let processor = &machine.processor;
-    let [copy, reduce, read] = [processor.copy_time, processor.reduce_time, machine.shared().byte_time]
-        .map(|time| time.at(bytes.held));
+    let shared = machine.shared();
+    let single_copy_time = shared.single_copy_time.unwrap_or(ByteTime::NONE);
+    let [copy, reduce, read, copy_singly] =
+        [processor.copy_time, processor.reduce_time, shared.byte_time, single_copy_time]
+            .map(|time| time.at(bytes.held));
     let of_action = |action: &Action| match action {
         Action::Work(work) => {
             work.copied.with(bytes.block) * copy
                 + work.reduced.with(bytes.block) * reduce
                 + work.read.with(bytes.block) * read
+                + work.copied_singly.with(bytes.block) * copy_singly
         }
         _ => 0.0,
     };

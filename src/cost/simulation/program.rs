@@ -3,7 +3,7 @@
 use super::sizes::{Amount, Lengths, Sizes, Total};
 use crate::algorithms::{Algorithm, Collective, Problem};
 use crate::cost::{ByteTime, Machine, Processor};
-use crate::engine::{CACHE_LINE, Memory, Operation, Plan, Region, SlotBounds, Stripes};
+use crate::engine::{CACHE_LINE, Memory, Operation, Plan, Region, SlotBounds, Slots, Stripes};
 use crate::schedule::{Buffer, Schedule};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -75,6 +75,8 @@ pub struct Work {
     pub reduced: Amount,
     /// Read in slots of other ranks.
     pub read: Amount,
+    /// Copied from other ranks' own memory.
+    pub copied_singly: Amount,
 }
 
 /// What ranks of a node see of each other in the memory that they share.
@@ -151,6 +153,8 @@ struct Elements {
     reduced: usize,
     /// In slots of other ranks.
     read: usize,
+    /// From other ranks' own memory.
+    copied_singly: usize,
 }
 
 impl<'job> Writer<'job> {
@@ -175,6 +179,9 @@ impl<'job> Writer<'job> {
                 self.append_operations(&plan, operations, stripe, sizes);
                 self.stripes += 1;
             }
+        }
+        if plan.lent_bytes > 0 {
+            self.expect(Signal::End { stripe: self.stripes as u32 - 1 });
         }
     }
 
@@ -202,6 +209,8 @@ impl<'job> Writer<'job> {
                     let posts = plan.awaited[awaited.clone()].iter();
                     self.wait(posts.filter_map(|&post| number_of[post as usize]));
                 }
+                Operation::Lend { copy, .. } if copy.is_needed => self.since.copied += copy.bytes,
+                Operation::Lend { .. } => {}
                 Operation::Notify { slot } => {
                     self.end_work(sizes);
                     self.give(stripe.raised(*slot));
@@ -222,7 +231,8 @@ impl<'job> Writer<'job> {
                 }
                 Operation::Repeat { .. } => unreachable!("the program of an algorithm has no loops"),
                 Operation::Copy { source, rows, .. } => {
-                    self.copy(together(*source, rows.number()), own, sizes)
+                    let is_lent = plan.slots == Some(Slots::Lent);
+                    self.copy(together(*source, rows.number()), own, is_lent, sizes)
                 }
                 Operation::Reduce { left, right, target, elements, rows } => {
                     let [left, right, target] =
@@ -274,9 +284,10 @@ impl<'job> Writer<'job> {
         self.program.waits += 1;
     }
 
-    fn copy(&mut self, source: Region, own: u32, sizes: &Sizes) {
+    fn copy(&mut self, source: Region, own: u32, is_lent: bool, sizes: &Sizes) {
         if is_of_others(source, own) {
-            self.since.read += source.elements;
+            let read = if is_lent { &mut self.since.copied_singly } else { &mut self.since.read };
+            *read += source.elements;
             self.note_read(source.elements, sizes);
         } else {
             self.since.copied += source.elements;
@@ -288,7 +299,7 @@ impl<'job> Writer<'job> {
     fn reduce(&mut self, left: Region, right: Region, target: Region, own: u32, sizes: &Sizes) {
         let copies = copies_of_reduction(left, right, target);
         if copies > 0 {
-            self.copy(right, own, sizes);
+            self.copy(right, own, false, sizes);
             self.since.copied += (copies - 1) * target.elements;
         }
         let operands = if copies > 0 { &[left][..] } else { &[left, right] };
@@ -313,7 +324,8 @@ impl<'job> Writer<'job> {
 
     fn end_work(&mut self, sizes: &Sizes) {
         let Processor { copy_time, reduce_time, .. } = self.machine.processor;
-        let Elements { copied, reduced, read } = std::mem::take(&mut self.since);
+        let shared = self.machine.shared();
+        let Elements { copied, reduced, read, copied_singly } = std::mem::take(&mut self.since);
         // What takes no time is left out, so that ranks are alike which differ in that alone.
         let bytes = |elements: usize, time: ByteTime| {
             sizes.element.times(if time.is_none() { 0.0 } else { elements as f64 })
@@ -321,10 +333,11 @@ impl<'job> Writer<'job> {
         let work = Work {
             copied: bytes(copied, copy_time),
             reduced: bytes(reduced, reduce_time),
-            read: bytes(read, self.machine.shared().byte_time),
+            read: bytes(read, shared.byte_time),
+            copied_singly: bytes(copied_singly, shared.single_copy_time.unwrap_or(ByteTime::NONE)),
         };
-        let Work { copied, reduced, read } = work;
-        if [copied, reduced, read].iter().any(|amount| amount.with(1.0) > 0.0) {
+        let Work { copied, reduced, read, copied_singly } = work;
+        if [copied, reduced, read, copied_singly].iter().any(|amount| amount.with(1.0) > 0.0) {
             self.program.actions.push(Action::Work(work));
         }
     }

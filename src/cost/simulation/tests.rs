@@ -258,7 +258,7 @@ fn copies_and_reductions_take_the_processor() {
 fn sharing() -> Machine {
     Machine {
         ranks_per_node: 4,
-        shared: Some(Shared { latency: 16.0, byte_time: 0.25.into() }),
+        shared: Some(Shared::copying_twice(16.0, 0.25.into())),
         processor: Processor { reduce_time: 0.5.into(), copy_time: 0.125.into(), ..Processor::default() },
         ..hockney()
     }

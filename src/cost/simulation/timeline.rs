@@ -169,7 +169,7 @@ mod tests {
             ranks_per_node: 2,
             between: link,
             within: Link { latency: 4.0, byte_time: 0.5.into(), ..hockney.within },
-            shared: Some(Shared { latency: 2.0, byte_time: 0.25.into() }),
+            shared: Some(Shared::copying_twice(2.0, 0.25.into())),
             processor: Processor {
                 reduce_time: 0.25.into(),
                 copy_time: 0.125.into(),

@@ -10,7 +10,7 @@ pub use two_groups::bind as bind_two_groups;
 
 use super::plan::Rows;
 use super::{Memory, Region};
-use crate::schedule::{Buffer, Layout, Run, Strided};
+use crate::schedule::{Buffer, Layout, Run, SlotKind, Strided};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -62,14 +62,15 @@ pub struct Binding {
     pub recv: View,
     /// The scratch memory.
     pub scratch: View,
-    /// Whether slots lie together, laid out as scratch memory; otherwise a region in slots begins with the number of its slot.
-    pub joined_slots: bool,
+    /// What slots hold. Where they lie together, they are laid out as scratch memory; otherwise a region in slots begins with the number of
+    /// its slot.
+    pub slot_kind: SlotKind,
 }
 
 impl Binding {
     /// These views; slots lie apart.
     pub fn new(send: View, recv: View, scratch: View) -> Binding {
-        Binding { send, recv, scratch, joined_slots: false }
+        Binding { send, recv, scratch, slot_kind: SlotKind::Apart }
     }
 
     /// All buffers seen alike.
@@ -112,7 +113,7 @@ impl Binding {
     /// Runs of equally many blocks as parallel pieces: whole where each run lies together, else block by block. Padded
     /// blocks may have more bytes than their counterparts, but none has fewer then: if the whole has as many, so has each.
     pub fn in_parallel<const N: usize>(&self, runs: [Run; N]) -> impl Iterator<Item = [Piece; N]> {
-        let lie_apart = !self.joined_slots && runs.iter().any(|run| is_in_slots(*run));
+        let lie_apart = !self.are_slots_together() && runs.iter().any(|run| is_in_slots(*run));
         let whole = if lie_apart { None } else { self.whole(runs) };
         let is_whole = whole.is_some();
         let blocks = if is_whole { 0..0 } else { 0..runs[0].count as usize };
@@ -147,8 +148,12 @@ impl Binding {
             ElementBytes::Each(bytes) => met.bytes / (*bytes).max(1),
             ElementBytes::Listed(_) => met.bytes,
         };
-        let offset = if self.joined_slots { self.scratch.layout.block(slot).start } else { slot };
+        let offset = if self.are_slots_together() { self.scratch.layout.block(slot).start } else { slot };
         Piece { region: Region { memory: Memory::Buffer(buffer), offset, elements }, bytes: met.bytes }
+    }
+
+    fn are_slots_together(&self) -> bool {
+        self.slot_kind == SlotKind::Together
     }
 
     /// The view of a buffer; of slots, if they lie together.
@@ -157,7 +162,7 @@ impl Binding {
             Buffer::Send => &self.send,
             Buffer::Recv => &self.recv,
             Buffer::Scratch => &self.scratch,
-            Buffer::Shared(_) if self.joined_slots => &self.scratch,
+            Buffer::Shared(_) if self.are_slots_together() => &self.scratch,
             Buffer::Shared(_) => unreachable!("what a slot holds is known from what it meets"),
         }
     }

@@ -381,14 +381,15 @@ impl Communicator {
         status
     }
 
-    /// The status of a call that was carried out. One that was truncated came to its end, as it did on the other ranks.
+    /// The status of a call that was carried out.
     ///
     /// # Safety
     /// As for [`Communicator::run`].
     #[inline]
     unsafe fn settle(&self, call: &rustcoll_call, status: c_int) -> c_int {
         match status {
-            RUSTCOLL_SUCCESS | RUSTCOLL_ERR_TRUNCATE => status,
+            RUSTCOLL_SUCCESS => status,
+            error if transport::is_of_data(error) => error,
             // SAFETY: by this function's contract.
             error => unsafe { self.break_off(call, error) },
         }

@@ -5,7 +5,7 @@ use crate::algorithms::{Algorithm, Area, Collective};
 use crate::engine::mock_up::{BoundCall, Deed, Deeds, NoRoom, Side, Span};
 use crate::mpi::messages::memory::{Extent, OutOfMemory, bytes_of};
 use crate::mpi::messages::room::Room;
-use crate::mpi::messages::transport::{self, Array, Error, check};
+use crate::mpi::messages::transport::{self, Array, Error, check, is_of_data};
 use crate::mpi::parameters::settings::{INT_BYTES, MESSAGE_BYTES, Settings, full_name, mock_up_limits};
 use crate::mpi::shim::bindings::*;
 use crate::selection::Call;
@@ -88,15 +88,15 @@ impl MockUp {
     /// As for [`MockUp::run`].
     unsafe fn perform_all(&self, communicator: *const c_void) -> Result<(), Error> {
         let areas = self.areas();
-        let mut is_truncated = false;
+        let mut flaw = None;
         for deed in &self.deeds.deeds {
             // SAFETY: by this function's contract, and deeds keep to the buffers for whose lengths they were made.
             match unsafe { self.perform(deed, &areas, communicator) } {
-                Err(RUSTCOLL_ERR_TRUNCATE) => is_truncated = true,
+                Err(error) if is_of_data(error) => flaw = flaw.or(Some(error)),
                 ended => ended?,
             }
         }
-        if is_truncated { Err(RUSTCOLL_ERR_TRUNCATE) } else { Ok(()) }
+        flaw.map_or(Ok(()), Err)
     }
 
     fn areas(&self) -> Areas<'_> {

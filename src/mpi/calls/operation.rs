@@ -5,7 +5,7 @@ use super::nonblocking::{Undecided, is_refused_by_all};
 use super::staged::Staged;
 use super::transfer::Transfer;
 use crate::mpi::messages::channel::Channel;
-use crate::mpi::messages::transport::{Error, status};
+use crate::mpi::messages::transport::{Error, is_of_data, status};
 use crate::mpi::messages::work::Work;
 use crate::mpi::parameters::settings;
 use crate::mpi::reporting::watch::{self, Subject};
@@ -230,7 +230,7 @@ impl Operation {
             if let Some(turn) = &mut self.turn {
                 turn.miss(error);
             }
-            if !is_refused_by_all(error) && error != RUSTCOLL_ERR_TRUNCATE {
+            if !is_refused_by_all(error) && !is_of_data(error) {
                 self.lanes.note_failed(error);
             }
         }

@@ -15,7 +15,7 @@ use crate::mpi::parameters::settings::{Settings, Values, is_preloaded, word};
 use crate::mpi::shared_memory::geometry::Geometry;
 use crate::mpi::shared_memory::nodes::Knowledge;
 use crate::mpi::shim::bindings::{RUSTCOLL_ERR_INTERN, RUSTCOLL_ERR_NO_MEM, RUSTCOLL_ERR_TRUNCATE};
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, SlotKind};
 use crate::selection::online::Online;
 use crate::selection::{Call, Measure, Neighbourhood};
 use std::sync::Arc;
@@ -107,7 +107,7 @@ impl Planning {
 
     /// Notes how the memory lies that the ranks of each node share, if they could have any.
     pub fn note_memory(&mut self, geometry: Option<Geometry>) {
-        self.schedules.note_memory(geometry.is_some());
+        self.schedules.note_memory(geometry);
         self.geometry = geometry;
     }
 
@@ -229,6 +229,7 @@ fn described(arguments: &Arguments, values: Values, group: Group, stencil: Optio
         predefined: collective.reduces().then_some(arguments.operator.predefined != 0),
         // The ranks' nodes and what they share are looked at when something is chosen.
         shares_memory: false,
+        copies_singly: false,
         calls_others: false,
         is_on_several_nodes: false,
         nodes: None,
@@ -287,7 +288,7 @@ fn planned(
             let served = Served::Here(Program::Exchange(Arc::new(exchange)));
             return Some(planned(served, is_packed, decision));
         }
-        let plan = in_slots(arguments, schedule, &bindings, &bounds);
+        let plan = in_slots(arguments, schedule, &bindings, &bounds, is_packed);
         let extent = if collective.reduces() { arguments.extent() } else { 1 };
         // Beyond its slots lies what other calls use. Only who sends more than it expects of others needs more.
         if schedule.slots > geometry.slots || !plan.keeps_to_slots(extent, &bounds) {
@@ -355,12 +356,16 @@ fn in_slots(
     schedule: &Schedule,
     [elements, bytes]: &[Binding; 2],
     bounds: &SlotBounds,
+    is_packed: bool,
 ) -> Plan {
+    let is_lent_packed = is_packed && schedule.slot_kind == SlotKind::Lent;
     match arguments.collective {
         collective if collective.reduces() => {
             Plan::in_stripes(schedule, elements, arguments.extent(), bounds)
         }
-        Collective::Bcast => Plan { is_in_bytes: true, ..Plan::in_stripes(schedule, bytes, 1, bounds) },
+        collective if collective == Collective::Bcast || is_lent_packed => {
+            Plan { is_in_bytes: true, ..Plan::in_stripes(schedule, bytes, 1, bounds) }
+        }
         _ => Plan::through_slots(schedule, elements, bytes, bounds),
     }
 }

@@ -6,7 +6,7 @@ use super::host_memory::HostMemory;
 use super::uses::{Reader, Use, uses};
 use crate::engine::CACHE_LINE;
 use crate::mpi::messages::memory::{OutOfMemory, reach};
-use crate::mpi::messages::transport::{Error, Span, copy_by_mpi};
+use crate::mpi::messages::transport::{Error, Span, copy_by_mpi, is_of_data};
 use crate::mpi::shim::bindings::*;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -122,7 +122,7 @@ impl Staged {
     pub fn end(&mut self, ended: Result<(), Error>) -> Result<(), Error> {
         match ended {
             Ok(()) => self.after.iter().try_for_each(copy),
-            Err(RUSTCOLL_ERR_TRUNCATE) => self.after.iter().try_for_each(copy).and(ended),
+            Err(error) if is_of_data(error) => self.after.iter().try_for_each(copy).and(ended),
             Err(_) => {
                 // What was given up may still arrive.
                 self.memory.leak();

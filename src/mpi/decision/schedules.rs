@@ -11,6 +11,7 @@ use crate::mpi::calls::mock_up;
 use crate::mpi::messages::work::Group;
 use crate::mpi::parameters::settings::{self, Values, name_below, number};
 use crate::mpi::reporting::watch::Watcher;
+use crate::mpi::shared_memory::geometry::Geometry;
 use crate::mpi::shared_memory::nodes::{Knowledge, Spread};
 use crate::mpi::shared_memory::spared::Spared;
 use crate::schedule::Schedule;
@@ -88,7 +89,10 @@ pub enum SharedMemory {
     /// Nobody has tried.
     Unknown,
     /// They do.
-    Had,
+    Had {
+        /// Whether they can copy from each other's own memory, too.
+        copies_singly: bool,
+    },
     /// One of them, at least, could not have it.
     Missing,
 }
@@ -292,11 +296,13 @@ impl Schedules {
     /// Whether the choice for a call depends on shared memory. Ranks learn at different times whether they have it, so a rank that does not
     /// know it yet must not choose for such a call.
     pub fn depends_on_memory(&mut self, call: &Call, values: Values, form: Form) -> bool {
-        let [with, without] = [true, false].map(|shares_memory| Call { shares_memory, ..*call });
+        let with = Call { shares_memory: true, copies_singly: true, ..*call };
+        let without =
+            [true, false].map(|shares_memory| Call { shares_memory, copies_singly: false, ..*call });
         self.may_share(call, values, form) && {
             let (wished, decided) = self.choice(&with, values, form);
             wished.algorithm().is_some_and(Algorithm::takes_shared_memory)
-                || (!decided.is_forced() && self.ruled(&with) != self.ruled(&without))
+                || (!decided.is_forced() && without.iter().any(|call| self.ruled(&with) != self.ruled(call)))
                 || self.is_explored(call, &decided, values, form)
         }
     }
@@ -306,7 +312,8 @@ impl Schedules {
     fn may_be_spared(&mut self, call: &Call, values: Values, form: Form) -> bool {
         let call = self.located(call, values, form);
         form.is_blocking && self.depends_on_memory(&call, values, form) && {
-            let (_, decided) = self.choice(&Call { shares_memory: true, ..call }, values, form);
+            let (_, decided) =
+                self.choice(&Call { shares_memory: true, copies_singly: true, ..call }, values, form);
             !decided.is_forced()
         }
     }
@@ -353,7 +360,8 @@ impl Schedules {
     pub fn located(&self, call: &Call, values: Values, form: Form) -> Call {
         let shares_memory = self.may_share(call, values, form) && self.memory != SharedMemory::Missing;
         let calls_others = form.calls_others && call.remote == 0 && !call.reproducible;
-        let call = &Call { shares_memory, calls_others, ..*call };
+        let copies_singly = shares_memory && self.memory != SharedMemory::Had { copies_singly: false };
+        let call = &Call { shares_memory, copies_singly, calls_others, ..*call };
         match self.nodes.known(form.is_blocking) {
             Spread::Unknown => *call,
             Spread::Several => Call { is_on_several_nodes: true, ..*call },
@@ -366,9 +374,10 @@ impl Schedules {
         }
     }
 
-    /// Notes whether the ranks of each node share memory.
-    pub fn note_memory(&mut self, is_shared: bool) {
-        self.memory = if is_shared { SharedMemory::Had } else { SharedMemory::Missing };
+    /// Notes how the memory lies that the ranks of each node share, if they do.
+    pub fn note_memory(&mut self, geometry: Option<Geometry>) {
+        let had = |Geometry { copies_singly, .. }| SharedMemory::Had { copies_singly };
+        self.memory = geometry.map_or(SharedMemory::Missing, had);
     }
 
     /// Of each rank whether it is on this rank's node, as far as is known.
@@ -457,6 +466,7 @@ impl Schedules {
                     | Requirement::TwoGroups
                     | Requirement::OneNode
                     | Requirement::SharedMemory
+                    | Requirement::SingleCopy
                     | Requirement::Predefined
                     | Requirement::Stencil
                     | Requirement::OtherCollectives,

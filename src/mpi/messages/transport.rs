@@ -1,12 +1,15 @@
 //! The transport over MPI's messages.
 
 use super::channel::Channel;
-use crate::engine::{Memory, Region, Slots, Transport};
+use super::memory::Arena;
+use crate::engine::{LentCopy, Memory, Region, Slots, Transport};
 use crate::mpi::calls::arguments::Side;
 use crate::mpi::shared_memory::segment::Segment;
+use crate::mpi::shared_memory::single_copy::Lent;
 use crate::mpi::shim::bindings::*;
 use crate::schedule::{Buffer, Post};
 use std::ffi::{c_int, c_void};
+use std::io;
 use std::ptr;
 
 /// An error code of MPI's, or one of `shim.h`.
@@ -116,6 +119,11 @@ pub fn union() -> rustcoll_operator {
     rustcoll_operator { handle: unsafe { rustcoll_shim_union() }, commutative: 1, predefined: 1 }
 }
 
+/// Whether an error is of data alone that were delivered in part, or not at all: otherwise the call came to its end, as it did on the other ranks.
+pub fn is_of_data(error: Error) -> bool {
+    [RUSTCOLL_ERR_TRUNCATE, RUSTCOLL_ERR_UNREAD].contains(&error)
+}
+
 /// Turns a status into a result.
 pub fn check(status: c_int) -> Result<(), Error> {
     if status == RUSTCOLL_SUCCESS { Ok(()) } else { Err(status) }
@@ -207,12 +215,22 @@ pub struct Messages<'a> {
     pub operator: &'a rustcoll_operator,
     /// A request for each post; null while it is not outstanding.
     pub requests: &'a mut [*mut c_void],
-    /// Whether something was longer than its place, so that only its beginning was delivered. That is an error when all
-    /// is over, lest other ranks wait for what goes through this one, and messages be left to the next collective.
-    pub is_truncated: &'a mut bool,
+    /// What is an error when all is over, lest other ranks wait for what goes through this one, and messages be left to the next collective:
+    /// something was longer than its place, so that only its beginning was delivered, or it could not be copied.
+    pub flaw: &'a mut Option<Error>,
+    /// Where copies lie that are lent, and bytes of all of them, if they are made.
+    pub lent: (&'a mut Arena, usize),
 }
 
 impl Window<'_> {
+    /// Some of its bytes.
+    fn part(&self, offset: usize, bytes: usize) -> Window<'_> {
+        let Window { base, datatype, first, .. } = *self;
+        let elements = (first + offset) / datatype.size;
+        let base = base.wrapping_offset(elements as isize * datatype.extent);
+        Window { base, datatype, first: (first + offset) % datatype.size, bytes }
+    }
+
     /// # Safety
     /// The window lies within a buffer of the caller's, and there is room for so many bytes.
     unsafe fn pack(&self, packed: *mut u8) -> Result<(), Error> {
@@ -290,7 +308,7 @@ impl Messages<'_> {
     #[cold]
     fn copy_windows(&mut self, source: Region, target: Region) -> Result<(), Error> {
         let bytes = source.elements.min(target.elements);
-        *self.is_truncated |= source.elements > bytes;
+        self.note_truncated(source.elements > bytes);
         let part =
             |region: Region, offset, elements| Region { offset: region.offset + offset, elements, ..region };
         let plain = |region| self.span(region).address;
@@ -353,11 +371,93 @@ impl Messages<'_> {
         }
     }
 
+    /// Whose slot a region is, if that tells where something lies.
+    #[inline]
+    fn lender(&self, region: Region) -> Option<u32> {
+        match (region.memory, &self.shared) {
+            (Memory::Buffer(Buffer::Shared(owner)), Some(Shared { slots: Slots::Lent, .. })) => Some(owner),
+            _ => None,
+        }
+    }
+
+    /// Copies what a rank lends.
+    fn copy_lent(&mut self, owner: u32, slot: usize, target: Region) -> Result<(), Error> {
+        let all = self.segment().lent(owner, slot);
+        let lent = all.part(0, self.bytes_in(target).min(all.bytes as usize));
+        self.note_truncated(lent != all);
+        let copied = match self.gaps(target) {
+            Some(window) => self.unpack_lent((owner, slot), lent, &window)?,
+            // SAFETY: the target lies within a buffer, and is at least as long as what is copied.
+            None => unsafe { self.segment().copy_lent((owner, slot), lent, self.span(target).data()) },
+        };
+        if let Err(error) = copied {
+            log::error!("cannot copy from the memory of rank {owner}: {error}");
+            self.flaw.get_or_insert(RUSTCOLL_ERR_UNREAD);
+        }
+        Ok(())
+    }
+
+    /// Copies what a rank lends to elements that have gaps, part by part: whether it could be copied.
+    fn unpack_lent(&self, place: (u32, usize), lent: Lent, target: &Window) -> Result<io::Result<()>, Error> {
+        let bytes = lent.bytes as usize;
+        for first in (0..bytes).step_by(PACKED) {
+            let mut packed = [0; PACKED];
+            let part = target.part(first, PACKED.min(bytes - first));
+            // SAFETY: there is room for so many bytes; the part lies within a buffer of the caller's.
+            unsafe {
+                let lent = lent.part(first, part.bytes);
+                let copied = self.segment().copy_lent(place, lent, packed.as_mut_ptr());
+                if copied.is_err() {
+                    return Ok(copied);
+                }
+                part.unpack(packed.as_ptr())?;
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Makes a copy that is lent in place of a region: where it lies.
+    fn copy_to_lend(&mut self, region: Region, copy: LentCopy) -> Result<*mut u8, Error> {
+        let (memory, all) = &mut self.lent;
+        let start = memory.at_least(*all).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
+        let copied = start.wrapping_add(copy.start);
+        // SAFETY: the region lies within a buffer, and the memory has room for copies of all that is lent.
+        unsafe {
+            match self.gaps(region) {
+                Some(window) => window.pack(copied)?,
+                None => ptr::copy_nonoverlapping(self.span(region).data(), copied, copy.bytes),
+            }
+        }
+        Ok(copied)
+    }
+
+    /// A region's bytes of data, if its elements have gaps.
+    fn gaps(&self, region: Region) -> Option<Window<'_>> {
+        let (base, elements, datatype) = self.elements(region);
+        let bytes = elements * datatype.size;
+        let of_elements = (datatype.contiguous == 0).then_some(Window { base, datatype, first: 0, bytes });
+        self.window(region).or(of_elements)
+    }
+
+    /// How many bytes of data a region has.
+    fn bytes_in(&self, region: Region) -> usize {
+        let (_, elements, datatype) = self.elements(region);
+        elements * datatype.size
+    }
+
+    /// Notes whether something was longer than its place.
+    #[inline]
+    fn note_truncated(&mut self, is_truncated: bool) {
+        if is_truncated {
+            self.flaw.get_or_insert(RUSTCOLL_ERR_TRUNCATE);
+        }
+    }
+
     /// What a transfer's status means: truncation does not end a collective.
     #[inline]
     fn note(&mut self, status: c_int) -> Result<(), Error> {
         if status == RUSTCOLL_ERR_TRUNCATE {
-            *self.is_truncated = true;
+            self.note_truncated(true);
             return Ok(());
         }
         check(status)
@@ -454,11 +554,14 @@ impl Transport for Messages<'_> {
     }
 
     fn copy(&mut self, source: Region, target: Region) -> Result<(), Error> {
+        if let Some(owner) = self.lender(source) {
+            return self.copy_lent(owner, source.offset, target);
+        }
         if self.is_in_bytes && (self.window(source).is_some() || self.window(target).is_some()) {
             return self.copy_windows(source, target);
         }
         let (source, target) = (self.span(source), self.span(target));
-        *self.is_truncated |= source.bytes() > target.bytes();
+        self.note_truncated(source.bytes() > target.bytes());
         // SAFETY: verified schedules copy between different blocks, and the binding keeps blocks within their buffers.
         unsafe { copy(source.cut(target.bytes()), target) }
     }
@@ -480,6 +583,15 @@ impl Transport for Messages<'_> {
         unsafe {
             rustcoll_shim_reduce(self.operator.handle, operand, result, elements, datatype);
         }
+        Ok(())
+    }
+
+    fn lend(&mut self, region: Region, slot: u32, copy: LentCopy) -> Result<(), Error> {
+        let address = match self.gaps(region).is_some() || copy.is_needed {
+            true => self.copy_to_lend(region, copy)?,
+            false => self.span(region).data(),
+        };
+        self.segment().lend(slot, Lent { address: address as u64, bytes: copy.bytes as u64 });
         Ok(())
     }
 

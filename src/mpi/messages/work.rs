@@ -4,7 +4,7 @@ use super::channel::Channel;
 use super::memory::{Arena, Extent, OutOfMemory, bytes_of};
 use super::transport::{self, Array, Error, Messages, Shared, Span};
 use crate::algorithms::Collective;
-use crate::engine::{CACHE_LINE, Execution, Plan};
+use crate::engine::{CACHE_LINE, Execution, Plan, Slots};
 use crate::mpi::calls::arguments::Arguments;
 use crate::mpi::calls::uses::{Reader, Use, uses};
 use crate::mpi::shared_memory::segment::Segment;
@@ -21,11 +21,14 @@ pub struct Work {
     staging: Arena,
     /// What stands in for a buffer of the caller's.
     substitute: Arena,
+    /// Copies that are lent to other ranks.
+    lent: Arena,
     /// Lengths that the ranks tell each other.
     lengths: Arena,
     bytes: rustcoll_datatype,
     execution: Execution,
-    is_truncated: bool,
+    /// What is an error when all is over.
+    flaw: Option<Error>,
     /// What ended the call, whose requests have not all come to their ends yet.
     failed_by: Option<Error>,
 }
@@ -119,10 +122,11 @@ impl Work {
             scratch: Arena::default(),
             staging: Arena::default(),
             substitute: Arena::default(),
+            lent: Arena::default(),
             lengths: Arena::default(),
             bytes: transport::bytes(),
             execution: Execution::default(),
-            is_truncated: false,
+            flaw: None,
             failed_by: None,
         }
     }
@@ -162,14 +166,18 @@ impl Work {
     #[inline]
     pub fn give_back(&mut self, kept: usize) {
         while self.held() > kept {
-            let memories = [&mut self.scratch, &mut self.staging, &mut self.substitute, &mut self.lengths];
+            let Work { scratch, staging, substitute, lent, lengths, .. } = self;
+            let memories = [scratch, staging, substitute, lent, lengths];
             memories.into_iter().max_by_key(|memory| memory.held()).expect("there are some").release();
         }
     }
 
     /// Bytes of temporary memory that it holds.
     fn held(&self) -> usize {
-        self.scratch.held() + self.staging.held() + self.substitute.held() + self.lengths.held()
+        [&self.scratch, &self.staging, &self.substitute, &self.lent, &self.lengths]
+            .map(Arena::held)
+            .iter()
+            .sum()
     }
 
     /// Gives memory up for good: what was given up may still arrive.
@@ -243,7 +251,7 @@ impl Work {
     #[inline]
     pub fn begin(&mut self, plan: &Plan, wrapping: &Wrapping) -> Result<(), Error> {
         self.execution = Execution::default();
-        self.is_truncated = false;
+        self.flaw = None;
         self.failed_by = None;
         if self.requests.len() < plan.posts {
             self.reserve_requests(plan.posts).map_err(|_| RUSTCOLL_ERR_NO_MEM)?;
@@ -253,11 +261,12 @@ impl Work {
 
     /// Goes on to the end of a plan.
     #[inline]
-    pub fn finish(&mut self, task: &Task, segment: Option<&mut Segment>) -> Result<(), Error> {
-        let ended = self.drive(task, segment, |execution, transport| {
+    pub fn finish(&mut self, task: &Task, mut segment: Option<&mut Segment>) -> Result<(), Error> {
+        let ended = self.drive(task, segment.as_deref_mut(), |execution, transport| {
             execution.finish(task.plan, transport).map(|()| true)
         });
         if ended.is_err() {
+            withdraw(task, segment);
             self.abandon_all();
         }
         ended.map(drop)
@@ -265,12 +274,15 @@ impl Work {
 
     /// Goes on with a plan as far as it can without waiting; says whether it came to its end. A plan with slots needs the segment that
     /// they are in, the same each time.
-    pub fn advance(&mut self, task: &Task, segment: Option<&mut Segment>) -> Result<bool, Error> {
+    pub fn advance(&mut self, task: &Task, mut segment: Option<&mut Segment>) -> Result<bool, Error> {
         let error = match self.failed_by {
             Some(error) => error,
-            None => match self.try_to_advance(task, segment) {
+            None => match self.try_to_advance(task, segment.as_deref_mut()) {
                 Ok(is_over) => return Ok(is_over),
-                Err(error) => *self.failed_by.insert(error),
+                Err(error) => {
+                    withdraw(task, segment);
+                    *self.failed_by.insert(error)
+                }
             },
         };
         if self.abandon() { Err(error) } else { Ok(false) }
@@ -338,15 +350,24 @@ impl Work {
             is_in_bytes: plan.is_in_bytes,
             operator: &arguments.operator,
             requests: &mut self.requests,
-            is_truncated: &mut self.is_truncated,
+            flaw: &mut self.flaw,
+            lent: (&mut self.lent, plan.lent_bytes),
         };
         let is_over = go(&mut self.execution, &mut transport)?;
         if is_over {
             transport.leave();
             copy(&wrapping.after)?;
-            return if self.is_truncated { Err(RUSTCOLL_ERR_TRUNCATE) } else { Ok(true) };
+            return self.flaw.map_or(Ok(true), Err);
         }
         Ok(false)
+    }
+}
+
+/// Takes back what was lent. After an error the caller may write to it, and others may still copy it.
+#[cold]
+fn withdraw(task: &Task, segment: Option<&mut Segment>) {
+    if let (Some(segment), Some(Slots::Lent)) = (segment, task.plan.slots) {
+        segment.withdraw();
     }
 }
 

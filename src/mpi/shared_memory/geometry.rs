@@ -7,13 +7,14 @@
 //! |---|---|
 //! | in the first lane of the first piece a token, by which others see that they found the right memory; in those of persistent collectives who has it | a cache line |
 //! | how many stripes the rank has ended, of each kind of slots | a cache line each |
-//! | slots in lines, for blocks of up to [`LINE_PAYLOAD`] bytes, each with its flag behind it | banks of cache lines |
+//! | slots in lines, for blocks of up to [`LINE_PAYLOAD`](crate::engine::LINE_PAYLOAD) bytes, each with its flag behind it | banks of cache lines |
 //! | flags of short slots, flags of long ones | banks of cache lines |
+//! | where and how long what is lent is, each with its flag behind it | cache lines |
 //! | short slots, long ones | banks of [`Slots::SHORT_BANK`], and of as many bytes as the user wants |
 //!
 //! [`Slots::BANKS`] tells how many banks of each kind there are. Memory that is never written costs nothing.
 
-use crate::engine::{CACHE_LINE, LINE_PAYLOAD, SlotBounds, Slots};
+use crate::engine::{CACHE_LINE, SlotBounds, Slots};
 
 /// The lane of collectives that block, of which there is one at a time.
 pub const BLOCKING: usize = 0;
@@ -28,13 +29,15 @@ pub const PERSISTENT: usize = 2;
 /// How many lanes there are.
 pub const LANES: usize = 10;
 
-/// What decides where things lie; the same on all ranks.
+/// What decides where things lie, and what may be lent; the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Slots of a rank, and so flags in a bank.
     pub slots: usize,
     /// Bytes of a bank of slots that lie apart from flags.
     pub bank: usize,
+    /// Whether the ranks of each node can copy from each other's own memory.
+    pub copies_singly: bool,
 }
 
 /// What an area of slots apart from flags is a multiple of.
@@ -44,12 +47,12 @@ impl Geometry {
     /// For so many ranks.
     pub fn new(ranks: usize, bank: usize) -> Geometry {
         let bank = SlotBounds::of_ranks(ranks, bank).bank.next_multiple_of(PAGE);
-        Geometry { slots: SlotBounds::slots(ranks), bank }
+        Geometry { slots: SlotBounds::slots(ranks), bank, copies_singly: false }
     }
 
     /// What plans must keep to.
     pub fn bounds(&self, stripe: Option<usize>) -> SlotBounds {
-        SlotBounds { line: LINE_PAYLOAD, bank: self.bank, stripe }
+        SlotBounds { bank: self.bank, stripe, ..SlotBounds::DEFAULT }
     }
 
     /// Where slots in lines begin.
@@ -109,7 +112,7 @@ mod tests {
         let sharing = REGISTRY.iter().copied().filter(|algorithm| algorithm.takes_shared_memory());
         let sharing: Vec<&Algorithm> = sharing.collect();
         for size in 1..=33 {
-            let Geometry { slots, bank } = Geometry::new(size, 0);
+            let Geometry { slots, bank, .. } = Geometry::new(size, 0);
             assert!(bank >= slots * CACHE_LINE);
             for algorithm in sharing.iter().filter(|algorithm| algorithm.serves(size, 0, true).is_ok()) {
                 for problem in problems(size) {

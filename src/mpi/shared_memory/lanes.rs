@@ -7,8 +7,8 @@ use super::node::Memory;
 use super::segment::Segment;
 use super::sharing::Making;
 use super::spared::Spared;
-use crate::mpi::messages::transport::Error;
-use crate::mpi::shim::bindings::{RUSTCOLL_ERR_INTERN, RUSTCOLL_ERR_TRUNCATE};
+use crate::mpi::messages::transport::{Error, is_of_data};
+use crate::mpi::shim::bindings::RUSTCOLL_ERR_INTERN;
 use std::collections::BTreeSet;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -287,7 +287,7 @@ impl Turn {
             self.asked = None;
         }
         if let Err(error) = ended
-            && error != RUSTCOLL_ERR_TRUNCATE
+            && !is_of_data(error)
         {
             *broken_by = Some(error);
         }

@@ -9,5 +9,6 @@ pub mod nodes;
 pub mod patience;
 pub mod segment;
 pub mod sharing;
+pub mod single_copy;
 pub mod spared;
 pub mod tenancy;

@@ -5,19 +5,21 @@ use super::geometry::Geometry;
 use super::mapping::Mapping;
 use super::patience::Patience;
 use super::segment::Segment;
+use super::single_copy;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::process;
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Release},
 };
 
-/// How many numbers a rank tells the others of its piece.
-pub const OFFER: usize = 2;
+/// How many numbers a rank tells the others: its process and the descriptor of memory, a token, and where that lies in its own memory.
+pub const OFFER: usize = 3;
 
 /// The ranks of this rank's node, and how their memory lies.
 pub struct Node {
@@ -28,32 +30,42 @@ pub struct Node {
     rank: usize,
 }
 
-/// The memory of a node, before the others know it.
-pub struct Made {
-    mapping: Mapping,
-    /// What others find it by.
-    file: File,
-    token: u64,
+/// What a rank offers to others, before they know it.
+pub struct Offered {
+    /// The memory of its node, if the rank makes it, and what others find it by.
+    made: Option<(Mapping, File)>,
+    /// By which others see that they found the right process, and the right memory.
+    token: Box<u64>,
 }
 
-/// What a rank tells whose node another rank makes memory for.
-const NOTHING_TO_OFFER: [u64; OFFER] = [0, 1];
+/// What others find things by, to be kept until all have looked.
+pub struct Found {
+    _file: Option<File>,
+    _token: Box<u64>,
+}
 
-impl Made {
+impl Offered {
     /// What others must know to find it.
-    fn offer(&self) -> [u64; OFFER] {
-        [u64::from(process::id()) << 32 | self.file.as_raw_fd() as u64, self.token]
+    fn numbers(&self) -> [u64; OFFER] {
+        let descriptor = self.made.as_ref().map_or(0, |(_, file)| file.as_raw_fd() as u64);
+        let address = ptr::from_ref(&*self.token) as u64;
+        [u64::from(process::id()) << 32 | descriptor, *self.token, address]
     }
 }
 
 /// What a rank tells the others. That of one that cannot share memory is 0.
-pub fn offer(made: &io::Result<Option<Made>>) -> [u64; OFFER] {
-    made.as_ref().map_or([0; OFFER], |made| made.as_ref().map_or(NOTHING_TO_OFFER, Made::offer))
+pub fn offer(offered: &io::Result<Offered>) -> [u64; OFFER] {
+    offered.as_ref().map_or([0; OFFER], Offered::numbers)
 }
 
 /// Whether a rank can share memory, as far as it knows.
-pub fn can_share([_, token]: [u64; OFFER]) -> bool {
+pub fn can_share([_, token, _]: [u64; OFFER]) -> bool {
     token != 0
+}
+
+/// The process of a rank by what it offers.
+fn process_of([place, ..]: [u64; OFFER]) -> u32 {
+    (place >> 32) as u32
 }
 
 impl Node {
@@ -85,37 +97,41 @@ impl Node {
         place * self.geometry.piece()..(place + 1) * self.geometry.piece()
     }
 
-    /// New memory, if this rank is to make it.
-    pub fn make(&self) -> io::Result<Option<Made>> {
+    /// What this rank offers: new memory, if it is to make it.
+    pub fn make(&self) -> io::Result<Offered> {
         Mapping::check_room()?;
+        let token = Box::new(token());
         if self.rank != self.first() {
-            return Ok(None);
+            return Ok(Offered { made: None, token });
         }
         let (mapping, file) = Mapping::new(self.bytes(), self.own())?;
-        let token = token();
-        mapping.number(0).store(token, Release);
-        Ok(Some(Made { mapping, file, token }))
+        mapping.number(0).store(*token, Release);
+        Ok(Offered { made: Some((mapping, file)), token })
     }
 
-    /// The memory of the node's ranks, as all offer it; and what others find it by, to be kept until all have looked.
+    /// The memory of the node's ranks, as all offer it; and what others find things by.
     pub fn join(
         self,
-        made: Option<Made>,
+        offered: Offered,
         offers: &[[u64; OFFER]],
         patience: Patience,
-    ) -> (io::Result<Memory>, Option<File>) {
-        let (mapping, file) = match made {
-            Some(Made { mapping, file, .. }) => (Ok(mapping), Some(file)),
+    ) -> (io::Result<Memory>, Found) {
+        let (mapping, file) = match offered.made {
+            Some((mapping, file)) => (Ok(mapping), Some(file)),
             None => (self.found(offers[self.first()]), None),
         };
-        let memory =
-            |mapping| Memory { node: self, mapping: Arc::new(mapping), size: offers.len(), patience };
-        (mapping.map(memory), file)
+        let is_here = |rank| self.ranks.binary_search(&rank).is_ok();
+        let process = |rank| if is_here(rank) { process_of(offers[rank]) } else { 0 };
+        let processes = (0..offers.len()).map(process).collect();
+        let size = offers.len();
+        let memory = |mapping| Memory { node: self, mapping: Arc::new(mapping), processes, size, patience };
+        (mapping.map(memory), Found { _file: file, _token: offered.token })
     }
 
     /// The memory that the first rank offers.
-    fn found(&self, [place, token]: [u64; OFFER]) -> io::Result<Mapping> {
-        let mapping = Mapping::of_process((place >> 32) as u32, place as u32, self.bytes(), self.own())?;
+    fn found(&self, offer: [u64; OFFER]) -> io::Result<Mapping> {
+        let [place, token, _] = offer;
+        let mapping = Mapping::of_process(process_of(offer), place as u32, self.bytes(), self.own())?;
         match mapping.number(0).load(Acquire) == token {
             true => Ok(mapping),
             false => Err(io::Error::other("another memory stands where a rank offers its own")),
@@ -133,6 +149,8 @@ fn token() -> u64 {
 pub struct Memory {
     node: Node,
     mapping: Arc<Mapping>,
+    /// The ranks' processes; 0 for those on other nodes.
+    processes: Arc<[u32]>,
     /// Number of ranks of the communicator.
     size: usize,
     patience: Patience,
@@ -142,6 +160,23 @@ impl Memory {
     /// How it lies.
     pub fn geometry(&self) -> Geometry {
         self.node.geometry
+    }
+
+    /// Whether this rank can copy from the memory of the others of its node, as they offer themselves.
+    pub fn check_single_copies(&self, offers: &[[u64; OFFER]]) -> io::Result<()> {
+        let Node { ranks, rank: own, .. } = &self.node;
+        ranks.iter().filter(|rank| *rank != own).try_for_each(|&rank| {
+            let [_, token, address] = offers[rank];
+            match single_copy::number_at(self.processes[rank], address)? == token {
+                true => Ok(()),
+                false => Err(io::Error::other("another process stands where a rank offers itself")),
+            }
+        })
+    }
+
+    /// Notes whether all ranks can do that.
+    pub fn note_single_copies(&mut self, can_all: bool) {
+        self.node.geometry.copies_singly = can_all;
     }
 
     /// This rank.
@@ -166,6 +201,7 @@ impl Memory {
         let Node { geometry, rank, .. } = self.node;
         let start = |start: Option<usize>| start.map(|start| start + lane * geometry.lane());
         let starts = self.node.starts(self.size).into_iter().map(start).collect();
-        Segment::new(geometry, Arc::clone(&self.mapping), starts, rank, self.patience)
+        let (mapping, processes) = (Arc::clone(&self.mapping), Arc::clone(&self.processes));
+        Segment::new(geometry, mapping, starts, rank, processes, self.patience)
     }
 }

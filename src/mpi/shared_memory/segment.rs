@@ -3,21 +3,26 @@
 use super::geometry::{Geometry, ended};
 use super::mapping::Mapping;
 use super::patience::Patience;
+use super::single_copy::{Lent, copy_from};
 use super::tenancy::Tenant;
 use crate::engine::turns::Turns;
 use crate::engine::{CACHE_LINE, LINE_PAYLOAD, Slots};
 use crate::mpi::messages::transport::Error;
+use std::io;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
+    fence,
 };
 
 /// A lane of the memory of a communicator's ranks that share this rank's node.
 pub struct Segment {
     geometry: Geometry,
     rank: usize,
+    /// The ranks' processes; 0 for those on other nodes.
+    processes: Arc<[u32]>,
     tenant: Arc<Tenant>,
     /// Where each rank's part of the lane is.
     bases: Vec<*mut u8>,
@@ -46,6 +51,7 @@ impl Segment {
         mapping: Arc<Mapping>,
         starts: Vec<Option<usize>>,
         rank: usize,
+        processes: Arc<[u32]>,
         patience: Patience,
     ) -> Segment {
         let base = mapping.base();
@@ -54,6 +60,7 @@ impl Segment {
         Segment {
             geometry,
             rank,
+            processes,
             bases: bases.collect(),
             tenant: Tenant::new(mapping, starts, rank, geometry.data()..geometry.lane(), [1, 2].map(ended)),
             turns: Slots::BANKS.map(Turns::new),
@@ -69,7 +76,7 @@ impl Segment {
         let bank = self.turns[kind].bank();
         let flags = self.geometry.flags(kind) + bank * self.geometry.slots * CACHE_LINE;
         self.offsets = match slots {
-            Slots::Lines => {
+            Slots::Lines | Slots::Lent => {
                 Offsets { kind, slots: flags, slot_stride: CACHE_LINE, flags: flags + LINE_PAYLOAD }
             }
             Slots::Apart { stride, .. } | Slots::Joined { extent: stride, .. } => {
@@ -95,7 +102,7 @@ impl Segment {
     /// Ends to use them, but not after an error: others may still read what this rank wrote, and it does not know when they have.
     #[inline]
     pub fn leave(&mut self, slots: Slots) {
-        if slots != Slots::Lines {
+        if let Slots::Apart { .. } | Slots::Joined { .. } = slots {
             self.is_entered = false;
             self.tenant.leave();
         }
@@ -115,6 +122,59 @@ impl Segment {
     #[inline]
     fn flag(&self, rank: usize, slot: u32) -> &AtomicU64 {
         self.number(rank, self.offsets.flags + slot as usize * CACHE_LINE)
+    }
+
+    /// The numbers of a lent slot: in which stripe something was lent, where it lies, and how many bytes it has.
+    fn lent_numbers(&self, rank: usize, slot: usize) -> [&AtomicU64; 3] {
+        let first = self.offsets.slots + slot * self.offsets.slot_stride;
+        [0, 1, 2].map(|number| self.number(rank, first + number * size_of::<u64>()))
+    }
+
+    /// What stands for this stripe in lent slots.
+    fn stripe(&self) -> u64 {
+        self.turns[self.offsets.kind].flag_value(0)
+    }
+
+    /// Tells in a slot of this rank's where something lies, which nobody looks at before its flag is raised.
+    pub fn lend(&self, slot: u32, lent: Lent) {
+        let numbers = self.lent_numbers(self.rank, slot as usize);
+        let values = [self.stripe(), lent.address, lent.bytes];
+        numbers.iter().zip(values).for_each(|(number, value)| number.store(value, Relaxed));
+    }
+
+    /// Takes back what this rank has lent, after an error: whoever copies it meanwhile notices.
+    pub fn withdraw(&self) {
+        for slot in 0..self.geometry.slots {
+            self.lent_numbers(self.rank, slot)[0].store(0, Relaxed);
+        }
+        // What the caller writes to its memory from now on is not seen before this.
+        fence(SeqCst);
+    }
+
+    /// What a rank lends in this stripe; nothing, if it has lent nothing there, or has taken it back.
+    pub fn lent(&self, rank: u32, slot: usize) -> Lent {
+        let [stripe, address, bytes] =
+            self.lent_numbers(rank as usize, slot).map(|number| number.load(Relaxed));
+        if stripe == self.stripe() { Lent { address, bytes } } else { Lent { address: 0, bytes: 0 } }
+    }
+
+    /// Copies some bytes of what a rank lends. An error: they cannot be read, or were taken back meanwhile.
+    ///
+    /// # Safety
+    /// There is room for so many bytes at the target.
+    pub unsafe fn copy_lent(
+        &self,
+        (rank, slot): (u32, usize),
+        lent: Lent,
+        target: *mut u8,
+    ) -> io::Result<()> {
+        // SAFETY: by this function's contract.
+        unsafe { copy_from(self.processes[rank as usize], lent, target)? };
+        fence(Acquire);
+        match self.lent_numbers(rank as usize, slot)[0].load(Relaxed) == self.stripe() {
+            true => Ok(()),
+            false => Err(io::Error::other("another rank failed and took back what it lent")),
+        }
     }
 
     /// Raises the flag of a slot of this rank's. Release: whoever sees it sees what this rank wrote before.

@@ -2,7 +2,7 @@
 //! shares with those of its node.
 
 use super::geometry::Geometry;
-use super::node::{self, Made, Memory, Node, OFFER};
+use super::node::{self, Found, Memory, Node, OFFER, Offered};
 use super::nodes;
 use super::patience::Patience;
 use crate::algorithms::{Collective, Nodes};
@@ -14,7 +14,6 @@ use crate::mpi::messages::work::{Group, Layout, Task, Work, Wrapping};
 use crate::mpi::parameters::settings;
 use crate::mpi::shim::bindings::RUSTCOLL_ERR_NO_MEM;
 use crate::report::lateness::is_waited_for_by_all;
-use std::fs::File;
 use std::io;
 use std::mem;
 use std::sync::Arc;
@@ -130,6 +129,10 @@ impl<const N: usize> Drop for Telling<N> {
     }
 }
 
+/// What a rank tells that could map the memory; and that could copy from the memory of the others of its node besides.
+const MAPS: u64 = 1;
+const COPIES_SINGLY: u64 = 2;
+
 /// The allocation of shared memory on each node. All ranks get the same answer whether there is any.
 pub struct Making {
     teller: Teller,
@@ -138,9 +141,9 @@ pub struct Making {
 
 enum Stage {
     /// The ranks tell each other where the memory is.
-    Offering(Node, io::Result<Option<Made>>, Telling<OFFER>),
-    /// The ranks tell each other whether they could map it. The file stays open until all have tried.
-    Joining(io::Result<Memory>, Option<File>, Telling<1>),
+    Offering(Node, io::Result<Offered>, Telling<OFFER>),
+    /// The ranks tell each other whether they could map it, and copy from each other's memory. What is offered stays until all have tried.
+    Joining(io::Result<Memory>, Found, Telling<1>),
     /// Complete.
     Over,
 }
@@ -150,9 +153,9 @@ impl Making {
     pub fn begin(teller: Teller, neighbours: &[bool]) -> Result<Making, Error> {
         let Group { rank, size, .. } = teller.group;
         let node = Node::new(Geometry::new(size, settings::shared_bank()), neighbours, rank);
-        let made = node.make();
-        let telling = Telling::begin(&teller, node::offer(&made))?;
-        Ok(Making { teller, stage: Stage::Offering(node, made, telling) })
+        let offered = node.make();
+        let telling = Telling::begin(&teller, node::offer(&offered))?;
+        Ok(Making { teller, stage: Stage::Offering(node, offered, telling) })
     }
 
     /// Advances it without waiting. Returns the memory when it is complete, or `Some(None)` if a rank could not get any.
@@ -170,11 +173,14 @@ impl Making {
         {
             return Ok(None);
         }
-        let Stage::Joining(memory, _file, telling) = mem::replace(&mut self.stage, Stage::Over) else {
+        let Stage::Joining(memory, _found, telling) = mem::replace(&mut self.stage, Stage::Over) else {
             unreachable!("nobody goes on after the end")
         };
         match (telling.numbers.iter().position(|&[could]| could == 0), memory) {
-            (None, Ok(memory)) => Ok(Some(Some(memory))),
+            (None, Ok(mut memory)) => {
+                memory.note_single_copies(telling.numbers.iter().all(|&[could]| could == COPIES_SINGLY));
+                Ok(Some(Some(memory)))
+            }
             (first, memory) => {
                 self.report_lack(first, memory.err());
                 Ok(Some(None))
@@ -184,20 +190,30 @@ impl Making {
 
     /// Maps the memory of the node's first rank. `None` if a rank has no memory.
     fn join(&mut self) -> Result<Option<()>, Error> {
-        let Stage::Offering(node, made, telling) = mem::replace(&mut self.stage, Stage::Over) else {
+        let Stage::Offering(node, offered, telling) = mem::replace(&mut self.stage, Stage::Over) else {
             unreachable!("it joins once")
         };
         let offers = &telling.numbers;
-        let made = match (offers.iter().position(|offer| !node::can_share(*offer)), made) {
-            (None, Ok(made)) => made,
-            (first, made) => {
-                self.report_lack(first, made.err());
+        let offered = match (offers.iter().position(|offer| !node::can_share(*offer)), offered) {
+            (None, Ok(offered)) => offered,
+            (first, offered) => {
+                self.report_lack(first, offered.err());
                 return Ok(None);
             }
         };
-        let (memory, file) = node.join(made, offers, Patience::with(self.teller.channel.own.communicator));
-        let telling = Telling::begin(&self.teller, [u64::from(memory.is_ok())])?;
-        self.stage = Stage::Joining(memory, file, telling);
+        let (memory, found) =
+            node.join(offered, offers, Patience::with(self.teller.channel.own.communicator));
+        let could = match memory.as_ref().map(|memory| memory.check_single_copies(offers)) {
+            Ok(Ok(())) => COPIES_SINGLY,
+            Ok(Err(error)) => {
+                let name = &self.teller.name;
+                log::info!("{name}: no copies from the memory of other ranks: {error}");
+                MAPS
+            }
+            Err(_) => 0,
+        };
+        let telling = Telling::begin(&self.teller, [could])?;
+        self.stage = Stage::Joining(memory, found, telling);
         Ok(Some(()))
     }
 

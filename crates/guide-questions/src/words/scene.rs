@@ -2,7 +2,7 @@
 
 use crate::trace::Subjects;
 use rustcoll::algorithms::{Collective, Problem};
-use rustcoll::schedule::{Buffer, Message, Step};
+use rustcoll::schedule::{Buffer, Message, SlotKind, Step};
 use rustcoll::trace::{BlockAddress, Event, Moment, Trace, Travel, ValueNumber};
 
 /// A step of a run.
@@ -61,6 +61,11 @@ impl<'a> Scene<'a> {
     /// The messages of each step of the run.
     pub fn all(&self) -> impl Iterator<Item = &'a [Travel]> {
         self.trace.steps.iter().map(travels)
+    }
+
+    /// Whether ranks tell where blocks lie, instead of writing them to slots.
+    pub fn lends(&self) -> bool {
+        self.subjects.schedules.iter().any(|schedule| schedule.slot_kind == SlotKind::Lent)
     }
 
     /// What ranks do on their own, each with its rank.

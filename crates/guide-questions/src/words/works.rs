@@ -26,6 +26,11 @@ const SHOW: Deed = Deed {
     rest: [" into its own slots, where the node can read", " into their own slots, where the node can read"],
     is_meant: |rank, step| matches!(step, Step::Copy { target, .. } if is_slot_of(*target, rank)),
 };
+const LEND: Deed = Deed {
+    verb: ["lends", "lend"],
+    rest: [", for others to copy from its memory", ", for others to copy from their memory"],
+    ..SHOW
+};
 const RAISE: Deed = Deed {
     verb: ["raises", "raise"],
     what: "flag",
@@ -47,6 +52,7 @@ const READ: Deed = Deed {
             if is_slot_of_other(*source, rank) && !is_slot_of(*target, rank))
     },
 };
+const READ_LENT: Deed = Deed { rest: [" from the memory of others"; 2], ..READ };
 const REDUCE: Deed = Deed {
     verb: ["reduces", "reduce"],
     what: "block",
@@ -68,7 +74,8 @@ pub fn explain(scene: &Scene) -> Explained {
     let acts = scene.acts();
     let is_barrier = scene.collective() == Collective::Barrier;
     let raise = if is_barrier { Deed { rest: [""; 2], ..RAISE } } else { RAISE };
-    let [shown, raised, seen, read] = [SHOW, raise, SEE, READ].map(|deed| said(scene, &acts, &deed, [""; 2]));
+    let [show, read] = if scene.lends() { [LEND, READ_LENT] } else { [SHOW, READ] };
+    let [shown, raised, seen, read] = [show, raise, SEE, read].map(|deed| said(scene, &acts, &deed, [""; 2]));
     let (reduced, copied) = (said(scene, &acts, &REDUCE, [""; 2]), copies(scene, &acts));
     let is_shared = acts.iter().any(|(_, step)| is_shared(step));
     let title = match (is_shared, reduced.is_some(), copied.is_some()) {
@@ -163,7 +170,9 @@ fn reduction(scene: &Scene, rank: usize, step: &Step) -> Option<Sentence> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::families::testing::step;
     use super::*;
+    use rustcoll::algorithms::Problem;
 
     #[test]
     fn who_reads_a_slot_has_to_do_with_shared_memory() {
@@ -171,5 +180,13 @@ mod tests {
             [Buffer::of_rank(1), Buffer::Scratch, Buffer::Recv].map(|buffer| buffer.blocks(0..1));
         assert!(is_shared(&Step::Copy { source: slot, target: recv }));
         assert!(!is_shared(&Step::Copy { source: scratch, target: recv }));
+    }
+
+    #[test]
+    fn who_lends_does_not_write_slots() {
+        let said = |number| step(Collective::Bcast, "single_copy", &Problem::new(3), number).join(" ");
+        let all = [0, 1].map(said).join(" ");
+        assert!(all.contains("Rank 0 lends 1 block, for others to copy from its memory."), "{all}");
+        assert!(all.contains("copy 1 block each from the memory of others."), "{all}");
     }
 }

@@ -99,7 +99,7 @@ impl fmt::Display for Parameter {
             Charged::Copy => "copy_bandwidth",
             Charged::Reduction => "reduce_bandwidth",
             Charged::Fresh => "fresh_bandwidth",
-            Charged::Reading | Charged::Flag => unreachable!("{what:?} is not wanted"),
+            Charged::Reading | Charged::SingleCopy | Charged::Flag => unreachable!("{what:?} is not wanted"),
         };
         write!(formatter, ".{name}")?;
         if knot > 0 { write!(formatter, "[{}]", knot + 1) } else { Ok(()) }
@@ -168,7 +168,7 @@ fn times(machine: &Machine, what: Charged, stage: usize) -> ByteTime {
         Charged::Copy => processor().copy_time,
         Charged::Reduction => processor().reduce_time,
         Charged::Fresh => processor().fresh_time,
-        Charged::Reading | Charged::Flag => unreachable!("{what:?} is not wanted"),
+        Charged::Reading | Charged::SingleCopy | Charged::Flag => unreachable!("{what:?} is not wanted"),
     }
 }
 
@@ -183,7 +183,7 @@ fn set_times(machine: &mut Machine, what: Charged, stage: usize, times: ByteTime
         Charged::Copy => processor_mut(machine, stage).copy_time = times,
         Charged::Reduction => processor_mut(machine, stage).reduce_time = times,
         Charged::Fresh => processor_mut(machine, stage).fresh_time = times,
-        Charged::Reading | Charged::Flag => unreachable!("{what:?} is not wanted"),
+        Charged::Reading | Charged::SingleCopy | Charged::Flag => unreachable!("{what:?} is not wanted"),
     }
 }
 

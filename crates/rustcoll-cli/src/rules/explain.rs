@@ -4,6 +4,7 @@ use super::choice;
 use crate::command_line::{ExplainOptions, Format};
 use crate::failure::{Failure, Outcome};
 use crate::problem::below;
+use rustcoll::algorithms::Requirement;
 use rustcoll::selection::{Call, Choice, Explanation, Measure, Neighbourhood, Rules, Verdict, keys};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -65,6 +66,7 @@ fn call(options: &ExplainOptions) -> Result<Call, Failure> {
         commutative: !options.not_commutative,
         predefined: options.predefined.or(known.predefined),
         shares_memory: !options.no_shared_memory,
+        copies_singly: !options.no_shared_memory && !options.no_single_copy,
         in_place: options.in_place,
         reproducible: options.reproducible,
         nodes: options.nodes,
@@ -92,13 +94,14 @@ fn refuse_what_has_no_effect(options: &ExplainOptions) -> Result<(), Failure> {
     let collective = options.collective;
     let may_ask_for = |key| keys(collective).any(|known| known == key);
     let one_group = options.remote.is_none();
-    let shares_memory = collective.algorithms().any(|algorithm| algorithm.takes_shared_memory());
+    let is_asked = |requirement| collective.algorithms().any(|one| one.requires.contains(&requirement));
     for (option, is_given, has_effect) in [
         ("root", options.root.is_some(), may_ask_for("root") && one_group),
         ("in-place", options.in_place, may_ask_for("in_place") && one_group),
         ("not-commutative", options.not_commutative, may_ask_for("commutative")),
         ("predefined", options.predefined.is_some(), may_ask_for("predefined")),
-        ("no-shared-memory", options.no_shared_memory, shares_memory && one_group),
+        ("no-shared-memory", options.no_shared_memory, is_asked(Requirement::SharedMemory) && one_group),
+        ("no-single-copy", options.no_single_copy, is_asked(Requirement::SingleCopy) && one_group),
         ("reproducible", options.reproducible, collective.reduces()),
         ("neighbours", options.neighbours.is_some(), may_ask_for("neighbours")),
     ] {

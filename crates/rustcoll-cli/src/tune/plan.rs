@@ -109,6 +109,7 @@ fn call(collective: Collective, ranks: usize, ranks_per_host: usize, bytes: usiz
     Call {
         root: collective.is_rooted().then_some(0),
         shares_memory: ranks_per_host > 1,
+        copies_singly: ranks_per_host > 1,
         is_on_several_nodes: nodes > 1,
         nodes: Some(nodes),
         ranks_per_node: Some(ranks_per_host),

@@ -1,0 +1,35 @@
+//! Broadcast by single copies: all others copy the vector from the root's own memory.
+//!
+//! As `shared`, but the root shows where its vector lies, and waits in the end until all have copied it.
+
+use super::shared;
+use crate::algorithms::building_blocks::slots::lent;
+use crate::algorithms::{Algorithm, Body, Requirement};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    name: "single_copy",
+    source: "the collectives over KNEM (Ma et al. 2011) and over Cross Memory Attach (Chakraborty et al. 2017)",
+    idea: "The root tells where its vector lies, and all others copy it from there.",
+    avoid_when: "the vector is short, for each copy is a call of the system, or many ranks copy from one at once.",
+    parameters: &[],
+    requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::SingleCopy],
+    body: Body::Messages(|problem, rank| lent(shared::schedule(problem, rank))),
+    ..shared::ALGORITHM
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::Problem;
+    use crate::schedule::SlotKind;
+
+    #[test]
+    fn it_is_the_shared_one_but_for_what_slots_hold() {
+        let problem = Problem { root: 1, ..Problem::new(3) };
+        for rank in 0..3 {
+            let lent = ALGORITHM.schedule(&problem, rank);
+            assert_eq!(lent.slot_kind, SlotKind::Lent);
+            assert_eq!(lent.steps, shared::ALGORITHM.schedule(&problem, rank).steps);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Copies from the memory of other processes, by a call of the system that needs no help of theirs (`process_vm_readv`, Cross Memory
+//! Attach).
+
+use std::io;
+use std::ptr;
+
+/// Where bytes lie in the memory of another process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lent {
+    /// Their address there.
+    pub address: u64,
+    /// How many there are.
+    pub bytes: u64,
+}
+
+impl Lent {
+    /// Some of the bytes.
+    pub fn part(self, first: usize, bytes: usize) -> Lent {
+        Lent { address: self.address + first as u64, bytes: bytes as u64 }
+    }
+}
+
+/// Copies what a process lends. An error: it may not be read, or is not there.
+///
+/// # Safety
+/// There is as much room at the target.
+pub unsafe fn copy_from(process: u32, lent: Lent, target: *mut u8) -> io::Result<()> {
+    let (mut done, bytes) = (0, lent.bytes as usize);
+    while done < bytes {
+        let into = libc::iovec { iov_base: target.wrapping_add(done).cast(), iov_len: bytes - done };
+        let address = ptr::without_provenance_mut(lent.address as usize + done);
+        let from = libc::iovec { iov_base: address, iov_len: bytes - done };
+        // SAFETY: by this function's contract; the system looks whether there is anything at the other address.
+        match unsafe { libc::process_vm_readv(process as libc::pid_t, &into, 1, &from, 1, 0) } {
+            // It copies less than a page short of 2 GiB at a time.
+            copied @ 1.. => done += copied as usize,
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => return Err(io::Error::last_os_error()),
+        }
+    }
+    Ok(())
+}
+
+/// The number at an address of a process.
+pub fn number_at(process: u32, address: u64) -> io::Result<u64> {
+    let mut number = 0u64;
+    let lent = Lent { address, bytes: size_of::<u64>() as u64 };
+    // SAFETY: there is room for a number.
+    unsafe { copy_from(process, lent, ptr::from_mut(&mut number).cast())? };
+    Ok(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_copies_from_its_own_memory_and_not_from_nowhere() {
+        let numbers: Vec<u64> = (0..100_000).collect();
+        let lent = Lent { address: numbers.as_ptr() as u64, bytes: 800_000 };
+        let mut copied = vec![0u64; numbers.len()];
+        // SAFETY: there is as much room.
+        unsafe { copy_from(std::process::id(), lent, copied.as_mut_ptr().cast()) }.unwrap();
+        assert_eq!(copied, numbers);
+        assert_eq!(number_at(std::process::id(), lent.address + 8 * 77).unwrap(), 77);
+        assert!(number_at(std::process::id(), 8).is_err());
+    }
+}
