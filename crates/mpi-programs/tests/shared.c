@@ -178,6 +178,26 @@ static void test_withhold(int is_late, int rank)
     MPI_Comm_free(&later);
 }
 
+/* A broadcast of memory that processors read, but from which the system does not copy: what the kernel maps for its clock. */
+static void test_mapped(void)
+{
+    char line[4096], received[64];
+    const char *mapped = NULL;
+    FILE *file = fopen("/proc/self/maps", "r");
+    while (NULL != fgets(line, sizeof line, file)) {
+        if (NULL != strstr(line, "[vvar]")) {
+            mapped = (const char *) strtoul(line, NULL, 16);
+        }
+    }
+    fclose(file);
+    expect(NULL == mapped, 0);
+    for (int root = 0; root < size_of(MPI_COMM_WORLD); root++) {
+        int is_root = root == rank_in(MPI_COMM_WORLD);
+        void *buffer = is_root ? (void *) mapped : received;
+        expect(MPI_Bcast(buffer, sizeof received, MPI_BYTE, root, MPI_COMM_WORLD), MPI_SUCCESS);
+    }
+}
+
 /* How many lines of this process's mappings hold a text. */
 static int mappings(const char *text)
 {
@@ -499,6 +519,8 @@ int main(int argc, char **argv)
         test_lack(argv[2], atoi(argv[3]));
     } else if (0 == strcmp(test, "withhold")) {
         test_withhold(0 == strcmp(argv[2], "late"), atoi(argv[3]));
+    } else if (0 == strcmp(test, "mapped")) {
+        test_mapped();
     } else if (0 == strcmp(test, "many")) {
         test_many(atoi(argv[2]), atol(argv[3]));
     } else if (0 == strcmp(test, "come and go")) {

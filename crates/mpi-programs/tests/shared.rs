@@ -117,6 +117,13 @@ fn blocks_are_copied_once() {
 }
 
 #[test]
+fn memory_that_the_system_cannot_copy_from_is_lent_as_a_copy() {
+    let job = run_single_copies(3, &["mapped"]);
+    assert_right(&job);
+    job.assert_contains("by single_copy");
+}
+
+#[test]
 fn where_one_rank_may_not_copy_from_others_no_rank_does() {
     for rank in ["0", "2"] {
         let job = run_single_copies(3, &["withhold", "early", rank]);

@@ -5,11 +5,12 @@ use super::memory::Arena;
 use crate::engine::{LentCopy, Memory, Region, Slots, Transport};
 use crate::mpi::calls::arguments::Side;
 use crate::mpi::shared_memory::segment::Segment;
-use crate::mpi::shared_memory::single_copy::Lent;
+use crate::mpi::shared_memory::single_copy::{self, Lent};
 use crate::mpi::shim::bindings::*;
 use crate::schedule::{Buffer, Post};
 use std::ffi::{c_int, c_void};
 use std::io;
+use std::ops::Range;
 use std::ptr;
 
 /// An error code of MPI's, or one of `shim.h`.
@@ -220,6 +221,8 @@ pub struct Messages<'a> {
     pub flaw: &'a mut Option<Error>,
     /// Where copies lie that are lent, and bytes of all of them, if they are made.
     pub lent: (&'a mut Arena, usize),
+    /// What was lent last of the caller's memory, which the system can copy from.
+    pub readable: &'a mut Range<usize>,
 }
 
 impl Window<'_> {
@@ -416,6 +419,21 @@ impl Messages<'_> {
         Ok(Ok(()))
     }
 
+    /// Whether the system can copy from some memory. Looks only at what was not lent just before: programs lend the same buffers again.
+    fn is_readable(&mut self, address: *mut u8, bytes: usize) -> bool {
+        let asked = address.addr()..address.addr() + bytes;
+        let is_known = self.readable.start <= asked.start && asked.end <= self.readable.end;
+        if !is_known && single_copy::is_readable(address, bytes) {
+            let continues = asked.start <= self.readable.end && self.readable.start <= asked.end;
+            *self.readable = match continues {
+                true => self.readable.start.min(asked.start)..self.readable.end.max(asked.end),
+                false => asked,
+            };
+            return true;
+        }
+        is_known
+    }
+
     /// Makes a copy that is lent in place of a region: where it lies.
     fn copy_to_lend(&mut self, region: Region, copy: LentCopy) -> Result<*mut u8, Error> {
         let (memory, all) = &mut self.lent;
@@ -587,10 +605,10 @@ impl Transport for Messages<'_> {
     }
 
     fn lend(&mut self, region: Region, slot: u32, copy: LentCopy) -> Result<(), Error> {
-        let address = match self.gaps(region).is_some() || copy.is_needed {
-            true => self.copy_to_lend(region, copy)?,
-            false => self.span(region).data(),
-        };
+        let original = self.span(region).data();
+        let is_lent_itself =
+            self.gaps(region).is_none() && !copy.is_needed && self.is_readable(original, copy.bytes);
+        let address = if is_lent_itself { original } else { self.copy_to_lend(region, copy)? };
         self.segment().lend(slot, Lent { address: address as u64, bytes: copy.bytes as u64 });
         Ok(())
     }

@@ -11,6 +11,7 @@ use crate::mpi::shared_memory::segment::Segment;
 use crate::mpi::shim::bindings::*;
 use std::ffi::{c_int, c_void};
 use std::fmt;
+use std::ops::Range;
 use std::ptr;
 use std::thread::yield_now;
 
@@ -23,6 +24,8 @@ pub struct Work {
     substitute: Arena,
     /// Copies that are lent to other ranks.
     lent: Arena,
+    /// What was lent last of the caller's memory, which the system can copy from.
+    readable: Range<usize>,
     /// Lengths that the ranks tell each other.
     lengths: Arena,
     bytes: rustcoll_datatype,
@@ -123,6 +126,7 @@ impl Work {
             staging: Arena::default(),
             substitute: Arena::default(),
             lent: Arena::default(),
+            readable: 0..0,
             lengths: Arena::default(),
             bytes: transport::bytes(),
             execution: Execution::default(),
@@ -352,6 +356,7 @@ impl Work {
             requests: &mut self.requests,
             flaw: &mut self.flaw,
             lent: (&mut self.lent, plan.lent_bytes),
+            readable: &mut self.readable,
         };
         let is_over = go(&mut self.execution, &mut transport)?;
         if is_over {

@@ -41,6 +41,17 @@ pub unsafe fn copy_from(process: u32, lent: Lent, target: *mut u8) -> io::Result
     Ok(())
 }
 
+/// Whether the system can copy from memory of this process's own, as far as its ends show. It cannot from what drivers map, which processors
+/// can read.
+pub fn is_readable(address: *const u8, bytes: usize) -> bool {
+    let own = Lent { address: address as u64, bytes: bytes as u64 };
+    [0, bytes - 1].into_iter().all(|place| {
+        let mut byte = 0u8;
+        // SAFETY: there is room for a byte.
+        unsafe { copy_from(std::process::id(), own.part(place, 1), &mut byte) }.is_ok()
+    })
+}
+
 /// The number at an address of a process.
 pub fn number_at(process: u32, address: u64) -> io::Result<u64> {
     let mut number = 0u64;
@@ -64,5 +75,7 @@ mod tests {
         assert_eq!(copied, numbers);
         assert_eq!(number_at(std::process::id(), lent.address + 8 * 77).unwrap(), 77);
         assert!(number_at(std::process::id(), 8).is_err());
+        assert!(is_readable(numbers.as_ptr().cast(), 800_000));
+        assert!(!is_readable(ptr::without_provenance(8), 1));
     }
 }
