@@ -139,6 +139,11 @@ impl Shared {
     pub fn copying_twice(latency: f64, byte_time: ByteTime) -> Shared {
         Shared { latency, byte_time, single_copy_time: None }
     }
+
+    /// What a single copy takes for each byte, where there is any.
+    pub fn time_of_single_copies(&self) -> ByteTime {
+        self.single_copy_time.unwrap_or(ByteTime::NONE)
+    }
 }
 
 impl Machine {

@@ -131,7 +131,7 @@ fn where_one_rank_may_not_copy_from_others_no_rank_does() {
         job.assert_contains("no copies from the memory of other ranks: Operation not permitted");
         let refused = "single_copy is forced for bcast, but cannot serve this call: the ranks of a node cannot \
                        copy from each other's own memory";
-        job.assert(job.count(refused) > 0, "who forced it is told");
+        job.assert(job.count(refused) > 0, "the log says that single copies are refused");
     }
 }
 
@@ -141,7 +141,7 @@ fn a_copy_that_fails_is_an_error_of_that_rank_alone_and_no_later_call_is_wrong()
     assert_right(&job);
     job.assert(
         job.count("cannot copy from the memory of rank 0: Operation not permitted") == 3,
-        "each is told",
+        "the log names each of the three failed copies",
     );
 }
 

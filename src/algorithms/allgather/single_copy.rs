@@ -3,16 +3,16 @@
 //! As `shared`, but ranks show where their blocks lie, and wait in the end until all have copied them.
 
 use super::shared;
-use crate::algorithms::building_blocks::slots::lent;
-use crate::algorithms::{Algorithm, Body, Requirement};
+use crate::algorithms::building_blocks::slots::{NEEDS_OF_SINGLE_COPIES, SOURCE_OF_SINGLE_COPIES, lent};
+use crate::algorithms::{Algorithm, Body};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     name: "single_copy",
-    source: "the collectives over KNEM (Ma et al. 2011) and over Cross Memory Attach (Chakraborty et al. 2017)",
+    source: SOURCE_OF_SINGLE_COPIES,
     idea: "Every rank tells where its block lies, and copies the blocks of the others from where they lie.",
     avoid_when: "blocks are short, for each copy is a call of the system.",
     parameters: &[],
-    requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::SingleCopy],
+    requires: NEEDS_OF_SINGLE_COPIES,
     body: Body::Messages(|problem, rank| lent(shared::schedule(problem, rank))),
     ..shared::ALGORITHM
 };

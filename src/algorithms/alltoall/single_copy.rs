@@ -7,28 +7,25 @@
 //! `MPI_Alltoallw` each rank copies as much as it expects.
 
 use super::shared;
-use crate::algorithms::building_blocks::slots::lent;
-use crate::algorithms::{Algorithm, Body, Collective, Requirement};
+use crate::algorithms::building_blocks::slots::{
+    NEEDS_OF_SINGLE_COPIES, NEEDS_OF_SINGLE_COPIES_WITH_LENGTHS, SOURCE_OF_SINGLE_COPIES, lent,
+};
+use crate::algorithms::{Algorithm, Body, Collective};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     collectives: &[Collective::Alltoall, Collective::Alltoallw],
     name: "single_copy",
-    source: "the collectives over KNEM (Ma et al. 2011) and over Cross Memory Attach (Chakraborty et al. 2017)",
+    source: SOURCE_OF_SINGLE_COPIES,
     idea: "Every rank tells each other one where its block lies, and copies its own ones from where they lie.",
     avoid_when: "blocks are short, for each copy is a call of the system; or in place, where ranks copy twice.",
     parameters: &[],
-    requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::SingleCopy],
+    requires: NEEDS_OF_SINGLE_COPIES,
     body: Body::Messages(|problem, rank| lent(shared::schedule(problem, rank))),
     ..shared::ALGORITHM
 };
 
 pub const ALLTOALLV: Algorithm = Algorithm {
     collectives: &[Collective::Alltoallv],
-    requires: &[
-        Requirement::OneNode,
-        Requirement::SharedMemory,
-        Requirement::SingleCopy,
-        Requirement::LongestBlock,
-    ],
+    requires: NEEDS_OF_SINGLE_COPIES_WITH_LENGTHS,
     ..ALGORITHM
 };

@@ -3,16 +3,16 @@
 //! As `shared`, but the root shows where its vector lies, and waits in the end until all have copied it.
 
 use super::shared;
-use crate::algorithms::building_blocks::slots::lent;
-use crate::algorithms::{Algorithm, Body, Requirement};
+use crate::algorithms::building_blocks::slots::{NEEDS_OF_SINGLE_COPIES, SOURCE_OF_SINGLE_COPIES, lent};
+use crate::algorithms::{Algorithm, Body};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     name: "single_copy",
-    source: "the collectives over KNEM (Ma et al. 2011) and over Cross Memory Attach (Chakraborty et al. 2017)",
+    source: SOURCE_OF_SINGLE_COPIES,
     idea: "The root tells where its vector lies, and all others copy it from there.",
     avoid_when: "the vector is short, for each copy is a call of the system, or many ranks copy from one at once.",
     parameters: &[],
-    requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::SingleCopy],
+    requires: NEEDS_OF_SINGLE_COPIES,
     body: Body::Messages(|problem, rank| lent(shared::schedule(problem, rank))),
     ..shared::ALGORITHM
 };

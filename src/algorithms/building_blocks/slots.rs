@@ -1,6 +1,7 @@
 //! What several algorithms over shared memory do with slots: a rank shows data in its own ones and reads what others show in
 //! theirs. Ranks begin with different others, lest all read the same memory at once.
 
+use crate::algorithms::Requirement;
 use crate::schedule::{Buffer, Builder, Run, Schedule, SlotKind};
 use std::ops::Range;
 
@@ -26,6 +27,18 @@ pub fn collect(
         program.copy(shown, parts.block(owner));
     }
 }
+
+/// Where collectives by single copies come from.
+pub const SOURCE_OF_SINGLE_COPIES: &str =
+    "the collectives over KNEM (Ma et al. 2011) and over Cross Memory Attach (Chakraborty et al. 2017)";
+
+/// What they need.
+pub const NEEDS_OF_SINGLE_COPIES: &[Requirement] =
+    &[Requirement::OneNode, Requirement::SharedMemory, Requirement::SingleCopy];
+
+/// What those need whose ranks tell each other lengths of blocks first.
+pub const NEEDS_OF_SINGLE_COPIES_WITH_LENGTHS: &[Requirement] =
+    &[Requirement::OneNode, Requirement::SharedMemory, Requirement::SingleCopy, Requirement::LongestBlock];
 
 /// The same program, in which ranks tell where blocks lie instead of copying them to slots.
 pub fn lent(program: Schedule) -> Schedule {

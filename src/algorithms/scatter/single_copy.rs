@@ -4,27 +4,24 @@
 //! of the blocks first; if all are short, it shows the blocks themselves.
 
 use super::shared;
-use crate::algorithms::building_blocks::slots::lent;
-use crate::algorithms::{Algorithm, Body, Collective, Requirement};
+use crate::algorithms::building_blocks::slots::{
+    NEEDS_OF_SINGLE_COPIES, NEEDS_OF_SINGLE_COPIES_WITH_LENGTHS, SOURCE_OF_SINGLE_COPIES, lent,
+};
+use crate::algorithms::{Algorithm, Body, Collective};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     name: "single_copy",
-    source: "the collectives over KNEM (Ma et al. 2011) and over Cross Memory Attach (Chakraborty et al. 2017)",
+    source: SOURCE_OF_SINGLE_COPIES,
     idea: "The root tells each rank where its block lies, and they copy them from there.",
     avoid_when: "blocks are short, for each copy is a call of the system, or many ranks copy from one at once.",
     parameters: &[],
-    requires: &[Requirement::OneNode, Requirement::SharedMemory, Requirement::SingleCopy],
+    requires: NEEDS_OF_SINGLE_COPIES,
     body: Body::Messages(|problem, rank| lent(shared::schedule(problem, rank))),
     ..shared::ALGORITHM
 };
 
 pub const SCATTERV: Algorithm = Algorithm {
     collectives: &[Collective::Scatterv],
-    requires: &[
-        Requirement::OneNode,
-        Requirement::SharedMemory,
-        Requirement::SingleCopy,
-        Requirement::LongestBlock,
-    ],
+    requires: NEEDS_OF_SINGLE_COPIES_WITH_LENGTHS,
     ..ALGORITHM
 };

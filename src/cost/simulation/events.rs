@@ -13,7 +13,7 @@ use super::queue::{Queue, Timed};
 use super::signals::Given;
 use super::timeline::{Activity, Recorder, Span};
 use super::{Prediction, Progress, SimulationError, Stage};
-use crate::cost::machine::{ByteTime, Link, Machine, Port};
+use crate::cost::machine::{Link, Machine, Port};
 use std::cmp::Ordering;
 
 /// After so many events the observer is told.
@@ -269,7 +269,7 @@ impl<'job, R: Recorder> Run<'job, R> {
             (Charged::Copy, work.copied, processor.copy_time),
             (Charged::Reduction, work.reduced, processor.reduce_time),
             (Charged::Reading, work.read, shared.byte_time),
-            (Charged::SingleCopy, work.copied_singly, shared.single_copy_time.unwrap_or(ByteTime::NONE)),
+            (Charged::SingleCopy, work.copied_singly, shared.time_of_single_copies()),
         ] {
             let amount = amount.with(self.bytes.block);
             self.spend(rank, Charge { what, bytes: held, amount }, amount * time.at(held));

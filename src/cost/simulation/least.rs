@@ -3,7 +3,7 @@
 use super::events::Bytes;
 use super::program::{Action, Direction, Post, Program};
 use crate::algorithms::Nodes;
-use crate::cost::machine::{ByteTime, Link, Machine, Port};
+use crate::cost::machine::{Link, Machine, Port};
 
 /// The least time that a rank takes: that for which its processor, or one of its ports, is busy.
 pub fn least_time(program: &Program, rank: usize, nodes: &Nodes, bytes: Bytes, machine: &Machine) -> f64 {
@@ -28,9 +28,8 @@ struct Busy {
 fn work(program: &Program, bytes: Bytes, machine: &Machine) -> f64 {
     let processor = &machine.processor;
     let shared = machine.shared();
-    let single_copy_time = shared.single_copy_time.unwrap_or(ByteTime::NONE);
     let [copy, reduce, read, copy_singly] =
-        [processor.copy_time, processor.reduce_time, shared.byte_time, single_copy_time]
+        [processor.copy_time, processor.reduce_time, shared.byte_time, shared.time_of_single_copies()]
             .map(|time| time.at(bytes.held));
     let of_action = |action: &Action| match action {
         Action::Work(work) => {

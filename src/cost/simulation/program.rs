@@ -334,7 +334,7 @@ impl<'job> Writer<'job> {
             copied: bytes(copied, copy_time),
             reduced: bytes(reduced, reduce_time),
             read: bytes(read, shared.byte_time),
-            copied_singly: bytes(copied_singly, shared.single_copy_time.unwrap_or(ByteTime::NONE)),
+            copied_singly: bytes(copied_singly, shared.time_of_single_copies()),
         };
         let Work { copied, reduced, read, copied_singly } = work;
         if [copied, reduced, read, copied_singly].iter().any(|amount| amount.with(1.0) > 0.0) {

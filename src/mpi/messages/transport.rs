@@ -216,8 +216,8 @@ pub struct Messages<'a> {
     pub operator: &'a rustcoll_operator,
     /// A request for each post; null while it is not outstanding.
     pub requests: &'a mut [*mut c_void],
-    /// What is an error when all is over, lest other ranks wait for what goes through this one, and messages be left to the next collective:
-    /// something was longer than its place, so that only its beginning was delivered, or it could not be copied.
+    /// The error of something that was longer than its place, so that only its beginning was delivered, or that could not be copied. The call
+    /// returns it at its end: other ranks may wait for what goes through this one, and its messages must not meet the next collective.
     pub flaw: &'a mut Option<Error>,
     /// Where copies lie that are lent, and bytes of all of them, if they are made.
     pub lent: (&'a mut Arena, usize),
@@ -225,9 +225,9 @@ pub struct Messages<'a> {
     pub readable: &'a mut Range<usize>,
 }
 
-impl Window<'_> {
-    /// Some of its bytes.
-    fn part(&self, offset: usize, bytes: usize) -> Window<'_> {
+impl<'a> Window<'a> {
+    /// So many bytes, from one of them on.
+    fn part(&self, offset: usize, bytes: usize) -> Window<'a> {
         let Window { base, datatype, first, .. } = *self;
         let elements = (first + offset) / datatype.size;
         let base = base.wrapping_offset(elements as isize * datatype.extent);
@@ -300,11 +300,8 @@ impl Messages<'_> {
             _ => return None,
         };
         let datatype = side.datatype();
-        (self.is_in_bytes && datatype.contiguous == 0).then(|| {
-            let elements = region.offset / datatype.size;
-            let base = side.base().wrapping_offset(elements as isize * datatype.extent);
-            Window { base, datatype, first: region.offset % datatype.size, bytes: region.elements }
-        })
+        let start = Window { base: side.base(), datatype, first: 0, bytes: 0 };
+        (self.is_in_bytes && datatype.contiguous == 0).then(|| start.part(region.offset, region.elements))
     }
 
     /// Copies bytes, of which at least one side's have gaps.
@@ -386,7 +383,7 @@ impl Messages<'_> {
     /// Copies what a rank lends.
     fn copy_lent(&mut self, owner: u32, slot: usize, target: Region) -> Result<(), Error> {
         let all = self.segment().lent(owner, slot);
-        let lent = all.part(0, self.bytes_in(target).min(all.bytes as usize));
+        let lent = all.part(0, self.span(target).bytes().min(all.bytes as usize));
         self.note_truncated(lent != all);
         let copied = match self.gaps(target) {
             Some(window) => self.unpack_lent((owner, slot), lent, &window)?,
@@ -455,12 +452,6 @@ impl Messages<'_> {
         let bytes = elements * datatype.size;
         let of_elements = (datatype.contiguous == 0).then_some(Window { base, datatype, first: 0, bytes });
         self.window(region).or(of_elements)
-    }
-
-    /// How many bytes of data a region has.
-    fn bytes_in(&self, region: Region) -> usize {
-        let (_, elements, datatype) = self.elements(region);
-        elements * datatype.size
     }
 
     /// Notes whether something was longer than its place.

@@ -142,7 +142,7 @@ impl Segment {
         numbers.iter().zip(values).for_each(|(number, value)| number.store(value, Relaxed));
     }
 
-    /// Takes back what this rank has lent, after an error: whoever copies it meanwhile notices.
+    /// Takes back what this rank has lent, after an error. A rank that copies it at the same time sees that, and fails.
     pub fn withdraw(&self) {
         for slot in 0..self.geometry.slots {
             self.lent_numbers(self.rank, slot)[0].store(0, Relaxed);
