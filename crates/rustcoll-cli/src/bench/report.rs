@@ -32,9 +32,10 @@ const METHOD: &str = "
 ## How it is measured
 
 A number is the median time of the first contestant divided by that of the best of the others, unless a section says otherwise. All of them
-take turns in one job, from starts at one instant (on one node, after a barrier) until the last rank has ended. Other MPIs take turns with it
-in jobs of their own, several of each; then the median of the jobs' medians counts. Results are checked. Bytes are those by the collective's
-measure ([rules.md](rules.md)), and those of a block where it has none.
+take turns in one job, from starts at one instant (on one node, after a barrier) until the last rank has ended. On one node, ranks write what
+they send before each call, as programs do, except where a section says *the same data*. Other MPIs take turns with it in jobs of their own,
+several of each; then the median of the jobs' medians counts. Results are checked. Bytes are those by the collective's measure
+([rules.md](rules.md)), and those of a block where it has none.
 ";
 
 const BOUND: &str = "
