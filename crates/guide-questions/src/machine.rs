@@ -38,7 +38,6 @@ pub struct MachineInput {
 
 /// A machine whose parameters are known; times in seconds, as in [`MachineInput`].
 #[derive(Clone, Debug, Serialize, TS)]
-#[allow(missing_docs)]
 pub struct Preset {
     pub name: String,
     pub title: String,

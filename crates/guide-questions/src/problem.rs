@@ -30,7 +30,6 @@ pub struct Subject {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(default, deny_unknown_fields)]
 #[ts(concrete(Number = f64), optional_fields = nullable)]
-#[allow(missing_docs)]
 pub struct ProblemFields<Number> {
     #[ts(optional = false)]
     pub ranks: Number,

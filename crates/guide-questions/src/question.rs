@@ -35,7 +35,6 @@ pub enum Question {
 /// The answer to a question of the same kind.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-#[allow(missing_docs)]
 pub enum Answer {
     Catalog(Catalog),
     Trace(Box<Trace>),
@@ -47,7 +46,6 @@ pub enum Answer {
 
 /// Which answer belongs to which question, for TypeScript.
 #[derive(TS)]
-#[allow(missing_docs)]
 pub struct Answers {
     pub catalog: Catalog,
     pub trace: Trace,
@@ -60,7 +58,6 @@ pub struct Answers {
 
 /// What belongs to a question of each kind, for TypeScript.
 #[derive(TS)]
-#[allow(missing_docs)]
 pub struct Questions {
     pub catalog: Nothing,
     pub trace: Subject,

@@ -104,7 +104,6 @@ pub struct Cell {
 /// How a value gets into a block.
 #[derive(Clone, Copy, Debug, Serialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
 pub enum Means {
     Given,
     Moved,
@@ -172,7 +171,6 @@ pub struct Work {
 
 /// What the busiest ranks do; see [`rustcoll::cost::Cost`].
 #[derive(Clone, Debug, Serialize, TS)]
-#[allow(missing_docs)]
 pub struct Cost {
     pub rounds: usize,
     pub messages: usize,

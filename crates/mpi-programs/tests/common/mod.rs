@@ -1,6 +1,6 @@
 //! Starting MPI jobs with the component of this clone.
 
-#![allow(dead_code, missing_docs)]
+#![allow(dead_code)]
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
