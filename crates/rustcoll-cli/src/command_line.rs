@@ -42,15 +42,15 @@ const MOST_SEGMENTS: i64 = 1 << 14;
 
 /// Collective algorithms as data: lists and prices them, prints and proves their schedules, makes and explains rule files
 ///
-/// Exit codes: 0 if all is well, 1 if what was looked at is wrong or differs, 2 if the command line is wrong.
+/// Exit codes: 0 if all is well, 1 if the check found an error or a difference, 2 if the command line is wrong.
 #[derive(Debug, Parser)]
 #[command(name = "rustcoll", version)]
 pub struct CommandLine {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Schedule files and folders of them, separated by commas, whose algorithms stand beside the registered ones once they are proved;
-    /// jobs that this command starts have them, too
+    /// Schedule files, or folders of them, separated by commas. rustcoll proves their algorithms and adds them to the built-in ones, also
+    /// in jobs that this command starts
     #[arg(long, global = true, value_delimiter = ',', value_name = "FILES", value_hint = ValueHint::FilePath)]
     pub schedules: Vec<PathBuf>,
 }
@@ -80,7 +80,7 @@ pub enum Command {
     Bench(BenchOptions),
     /// Measures what a plan says, and reports how rustcoll compares, with tables, pictures and limits
     ///
-    /// What was interrupted goes on where it stopped.
+    /// After an interruption, the same command continues where it stopped.
     Performance(PerformanceOptions),
     /// Says where the time of a job's collectives goes: which ranks come late, which calls matter, and what to do
     Advise(AdviseOptions),
@@ -95,8 +95,8 @@ pub enum Command {
     /// --gain and a rank test agrees. Of candidates within 2 % of the best, the one that was chosen for the next smaller size
     /// wins. A candidate that gives a wrong result, crashes or hangs is left out and recorded.
     ///
-    /// Every single time is appended to measured.json and measured.csv as it comes. What was interrupted goes on where it stopped
-    /// when the same command is given again, and comes to the same rules. Exit codes: 130 after an interruption by Ctrl-C.
+    /// Appends every single time to measured.json and measured.csv at once. After an interruption, the same command continues where it
+    /// stopped, and comes to the same rules. Exit codes: 130 after an interruption by Ctrl-C.
     Tune(TuneOptions),
     /// Checks that an MPI's collectives are not slower than equivalents of themselves: a regression gate
     ///
@@ -155,8 +155,8 @@ pub struct ScheduleOptions {
     /// Whose schedule: a rank, or all
     #[arg(long, default_value = "all", value_parser = whose)]
     pub rank: Whose,
-    /// Writes all ranks' schedules in GOAL, the language of the simulators LogGOPSim and ATLAHS. Lengths of blocks that
-    /// ranks would have to tell each other before are taken to be known
+    /// Writes all ranks' schedules in GOAL, the language of the simulators LogGOPSim and ATLAHS. Assumes that every rank
+    /// knows all block lengths
     #[arg(long, requires = "bytes", conflicts_with = "rank")]
     pub goal: bool,
     /// Writes all ranks' schedules as a schedule file, for `rustcoll verify`
@@ -195,7 +195,7 @@ pub struct ProblemOptions {
     /// The input is in the receive buffer (MPI_IN_PLACE)
     #[arg(long)]
     pub in_place: bool,
-    /// So many of the ranks, the last ones, are the other group of an inter-communicator
+    /// The number of ranks in the other group of an inter-communicator: the last ranks
     #[arg(long)]
     pub remote: Option<usize>,
     /// How many neighbouring ranks share a node; all of them unless given
@@ -218,7 +218,7 @@ pub struct VerifyOptions {
     /// Schedule files to prove instead; - is the standard input
     #[arg(value_hint = ValueHint::FilePath, conflicts_with_all = ["collective", "algorithm", "ranks"])]
     pub files: Vec<PathBuf>,
-    /// Writes a certificate beside each file that is right, as FILE.certificate; jobs take programs for more than 64 ranks only with one
+    /// Writes FILE.certificate beside each correct file. Jobs need it for programs of more than 64 ranks
     #[arg(long, requires = "files")]
     pub certify: bool,
     /// Only the algorithms of this collective
@@ -263,7 +263,7 @@ pub enum RulesCommand {
     Diff(DiffOptions),
     /// Makes rules for a machine from predictions
     Derive(DeriveOptions),
-    /// Says how much longer what rules choose takes than the fastest algorithm, by predictions for a machine
+    /// Predicts how much longer the rules' choices take than the fastest algorithm on a machine
     Regret(RegretOptions),
 }
 
@@ -313,7 +313,8 @@ pub struct DiffOptions {
 /// Of `rustcoll rules explain`.
 #[derive(Args, Debug)]
 pub struct ExplainOptions {
-    /// Rule files, later ones first, so those of a site stand at the start; - is the standard input. The default rules come last
+    /// Rule files. A later file's rules come before an earlier one's, so name the site's file first; - is the standard input. The default
+    /// rules come last
     #[arg(value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Rules in a line, as in coll_rustcoll_<collective>_rules; they come before those of files
@@ -337,13 +338,13 @@ pub struct ExplainOptions {
     /// The most ranks on one node. Unless given: all ranks if there is one node, otherwise unknown
     #[arg(long, value_parser = any_ranks)]
     pub ranks_per_node: Option<usize>,
-    /// How many neighbours a rank away from borders has, where all ranks have them at the same offsets of a grid; not known unless given
+    /// The number of neighbours of an inner rank, if all ranks have neighbours at the same offsets of a grid. Not known unless given
     #[arg(long, requires = "dimensions")]
     pub neighbours: Option<usize>,
     /// In how many dimensions of that grid there are neighbours
     #[arg(long, requires = "neighbours")]
     pub dimensions: Option<usize>,
-    /// So many of the ranks are the other group of an inter-communicator
+    /// The number of ranks in the other group of an inter-communicator
     #[arg(long)]
     pub remote: Option<usize>,
     /// MPI_IN_PLACE is passed on all ranks

@@ -66,7 +66,7 @@ pub struct RepetitionOptions {
     /// Repetitions of each contestant in each cell, at most
     #[arg(long, default_value = "30", value_parser = clap::value_parser!(u32).range(1..))]
     pub at_most: u32,
-    /// No repetition beyond the least number begins after so many milliseconds in a cell
+    /// The time for each cell, in milliseconds. After it, only the least number of repetitions is completed
     #[arg(long, default_value = "1000", value_name = "MILLISECONDS")]
     pub budget: u64,
     /// Calls follow barriers closely instead of starting at a common instant: for ranks of one node

@@ -34,7 +34,7 @@ pub struct GuidelinesOptions {
     /// How many ranks a host has; all of them unless given
     #[arg(long, value_parser = ranks)]
     pub ranks_per_host: Option<usize>,
-    /// A collective may take so many times as long as what it is compared with
+    /// A collective may take at most this many times as long as its equivalent
     #[arg(long, default_value = "1.1", value_parser = factor)]
     pub factor: f64,
     /// How probable it may be that such a difference is chance

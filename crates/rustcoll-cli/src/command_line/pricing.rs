@@ -152,8 +152,7 @@ pub struct DeriveOptions {
 /// Of `rustcoll rules regret`.
 #[derive(Args, Debug)]
 pub struct RegretOptions {
-    /// A rule file of any known format; where none of its rules matches, the default rules decide, as they do unless it is
-    /// given
+    /// A rule file of any known format. The default rules decide if none of its rules matches, or if no file is given
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
     /// The machine.
@@ -183,8 +182,8 @@ pub struct FitOptions {
     /// possibly also radix, ranks_per_node, run, time (slowest or mean: of the ranks) and published_as. - is the standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub measured: PathBuf,
-    /// The machine's file where the search begins. It says what may differ by numbers of bytes, of nodes and of ranks. Without it the search begins
-    /// at a guess, and nothing differs
+    /// The machine file at which the search starts. Only parameters that depend on bytes, nodes or ranks there do so in the result. Without it the
+    /// search starts at a guess, and no parameter depends on them
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub machine: Option<String>,
     /// Where the nodes of each run were: comma-separated run, node and group
@@ -201,14 +200,14 @@ pub struct FitOptions {
 /// Of `rustcoll advise`.
 #[derive(Args, Debug)]
 pub struct AdviseOptions {
-    /// The profile of a job: the file that coll_rustcoll_profile or RUSTCOLL_PROFILE named, or of a job that has not ended the folder beside it, with
-    /// .parts behind its name; - is the standard input
+    /// The profile of a job: the file that coll_rustcoll_profile or RUSTCOLL_PROFILE names. While the job runs, the folder FILE.parts beside it; - is
+    /// the standard input
     #[arg(value_hint = ValueHint::AnyPath)]
     pub profile: PathBuf,
     /// The machine on which the job ran, see docs/costs.md; InfiniBand EDR unless given
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub machine: Option<String>,
-    /// How many ranks share a node; as many as most nodes of the job have, unless given
+    /// How many ranks share a node; the most that a node of the job has, unless given
     #[arg(long, value_parser = ranks)]
     pub ranks_per_node: Option<usize>,
     /// The folder that rustcoll tune --output wrote: what it measured goes before predictions
